@@ -1,0 +1,52 @@
+"""The `coursekit` command: every verb lives beside the code it drives and is imported only when called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from coursekit import __version__
+from coursekit.errors import CourseKitError
+
+COMMANDS = {
+    "answers": "coursekit.grading.command:answers",
+    "bench": "coursekit.bench.command:bench",
+    "build": "coursekit.building.command:build",
+    "doctor": "coursekit.environment.doctor_command:doctor",
+    "run": "coursekit.running.command:run",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a verb's module on use, so that `coursekit --help` answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in alphabetical order."""
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one verb, or None when it is unknown."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name].split(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(cls=LazyGroup)
+@click.version_option(__version__, prog_name="coursekit")
+def cli() -> None:
+    """Build, run, check and grade the labs of the course."""
+
+
+def main() -> None:
+    """Run the command line; a mistake the user can mend ends in one sentence and exit status 1."""
+    try:
+        cli(standalone_mode=True)
+    except CourseKitError as error:
+        click.echo(f"coursekit: {error}", err=True)
+        sys.exit(1)
