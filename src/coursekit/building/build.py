@@ -1,0 +1,54 @@
+"""The two builds: executable sources of all answers in `build/source/`, and students' labs in `labs/`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coursekit.building.generated import no_report, publish, remove_stale
+from coursekit.building.steps import STEPS
+from coursekit.building.text_notebook import read_text_notebook
+from coursekit.labs import find_labs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.building.generated import Report
+    from coursekit.labs import Lab
+
+
+def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
+    """Build the notebooks that hold everything: text, answers and tests.
+
+    Sources of labs that are no longer in `solutions/` are removed.
+
+    Args:
+        root: the course checkout.
+        labs: the labs to build.
+        report: called with "written", "unchanged" or "removed" for each file.
+
+    Returns:
+        Lab name to `build/source/<lab>/<lab>.ipynb`.
+
+    Raises:
+        CourseKitError: the author's text is wrong; the message begins with file and line.
+    """
+    parent = root / "build" / "source"
+    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
+    return {lab.name: publish(parent / lab.name, source_notebook(lab), public_files(lab), report) for lab in labs}
+
+
+def source_notebook(lab: Lab) -> NotebookNode:
+    """Return a lab's notebook as nbgrader's source version."""
+    notebook = read_text_notebook(lab)
+    for step in STEPS:
+        notebook = step(notebook)
+    return notebook
+
+
+def public_files(lab: Lab) -> dict[str, bytes]:
+    """Return what the notebook needs beside it: the lab's folder `files/`, as nothing else is public."""
+    paths = sorted(path for path in (lab.folder / "files").rglob("*") if path.is_file() and path.name[0] != ".")
+    return {path.relative_to(lab.folder).as_posix(): path.read_bytes() for path in paths}

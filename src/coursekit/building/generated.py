@@ -1,0 +1,158 @@
+"""Files that the builder owns: written only when their bytes change, removed only when the builder made them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Callable
+
+import nbformat
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+Report = Callable[[str, "Path"], None]
+"""Called with "written", "unchanged" or "removed" for each file."""
+
+
+def no_report(_verdict: str, _path: Path) -> None:
+    """Tell nobody."""
+
+
+def to_bytes(notebook: nbformat.NotebookNode) -> bytes:
+    """Return a notebook as it is kept in a file: sorted keys, one space of indentation, a newline at the end."""
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT, indent=1, sort_keys=True)
+    return f"{text}\n".encode()
+
+
+def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> None:
+    """Write a file in one step, so that nobody ever reads half of it; leave it alone when it holds `data` already."""
+    if path.is_file() and path.read_bytes() == data:
+        report("unchanged", path)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    report("written", path)
+
+
+def publish(
+    folder: Path, notebook: nbformat.NotebookNode, files: Mapping[str, bytes], report: Report = no_report
+) -> Path:
+    """Make a lab's folder hold this notebook and these files, and none of those that an earlier build put there.
+
+    Args:
+        folder: `build/source/<lab>` or `labs/<lab>`; the notebook takes its name.
+        notebook: what to write; it receives the mark by which later builds know their own work.
+        files: path within the folder to content.
+        report: see `Report`.
+
+    Raises:
+        CourseKitError: the notebook there is not a builder's work.
+    """
+    path = folder / f"{folder.name}.ipynb"
+    former = _files_of(path) if path.exists() else set()
+    notebook.metadata.coursekit.files = sorted(files)
+    notebook.metadata.coursekit.checksum = checksum(notebook)
+    for name, content in files.items():
+        write_if_changed(folder / name, content, report)
+    write_if_changed(path, to_bytes(notebook), report)
+    for name in sorted(former - set(files)):
+        _remove(folder / name, folder, report)
+    return path
+
+
+def remove_stale(parent: Path, keep: Collection[str], report: Report = no_report) -> None:
+    """Remove the folders of labs that no longer exist.
+
+    Args:
+        parent: `build/source` or `labs`.
+        keep: names of the labs that do exist.
+        report: see `Report`.
+
+    Raises:
+        CourseKitError: a folder, or a file in it, is not a builder's work; nothing is removed from that folder then.
+    """
+    folders = (path for path in sorted(parent.glob("*")) if path.is_dir() and path.name[0] not in "._")
+    for folder in folders:
+        if folder.name in keep:
+            continue
+        path = folder / f"{folder.name}.ipynb"
+        refuse_edited(path)
+        ours = {folder / name for name in _files_of(path)} | {path}
+        foreign = [p for p in sorted(folder.rglob("*")) if p.is_file() and not _is_by_product(p) and p not in ours]
+        if foreign:
+            raise CourseKitError(
+                f"{foreign[0]} was not made by the builder, and the lab {folder.name} is no longer in solutions/: "
+                "move it away and build again."
+            )
+        for old in sorted(ours):
+            _remove(old, parent, report)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def checksum(notebook: nbformat.NotebookNode) -> str:
+    """Return a fingerprint of what the cells say; running a notebook does not change it, editing does."""
+    return hashlib.sha256(json.dumps([cell.source for cell in notebook.cells]).encode()).hexdigest()
+
+
+def refuse_edited(path: Path) -> None:
+    """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`.
+
+    Raises:
+        CourseKitError: the cells of the notebook differ from what the builder wrote.
+    """
+    if path.exists():
+        notebook = _read(path)
+        if _mark_of(notebook, path).get("checksum") != checksum(notebook):
+            raise CourseKitError(
+                f"{path} was edited since it was built and may hold a student's answers: "
+                "move it out of the way and build again."
+            )
+
+
+def _files_of(path: Path) -> set[str]:
+    # A mark is text that anybody may have edited: never follow it out of the lab's folder.
+    names: list[str] = _mark_of(_read(path), path).get("files", [])
+    return {name for name in names if name.startswith("files/") and ".." not in PurePosixPath(name).parts}
+
+
+def _mark_of(notebook: nbformat.NotebookNode, path: Path) -> Mapping[str, Any]:
+    mark: Mapping[str, Any] = notebook.metadata.get("coursekit", {})
+    if "generated_from" not in mark:
+        raise _not_ours(path)
+    return mark
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    try:
+        return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    except (OSError, ValueError, nbformat.ValidationError):
+        raise _not_ours(path) from None
+
+
+def _not_ours(path: Path) -> CourseKitError:
+    return CourseKitError(f"{path} is not a notebook made by the builder: move it out of the way and build again.")
+
+
+def _is_by_product(path: Path) -> bool:
+    return ".ipynb_checkpoints" in path.parts or "__pycache__" in path.parts
+
+
+def _remove(path: Path, stop: Path, report: Report) -> None:
+    path.unlink(missing_ok=True)
+    report("removed", path)
+    for folder in path.parents:
+        if folder == stop or any(folder.iterdir()):
+            return
+        folder.rmdir()

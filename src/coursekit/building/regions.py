@@ -1,0 +1,85 @@
+"""Solution regions and hidden tests: nbgrader's words, checked more strictly than nbgrader does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SOLUTION = "SOLUTION"
+HIDDEN_TESTS = "HIDDEN TESTS"
+
+# nbgrader acts on these words wherever they stand in a line, and nothing that holds them may reach a student.
+MARKER_WORDS = tuple(f"{edge} {name}" for name in (SOLUTION, HIDDEN_TESTS, "MARK SCHEME") for edge in ("BEGIN", "END"))
+
+EXACT = re.compile(r"(?P<indent>\s*)### (?P<edge>BEGIN|END) (?P<name>SOLUTION|HIDDEN TESTS)\s*")
+# A comment that an author surely meant as a marker.
+NEARLY = re.compile(r"\s*#+\s*(begin|end)\s+(solutions?|hidden\s+tests?|mark\s+scheme)\s*:?\s*", re.IGNORECASE)
+
+
+class RegionError(ValueError):
+    """A malformed region. `line` counts from 0 within the cell."""
+
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Region:
+    """Lines `begin` to `end` of a cell, counted from 0: those of the two markers."""
+
+    name: str
+    begin: int
+    end: int
+    lines: tuple[str, ...]
+    """What stands between the two markers."""
+
+
+def find_regions(source: str) -> tuple[Region, ...]:
+    """Return the regions of a cell in their order.
+
+    Raises:
+        RegionError: a marker is misspelt, nested, without its other half, or a solution's text is not indented as its
+            marker is (the stub takes the marker's indentation).
+    """
+    lines = source.splitlines()
+    regions: list[Region] = []
+    opened: tuple[int, str] | None = None
+    for i, line in enumerate(lines):
+        marker = EXACT.fullmatch(line)
+        if marker is None:
+            if NEARLY.fullmatch(line) or any(word in line for word in MARKER_WORDS):
+                raise RegionError(i, "a marker of a region is a line of its own, such as `### BEGIN SOLUTION`")
+        elif marker["edge"] == "BEGIN":
+            if opened is not None:
+                raise RegionError(i, f"BEGIN {marker['name']} stands inside another region: end that first")
+            opened = (i, marker["name"])
+        elif opened is None or opened[1] != marker["name"]:
+            raise RegionError(i, f"END {marker['name']} has no BEGIN {marker['name']} before it")
+        else:
+            regions.append(_close(opened, i, lines))
+            opened = None
+    if opened is not None:
+        raise RegionError(opened[0], f"BEGIN {opened[1]} has no END {opened[1]} after it in this cell")
+    return tuple(regions)
+
+
+def outside_regions(source: str) -> list[str]:
+    """Return the lines of a cell that stand in no region and are no marker."""
+    hidden = {i for region in find_regions(source) for i in range(region.begin, region.end + 1)}
+    return [line for i, line in enumerate(source.splitlines()) if i not in hidden]
+
+
+def _close(opened: tuple[int, str], end: int, lines: list[str]) -> Region:
+    begin, name = opened
+    inside = tuple(lines[begin + 1 : end])
+    first = next((line for line in inside if line.strip()), None)
+    if first is None:
+        raise RegionError(begin, f"the region BEGIN {name} is empty: write the text it hides")
+    if name == SOLUTION and _indent(first) != _indent(lines[begin]):
+        raise RegionError(begin, "BEGIN SOLUTION is not indented as the line after it: align the two")
+    return Region(name, begin, end, inside)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

@@ -1,0 +1,76 @@
+"""Read a py:percent text notebook, keeping the line of the file at which each cell starts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import jupytext
+import nbformat
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from coursekit.labs import Lab
+
+# What jupytext takes for the start of a cell, indented markers included.
+MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
+HEADER = re.compile(r"\A# ---\n(#.*\n)*?# ---\n")
+
+LINE = "marker_line"
+FIRST_LINE = "first_line"
+
+
+def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
+    """Read a lab's source.
+
+    jupytext drops line numbers, so each marker carries its own as one more attribute on the way through.
+
+    Returns:
+        A notebook whose cells hold in their metadata what the author wrote in the marker,
+        `marker_line` (of the marker) and `first_line` (of the first line of the cell's text), both counted from 1.
+
+    Raises:
+        CourseKitError: there is text before the first marker, or a marker inside a text or a fenced block.
+    """
+    shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
+    text = lab.source.read_text(encoding="utf-8")
+    # The notebook's own metadata is the builder's business, so a header is blanked, which keeps the count of lines.
+    text = HEADER.sub(lambda header: "\n" * header[0].count("\n"), text)
+    lines = text.splitlines()
+    _refuse_text_before_cells(lines, shown)
+    marked = [f"{line} {LINE}={i}" if MARKER.match(line) else line for i, line in enumerate(lines, 1)]
+    notebook = jupytext.reads("\n".join(marked).strip("\n") + "\n", fmt="py:percent")
+    found = [cell.metadata.get(LINE) for cell in notebook.cells]
+    for i, line in enumerate(lines, 1):
+        if MARKER.match(line) and i not in found:
+            raise CourseKitError(
+                f"{shown}:{i}: this cell marker stands inside a text or a fenced block: write it apart."
+            )
+    for cell in notebook.cells:
+        cell.source = cell.source.strip("\n")  # a cell magic must stand in the first line
+        cell.metadata[FIRST_LINE] = _first_line(cell.source, lines, cell.metadata[LINE])
+    notebook.metadata = nbformat.from_dict({"coursekit": {"generated_from": shown}})
+    return notebook
+
+
+def fault(notebook: nbformat.NotebookNode, line: int, sentence: str) -> CourseKitError:
+    """Return the error that names file, line and what is wrong there."""
+    return CourseKitError(f"{notebook.metadata.coursekit.generated_from}:{line}: {sentence}.")
+
+
+def _refuse_text_before_cells(lines: list[str], shown: str) -> None:
+    for i, line in enumerate(lines, 1):
+        if MARKER.match(line):
+            return
+        if line.strip():
+            raise CourseKitError(f"{shown}:{i}: there is text before the first cell marker: start it with `# %%`.")
+    raise CourseKitError(f"{shown}:1: there is no cell: start each with `# %%` or `# %% [markdown]`.")
+
+
+def _first_line(source: str, lines: list[str], marker_line: int) -> int:
+    # Quotes around Markdown shift the text by a line, so look for its first line that is not blank.
+    for offset, wanted in enumerate(source.splitlines()):
+        if wanted.strip():
+            return next(i for i in range(marker_line, len(lines)) if lines[i].endswith(wanted)) - offset + 1
+    return marker_line + 1

@@ -1,0 +1,44 @@
+"""Where the course checkout is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from coursekit.errors import CourseKitError
+
+ROOT_VARIABLE = "COURSEKIT_ROOT"
+
+
+def find_root(start: Path | None = None) -> Path:
+    """Find the course checkout: the folder that holds `solutions/` and `pyproject.toml`.
+
+    Args:
+        start: where to look first, then in each folder above; the working directory when None.
+
+    Returns:
+        The absolute path in `$COURSEKIT_ROOT` when that is set, else the nearest checkout.
+
+    Raises:
+        CourseKitError: when there is none, or when `$COURSEKIT_ROOT` is no checkout.
+    """
+    named = os.environ.get(ROOT_VARIABLE)
+    if named:
+        root = Path(named).resolve()
+        if not _is_root(root):
+            raise CourseKitError(
+                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml: set it to the checkout."
+            )
+        return root
+    first = (start or Path.cwd()).resolve()
+    for folder in (first, *first.parents):
+        if _is_root(folder):
+            return folder
+    raise CourseKitError(
+        f"{first} is not inside a course checkout (a folder with solutions/ and pyproject.toml): "
+        f"change to yours, or set ${ROOT_VARIABLE} to it."
+    )
+
+
+def _is_root(folder: Path) -> bool:
+    return (folder / "solutions").is_dir() and (folder / "pyproject.toml").is_file()

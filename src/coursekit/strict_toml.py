@@ -1,0 +1,133 @@
+"""TOML files read into frozen dataclasses, strictly: unknown keys, missing keys and wrong types are errors.
+
+A dataclass is the whole description of a file.
+A field of another dataclass is a table, a field without a default is a key that must be there,
+and `Annotated[int, AtLeast(1)]` or `Annotated[tuple[str, ...], MAY_BE_EMPTY]` say what a type cannot.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from coursekit.errors import CourseKitError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+T = TypeVar("T")
+
+MAY_BE_EMPTY = "may be empty"
+"""Mark for `Annotated`: the text, list or table may be empty."""
+
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """Mark for `Annotated`: the smallest allowed number."""
+
+    minimum: float
+
+
+def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
+    """Read a TOML file into a dataclass.
+
+    Args:
+        cls: the dataclass that describes the file.
+        path: the file.
+        shown_as: the file's name in messages; `path` when None.
+        **given: fields that come from the program and must not stand in the file.
+
+    Raises:
+        CourseKitError: the file cannot be read, or anything in it is not as `cls` says; the message names file and key.
+    """
+    where = shown_as or str(path)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CourseKitError(f"{where} is missing: write it.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseKitError(f"{where} is not valid TOML: {error}.") from None
+    return _read_table(cls, table, where, (), given)
+
+
+def _read_table(
+    cls: type[T], table: Mapping[str, object], where: str, key: tuple[str, ...], given: Mapping[str, object]
+) -> T:
+    expected: dict[str, Field[Any]] = {
+        field.name: field
+        for field in fields(cls)  # type: ignore[arg-type]  # T is a dataclass by contract
+        if field.name not in given
+    }
+    here = f"{where} [{'.'.join(key)}]" if key else where
+    allowed = ", ".join(expected)
+    unknown = sorted(set(table) - set(expected))
+    if unknown:
+        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {allowed}.")
+    missing = [name for name, field in expected.items() if name not in table and _is_required(field)]
+    if missing:
+        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {allowed}.")
+    hints = get_type_hints(cls, include_extras=True)
+    values = {name: _read_value(hints[name], value, where, (*key, name)) for name, value in table.items()}
+    return cls(**given, **values)
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _read_value(hint: Any, value: object, where: str, key: tuple[str, ...]) -> object:
+    marks: tuple[object, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *rest = get_args(hint)
+        marks = tuple(rest)
+    parsed = _parse(hint, value, where, key)
+    if isinstance(parsed, (str, tuple, Mapping)) and MAY_BE_EMPTY not in marks and not _has_content(parsed):
+        raise _fault(where, key, "must not be empty")
+    for mark in marks:
+        if isinstance(mark, AtLeast) and isinstance(parsed, (int, float)) and not parsed >= mark.minimum:
+            raise _fault(where, key, f"must be at least {mark.minimum}, not {parsed}")
+    return parsed
+
+
+def _parse(hint: Any, value: object, where: str, key: tuple[str, ...]) -> object:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _read_table(hint, _expect(value, dict, "a table", where, key), where, key, {})
+    if origin is tuple:
+        items = _expect(value, list, "a list", where, key)
+        return tuple(_read_value(arguments[0], item, where, (*key, str(i))) for i, item in enumerate(items))
+    if origin is Mapping:
+        table = _expect(value, dict, "a table", where, key)
+        return MappingProxyType({k: _read_value(arguments[1], v, where, (*key, k)) for k, v in table.items()})
+    kinds = arguments if origin is Union else (hint,)
+    if type(value) in kinds:
+        return value
+    if float in kinds and type(value) is int:
+        return float(value)
+    raise _fault(where, key, f"must be {' or '.join(KINDS[kind] for kind in kinds)}, not {value!r}")
+
+
+def _expect(value: object, kind: type[T], kind_in_words: str, where: str, key: tuple[str, ...]) -> T:
+    if not isinstance(value, kind):
+        raise _fault(where, key, f"must be {kind_in_words}, not {value!r}")
+    return value
+
+
+def _has_content(value: str | tuple[object, ...] | Mapping[str, object]) -> bool:
+    return bool(value.strip() if isinstance(value, str) else value)
+
+
+def _fault(where: str, key: tuple[str, ...], sentence: str) -> CourseKitError:
+    *tables, name = key
+    table = f" [{'.'.join(tables)}]" if tables else ""
+    return CourseKitError(f"{where}{table}: {name} {sentence}.")
