@@ -1,0 +1,202 @@
+"""Executing a notebook: nothing in a cell can stop it, outlast it or stay behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from nbformat import v4
+
+from coursekit.errors import CourseKitError
+from coursekit.grading import kernels
+from coursekit.grading.execute import execute
+
+# The child writes its own id once it is in a session of its own and ready to be killed.
+ORPHAN = """
+import subprocess, sys, pathlib, time
+program = "import os, pathlib, time; pathlib.Path('orphan').write_text(str(os.getpid())); time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
+while not (pathlib.Path("orphan").exists() and pathlib.Path("orphan").read_text()):
+    time.sleep(0.01)
+"""
+
+
+def notebook_of(*sources):
+    """Return a notebook with one code cell per source; a tuple adds the cell's tags."""
+    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    for number, source in enumerate(sources):
+        text, tags = source if isinstance(source, tuple) else (source, [])
+        notebook.cells.append(v4.new_code_cell(text, id=f"cell-{number}", metadata={"tags": tags} if tags else {}))
+    return notebook
+
+
+def errors_of(notebook):
+    """Return per cell the name and value of its first output if that is an error, else None."""
+    firsts = [cell.outputs[0] if cell.outputs else None for cell in notebook.cells]
+    return [
+        (first.ename, first.evalue) if first is not None and first.output_type == "error" else None for first in firsts
+    ]
+
+
+def is_running(process_id):
+    """Return whether a process runs, not counting one that waits to be reaped."""
+    try:
+        return psutil.Process(process_id).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_outputs_are_kept_and_errors_do_not_stop_the_notebook(tmp_path):
+    """Every cell runs in order in the given folder; the notebook handed in stays as it was."""
+    notebook = notebook_of("import os; print(os.getcwd())", "1 / 0", "print('after')")
+
+    executed = execute(notebook, tmp_path, 60)
+
+    assert executed.cells[0].outputs[0].text.strip() == str(tmp_path)
+    assert errors_of(executed) == [None, ("ZeroDivisionError", "division by zero"), None]
+    assert executed.cells[2].outputs[0].text == "after\n"
+    assert [cell.outputs for cell in notebook.cells] == [[], [], []]
+
+
+def test_cells_with_the_tag_are_skipped(tmp_path):
+    """A skipped cell has no effect and no output."""
+    notebook = notebook_of("x = 1", ("x = 2", ["picture"]), "print(x)")
+
+    executed = execute(notebook, tmp_path, 60, skip_tag="picture")
+
+    assert executed.cells[2].outputs[0].text == "1\n"
+    assert executed.cells[1].execution_count is None
+
+
+def test_a_slow_cell_is_interrupted_and_the_next_one_runs(tmp_path):
+    """The limit of one cell costs that cell only."""
+    notebook = notebook_of("x = 1", "import time; time.sleep(60)", "print(x)")
+
+    executed = execute(notebook, tmp_path, 60, cell_timeout_s=1)
+
+    assert errors_of(executed) == [None, ("CellTimeoutError", "the cell was stopped after 1 s"), None]
+    assert executed.cells[2].outputs[0].text == "1\n"
+
+
+def test_the_limit_of_the_notebook_ends_it(tmp_path):
+    """When the whole time is used, the cells that are left say that they never ran."""
+    notebook = notebook_of("import time; time.sleep(60)", "print('never')")
+
+    started = time.monotonic()
+    executed = execute(notebook, tmp_path, 1)
+
+    assert errors_of(executed) == [
+        ("CellTimeoutError", "the cell was stopped after 1 s"),
+        ("NotRun", "the notebook had used its 1 s"),
+    ]
+    assert time.monotonic() - started < 20
+
+
+def test_a_cell_that_refuses_to_stop_costs_its_kernel_only(tmp_path, monkeypatch):
+    """A loop that swallows interrupts ends with the kernel, after the grace, and nothing after it counts."""
+    monkeypatch.setattr("coursekit.grading.execute.INTERRUPT_GRACE_S", 1.0)
+    stubborn = "import time\nwhile True:\n    try:\n        time.sleep(60)\n    except KeyboardInterrupt:\n        pass"
+    notebook = notebook_of(stubborn, "print('never')")
+
+    executed = execute(notebook, tmp_path, 60, cell_timeout_s=1)
+
+    assert errors_of(executed) == [
+        ("CellTimeoutError", "the cell was stopped after 1 s"),
+        ("NotRun", "an earlier cell could not be interrupted"),
+    ]
+
+
+def test_a_dead_kernel_fails_its_cell_and_all_after_it(tmp_path):
+    """Leaving the kernel on purpose earns nothing in the cells that follow."""
+    notebook = notebook_of("x = 1", "import os; os._exit(0)", "print(x)")
+
+    executed = execute(notebook, tmp_path, 60)
+
+    assert errors_of(executed) == [
+        None,
+        ("DeadKernelError", "the kernel died in this cell"),
+        ("NotRun", "the kernel died in an earlier cell"),
+    ]
+
+
+def test_an_error_that_was_not_printed_is_recorded(tmp_path):
+    """Silencing IPython's traceback does not make a failing cell a passing one."""
+    silence = "get_ipython().showtraceback = lambda *args, **kwargs: None"
+    notebook = notebook_of(silence, "assert False, 'wrong'")
+
+    executed = execute(notebook, tmp_path, 60)
+
+    assert errors_of(executed) == [None, ("AssertionError", "wrong")]
+
+
+@pytest.mark.parametrize("end", ["", "import os; os._exit(0)"], ids=["kernel-ends", "kernel-dies"])
+def test_processes_in_sessions_of_their_own_end_with_the_kernel(tmp_path, end):
+    """What a cell leaves running is gone afterwards, also when its kernel died before it."""
+    execute(notebook_of(ORPHAN, end), tmp_path, 60)
+
+    assert not is_running(int((tmp_path / "orphan").read_text()))
+
+
+def test_start_up_files_of_the_user_play_no_part(tmp_path, monkeypatch):
+    """An IPython profile of the person who grades cannot change what a cell does."""
+    startup = tmp_path / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00-first.py").write_text("answer = 42\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+
+    executed = execute(notebook_of("print('answer' in globals())"), tmp_path, 60)
+
+    assert executed.cells[0].outputs[0].text == "False\n"
+
+
+def test_an_unknown_kernel_is_named(tmp_path):
+    """A notebook for a kernel that is not installed is refused in one sentence."""
+    notebook = notebook_of("1")
+    notebook.metadata.kernelspec.name = "no-such-kernel"
+
+    with pytest.raises(CourseKitError, match="there is no kernel named 'no-such-kernel'"):
+        execute(notebook, tmp_path, 60)
+
+
+def test_control_c_leaves_no_process(tmp_path):
+    """An interrupted run ends its kernel and all that the kernel started."""
+    program = textwrap.dedent(
+        f"""
+        import sys
+        from pathlib import Path
+        from nbformat import v4
+        from coursekit.grading.execute import execute
+        notebook = v4.new_notebook(cells=[v4.new_code_cell({ORPHAN!r} + "\\ntime.sleep(600)")])
+        execute(notebook, Path({str(tmp_path)!r}), 600)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, start_new_session=True)
+    orphan = tmp_path / "orphan"
+    deadline = time.monotonic() + 60
+    while not (orphan.exists() and orphan.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    children = psutil.Process(process.pid).children(recursive=True)
+
+    os.kill(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+
+    assert b"KeyboardInterrupt" in stderr
+    assert len(children) >= 2
+    assert not [child for child in children if is_running(child.pid)]
+
+
+def test_no_socket_or_folder_is_left(tmp_path, monkeypatch):
+    """The folder with the kernel's sockets is removed."""
+    monkeypatch.setattr(kernels.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "work").mkdir()
+
+    execute(notebook_of("1"), tmp_path / "work", 60)
+
+    assert [path.name for path in Path(tmp_path).iterdir()] == ["work"]
