@@ -1,0 +1,19 @@
+"""Real Horovod ranks from a notebook cell: `ranks.run(function, …)` and the cell magic `%%ranks`."""
+
+from coursekit.ranks.errors import RankError, RankTimeoutError
+from coursekit.ranks.forkserver import shared_server
+from coursekit.ranks.launch import run
+
+__all__ = ["RankError", "RankTimeoutError", "run", "warm_up"]
+
+
+def warm_up() -> None:
+    """Start importing TensorFlow and Horovod for the ranks in the background, and return at once."""
+    shared_server()
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Provide `%%ranks` after `%load_ext coursekit.ranks`."""
+    from coursekit.ranks.magic import register  # noqa: PLC0415  # IPython is only there in notebooks
+
+    register(shell)  # type: ignore[arg-type]

@@ -1,0 +1,32 @@
+"""What `ranks.run` raises when a run on several ranks does not end well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class RankError(RuntimeError):
+    """A rank failed; the others were ended.
+
+    Attributes:
+        rank: the rank that failed first, or None when no single rank is to blame.
+        error_type: the name of the exception's type on that rank, for example ``ValueError``.
+        partial: results of the ranks that had already finished, by rank.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rank: int | None = None,
+        error_type: str = "",
+        partial: dict[int, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.error_type = error_type
+        self.partial = partial or {}
+
+
+class RankTimeoutError(RankError):
+    """The deadline passed; the message shows where every rank stood, and who waits in which collective."""

@@ -1,0 +1,182 @@
+"""Turn the end of a failed run into words: who failed, or who waits in which collective and who does not."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coursekit.ranks.watch import Outcome
+
+# Functions of Horovod that wait for the other ranks, as students call them.
+COLLECTIVES = frozenset(
+    {
+        *("init", "shutdown", "join", "barrier"),
+        *("allreduce", "grouped_allreduce", "reducescatter", "grouped_reducescatter"),
+        *("allgather", "allgather_object", "grouped_allgather", "alltoall"),
+        *("broadcast", "broadcast_", "broadcast_variables", "broadcast_object", "broadcast_global_variables"),
+    },
+)
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+_THREAD = re.compile(r"^(Current thread|Thread) 0x")
+_PACKAGE = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of a Python stack, innermost first in lists."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the frame lies in installed code and not in the student's."""
+        if "site-packages" in self.file or "__autograph_generated_file" in self.file:
+            return True
+        return self.file.startswith((sys.prefix, sys.base_prefix, "<", _PACKAGE))
+
+
+def parse_stacks(dump: str) -> list[Frame]:
+    """Return the frames of the thread that runs the student's function, innermost first; [] when it shows none."""
+    threads: list[list[Frame]] = []
+    for line in dump.splitlines():
+        if _THREAD.match(line):
+            threads.append([])
+        elif (match := _FRAME.match(line)) and threads:
+            threads[-1].append(Frame(match["file"], int(match["line"]), match["function"]))
+    worker = str(Path(__file__).with_name("worker.py"))
+    for frames in threads:
+        own = [number for number, frame in enumerate(frames) if frame.file == worker]
+        if own:
+            return frames[: own[0]]
+    return []
+
+
+def position(frames: list[Frame]) -> str:
+    """Say in words where a rank stands: in a collective, in a compiled step, or in plain code."""
+    if not frames:
+        return "has not started the function yet, or has left it"
+    own = next((frame for frame in frames if not frame.is_library), None)
+    place = f" ({describe_place(own)})" if own else ""
+    collective = _collective(frames)
+    if collective:
+        return f"waits in hvd.{collective}{place}"
+    if _in_compiled_step(frames):
+        return f"is inside a compiled TensorFlow step, where gradients or variables are exchanged{place}"
+    return f"is not in a collective{place}"
+
+
+def _collective(frames: list[Frame]) -> str:
+    """Return the outermost Horovod function that waits: the one that the student's code called."""
+    names = [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
+    if names:
+        return names[-1]
+    callback = next((frame for frame in frames if "horovod" in frame.file and "callbacks" in frame.file), None)
+    return "callbacks" if callback else ""
+
+
+def _in_compiled_step(frames: list[Frame]) -> bool:
+    return any(frame.function == "quick_execute" for frame in frames)
+
+
+def describe_place(frame: Frame) -> str:
+    """Return 'line 3 in train: `code`', with the notebook's cell number where IPython knows it."""
+    source = linecache.getline(frame.file, frame.line).strip()
+    code = f": `{source}`" if source else ""
+    return f"{display_file(frame.file)}line {frame.line} in {frame.function}{code}"
+
+
+def display_file(file: str) -> str:
+    """Return 'Cell In[5], ' for code of a notebook cell, else the file's name."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    cell = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    if cell is not None:
+        return f"Cell In[{cell}], "
+    return f"{Path(file).name}, "
+
+
+def explain_timeout(outcome: Outcome, dumps: list[str], timeout_s: float) -> str:
+    """Say which ranks wait where, then show every rank's Python stack."""
+    lines = [f"the deadline of {timeout_s:g} s passed; all ranks were ended. Where they stood:"]
+    stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(dumps)}
+    waiting: list[int] = []
+    elsewhere: list[int] = []
+    for rank, frames in stacks.items():
+        words = "has finished" if rank in outcome.reports else position(frames)
+        lines.append(f"  rank {rank} {words}")
+        waits = rank not in outcome.reports and (_collective(frames) or _in_compiled_step(frames))
+        (waiting if waits else elsewhere).append(rank)
+    if waiting and elsewhere:
+        lines.append(
+            f"  A collective ends only when every rank calls it: {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} "
+            f"for {_ranks(elsewhere)}.",
+        )
+    for rank, frames in stacks.items():
+        if rank not in outcome.reports:
+            lines += ["", f"Python stack of rank {rank} (innermost call last):", *_stack_lines(frames)]
+    return "\n".join(lines)
+
+
+def _stack_lines(frames: list[Frame]) -> list[str]:
+    """Show the student's frames with their code, and fold runs of library frames into one line each."""
+    lines: list[str] = []
+    folded = 0
+    for frame in reversed(frames):
+        if frame.is_library:
+            folded += 1
+            continue
+        if folded:
+            lines.append(f"    … {folded} frames of libraries")
+        folded = 0
+        lines.append(f"    {describe_place(frame)}")
+    if folded:
+        last = frames[0]
+        lines.append(f"    … {folded} frames of libraries, the last one {last.function} in {Path(last.file).name}")
+    return lines or ["    (none)"]
+
+
+def explain_failure(outcome: Outcome) -> tuple[str, int | None]:
+    """Return the message for a run in which a rank failed, and that rank; causes come before consequences."""
+    from coursekit.ranks.watch import lost_a_peer  # noqa: PLC0415  # watch reads the job, we only its outcome
+
+    failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
+    finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
+    if failed and not lost_a_peer(outcome.reports[failed[0]]):
+        rank = failed[0]
+        report = outcome.reports[rank]
+        others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
+        return f"rank {rank} raised {report.error_type}; all ranks were ended.\n\n{report.traceback}{others}", rank
+    if lost:
+        rank = lost[0]
+        return f"rank {rank} ended without a result ({_exit_words(outcome.exit_codes[rank])}).", rank
+    rank = failed[0]
+    report = outcome.reports[rank]
+    reason = (
+        f"{_ranks(finished)} had already finished: every rank must call the same collectives, the same number of times"
+        if finished
+        else "the connection to another rank was lost"
+    )
+    return f"rank {rank} was left alone in a collective: {reason}.\n\n{report.traceback}", rank
+
+
+def _exit_words(exit_code: int) -> str:
+    if exit_code < 0:
+        name = signal.Signals(-exit_code).name
+        hint = ", often a sign of too little memory" if name == "SIGKILL" else ""
+        return f"killed by {name}{hint}"
+    return f"exit status {exit_code}"
+
+
+def _ranks(ranks: list[int]) -> str:
+    words = [str(rank) for rank in sorted(ranks)]
+    if len(words) == 1:
+        return f"rank {words[0]}"
+    return f"ranks {', '.join(words[:-1])} and {words[-1]}"

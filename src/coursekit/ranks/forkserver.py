@@ -1,0 +1,180 @@
+"""The notebook's side of the fork server: start it once, hand it runs, stop what runs."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import IO, TYPE_CHECKING
+
+from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.errors import RankError
+from coursekit.ranks.server import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
+
+if TYPE_CHECKING:
+    from coursekit.ranks.worker import Task
+
+MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
+SHUTDOWN_TIMEOUT_S = 5.0
+
+# The folder of the notebook is not searched: a student's random.py must not end up inside the server.
+_PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.server import main; main()"
+
+
+@dataclass
+class Job:
+    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to the server."""
+
+    control: Connection
+    outputs: list[int] = field(default_factory=list)
+    reports: list[Connection] = field(default_factory=list)
+    stacks: list[IO[bytes]] = field(default_factory=list)
+    pids: list[int] = field(default_factory=list)
+    gone: bool = False
+
+    def dump_stacks(self) -> None:
+        """Ask every rank to write its Python stack."""
+        self.control.send("dump")
+
+    def stop(self) -> None:
+        """End every process of the run and return when all are gone."""
+        with contextlib.suppress(OSError, EOFError):
+            if not self.gone:
+                self.control.send("stop")
+            while not self.gone:
+                self.note(self.control.recv())
+        for output in self.outputs:
+            os.close(output)
+        for connection in self.reports:
+            connection.close()
+        for stack in self.stacks:
+            stack.close()
+        self.outputs.clear()
+
+    def note(self, message: tuple[str, object]) -> tuple[str, object]:
+        """Keep what a message of the server says about the whole run, and return it."""
+        kind, content = message
+        if kind == "started":
+            self.pids = list(content)  # type: ignore[call-overload]
+        elif kind == "gone":
+            self.gone = True
+        return message
+
+
+class ForkServer:
+    """A process that has TensorFlow and Horovod imported and forks ranks on request."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
+        environ = scrubbed()
+        environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else every rank repeats TensorFlow's start-up messages
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env=environ,
+                start_new_session=True,
+            )
+        self._socket = socket.socket(fileno=os.dup(ours.fileno()))
+        self._control = Connection(ours.detach())
+        self._ready = False
+        self._owner = os.getpid()
+
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        return self._process.pid
+
+    def usable(self) -> bool:
+        """Whether the server still runs and belongs to this process, not to the one we were forked from."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def launch(self, task: Task, ranks_per_node: int) -> Job:
+        """Start the ranks of one run and return the job that stands for them.
+
+        Raises:
+            RankError: TensorFlow or Horovod cannot be imported, or the server died.
+        """
+        self._wait_until_ready()
+        job = Job(self._control)
+        files: list[int] = []
+        for _ in range(task.num_ranks):
+            output, output_end = os.pipe()
+            report, report_end = os.pipe()
+            stack = tempfile.TemporaryFile()  # noqa: SIM115  # the job closes it
+            job.outputs.append(output)
+            job.reports.append(Connection(report, writable=False))
+            job.stacks.append(stack)
+            files += [output_end, report_end, os.dup(stack.fileno())]
+        try:
+            self._control.send(Launch(task, scrubbed(), ranks_per_node))
+            socket.send_fds(self._socket, [b"f"], files)
+        except OSError as error:
+            self._explain_death(error)
+        finally:
+            for file in files:
+                os.close(file)
+        return job
+
+    def _wait_until_ready(self) -> None:
+        if self._ready:
+            return
+        try:
+            failure = self._control.recv()
+        except (EOFError, OSError) as error:
+            self._explain_death(error)
+        if failure:
+            reason = failure.rstrip().splitlines()[-1]
+            self.close()
+            raise RankError(
+                f"TensorFlow or Horovod cannot be imported ({reason}): run `coursekit doctor` to see what is missing",
+            )
+        self._ready = True
+
+    def _explain_death(self, error: Exception) -> None:
+        self.close()
+        self._log.seek(0)
+        log = self._log.read().decode(errors="replace").strip()[-2000:]
+        raise RankError(f"the fork server ended unexpectedly; its last words: {log or 'none'}") from error
+
+    def close(self) -> None:
+        """End the server and with it every rank; safe to call twice."""
+        self._control.close()
+        self._socket.close()
+        if self._owner != os.getpid():
+            return
+        try:
+            self._process.wait(SHUTDOWN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+_servers: list[ForkServer] = []
+
+
+def shared_server() -> ForkServer:
+    """Return this process's fork server, starting one when there is none that runs."""
+    if not _servers:
+        atexit.register(close_shared_server)
+    while _servers and not _servers[-1].usable():
+        _servers.pop().close()
+    if not _servers:
+        _servers.append(ForkServer())
+    return _servers[-1]
+
+
+def close_shared_server() -> None:
+    """End this process's fork server, if there is one."""
+    while _servers:
+        _servers.pop().close()

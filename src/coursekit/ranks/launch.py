@@ -1,0 +1,169 @@
+"""`ranks.run`: call a function on several Horovod ranks and return what each of them returned."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import pickle
+import secrets
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from coursekit.ranks.errors import RankError, RankTimeoutError
+from coursekit.ranks.explain import explain_failure, explain_timeout
+from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
+from coursekit.ranks.watch import Outcome, Watch
+from coursekit.ranks.worker import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coursekit.ranks.forkserver import Job
+
+DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
+RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "show_output")
+
+_one_run_at_a_time = threading.Lock()
+
+
+def run(  # noqa: PLR0913  # settings with good defaults, all but the first by keyword
+    function: Callable[..., Any],
+    *args: Any,
+    num_ranks: int = 2,
+    timeout_s: float = 60.0,
+    seed: int | None = None,
+    num_threads: int = 1,
+    ranks_per_node: int | None = None,
+    show_output: bool = True,
+    **kwargs: Any,
+) -> list[Any]:
+    """Call `function(*args, **kwargs)` on `num_ranks` fresh processes that can find each other through Horovod.
+
+    The function calls `hvd.init()` itself. It may be defined in a notebook cell; what it uses travels with it.
+    What the ranks print appears live, each line marked with its rank.
+
+    Args:
+        function: what every rank calls. Datasets and compiled TensorFlow functions must be made inside it.
+        *args: its arguments, the same on every rank.
+        num_ranks: the world size.
+        timeout_s: seconds after which the run is ended and every rank's place is shown.
+        seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
+        num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
+        ranks_per_node: lets ranks believe that each node holds this many of them, so that the local rank differs
+            from the rank. By default all are on one node.
+        show_output: whether to show what ranks print.
+        **kwargs: keyword arguments of the function; those named above are kept for `run`.
+
+    Returns:
+        The results in rank order.
+
+    Raises:
+        RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
+        RankTimeoutError: the deadline passed. The message says who waits in which collective.
+    """
+    __tracebackhide__ = True
+    _check(function, num_ranks, timeout_s, ranks_per_node)
+    task = Task(
+        call=_pickle_call(function, args, kwargs),
+        num_ranks=num_ranks,
+        entropy=secrets.randbits(64) if seed is None else seed,
+        num_threads=num_threads,
+        folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
+        search_path=tuple(sys.path),
+        sources=_cell_sources(),
+    )
+    with _one_run_at_a_time:
+        job = _start(task, ranks_per_node or num_ranks)
+        try:
+            outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
+            dumps = _collect_stacks(job) if outcome.timed_out else []
+        finally:
+            _stop(job)
+    return _results(outcome, dumps, num_ranks, timeout_s)
+
+
+def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
+    if not callable(function):
+        raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
+    if not isinstance(num_ranks, int) or not 1 <= num_ranks <= MAX_NUM_RANKS:
+        raise ValueError(f"num_ranks must be a whole number from 1 to {MAX_NUM_RANKS}, not {num_ranks!r}")
+    if not timeout_s > 0:
+        raise ValueError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
+    if ranks_per_node is not None and not 1 <= ranks_per_node <= num_ranks:
+        raise ValueError(f"ranks_per_node must be from 1 to num_ranks ({num_ranks}), not {ranks_per_node!r}")
+    try:
+        names = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return
+    clash = sorted(set(RESERVED) & set(names))
+    if clash:
+        raise TypeError(f"the function's argument {clash[0]!r} has a name that ranks.run keeps for itself: rename it")
+
+
+def _pickle_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps((function, args, kwargs)))
+    except Exception as error:
+        raise TypeError(
+            f"the function or one of its arguments cannot be sent to other processes ({error}): "
+            "make datasets, optimisers and compiled functions inside the function that the ranks call",
+        ) from error
+
+
+def _cell_sources() -> dict[str, Any]:
+    """Return the source lines of notebook cells, which exist in no file, so that ranks can quote them."""
+    entries = linecache.cache.items()
+    return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
+
+
+def _start(task: Task, ranks_per_node: int) -> Job:
+    return shared_server().launch(task, ranks_per_node)
+
+
+def _stop(job: Job) -> None:
+    """End the run's processes; when even that is interrupted, end the server, which takes them along."""
+    try:
+        job.stop()
+    except BaseException:
+        close_shared_server()
+        raise
+
+
+def _collect_stacks(job: Job) -> list[str]:
+    """Return each rank's stacks as text, waiting for the ranks to write them."""
+    job.dump_stacks()
+    time.sleep(DUMP_WAIT_S)
+    dumps = []
+    for stack in job.stacks:
+        stack.seek(0)
+        dumps.append(stack.read().decode(errors="replace"))
+    return dumps
+
+
+def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: float) -> list[Any]:
+    """Return the results in rank order, or raise what went wrong."""
+    __tracebackhide__ = True
+    values = {
+        rank: pickle.loads(report.value)  # noqa: S301  # from our own ranks
+        for rank, report in outcome.reports.items()
+        if report.value is not None
+    }
+    if outcome.timed_out:
+        raise RankTimeoutError(explain_timeout(outcome, dumps, timeout_s), partial=values)
+    if outcome.server_died:
+        raise RankError("the fork server was killed, and with it all ranks: run the cell again", partial=values)
+    if len(values) == num_ranks:
+        return [values[rank] for rank in range(num_ranks)]
+    message, rank = explain_failure(outcome)
+    report = outcome.reports.get(rank) if rank is not None else None
+    raise RankError(
+        message,
+        rank=rank,
+        error_type=report.error_type if report else "",
+        partial=values,
+    )

@@ -1,0 +1,218 @@
+"""The fork server: imports TensorFlow and Horovod once, then forks fresh ranks in milliseconds.
+
+It never executes a TensorFlow operation and starts no thread: a fork after either can hang the child.
+It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
+and it ends together with the notebook's process, whose end closes the control socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import NoReturn
+
+import psutil
+
+from coursekit.ranks.environ import LOOPBACK, gloo_environ
+from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
+
+PRELOADED = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
+
+NUM_FILES_PER_RANK = 3  # output, reports, stacks
+MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A request: start these ranks. The files of each rank travel with it."""
+
+    task: Task
+    environ: dict[str, str]
+    ranks_per_node: int
+
+
+def serve(control: socket.socket) -> None:
+    """Answer requests until the notebook's process closes the control socket."""
+    channel = Connection(control.detach())
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        channel.send(_preload())
+        with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
+            while True:
+                request = channel.recv()
+                if not isinstance(request, Launch):
+                    continue  # a `stop` that crossed the end of its run
+                num_files = request.task.num_ranks * NUM_FILES_PER_RANK
+                _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
+                if len(files) != num_files:
+                    raise RuntimeError(f"expected {num_files} files, got {len(files)}")
+                _Run(request, files, channel).supervise()
+
+
+def _preload() -> str:
+    """Import what ranks need; return '' or, when an import failed, its traceback."""
+    try:
+        for module in PRELOADED:
+            importlib.import_module(module)
+    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the notebook explains it
+        return traceback.format_exc()
+    gc.freeze()  # else the first collection in a child copies every page that it shares with us
+    return ""
+
+
+class _Run:
+    """The processes of one run: started, watched, and all gone at the end."""
+
+    def __init__(self, request: Launch, files: list[int], channel: Connection) -> None:
+        self.request = request
+        self.channel = channel
+        self.rank_of: dict[int, int] = {}
+        rendezvous = self._start_rendezvous()
+        for rank in range(request.task.num_ranks):
+            rank_files = files[rank * NUM_FILES_PER_RANK : (rank + 1) * NUM_FILES_PER_RANK]
+            self.rank_of[self._start_rank(rank, rank_files, rendezvous)] = rank
+        for file in files:
+            os.close(file)
+        channel.send(("started", sorted(self.rank_of, key=self.rank_of.__getitem__)))
+
+    def supervise(self) -> None:
+        """Report ends of ranks, obey `dump` and `stop`, and leave no process behind."""
+        wake_read, wake_write = os.pipe()
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.channel.fileno(), selectors.EVENT_READ)
+            selector.register(wake_read, selectors.EVENT_READ)
+            try:
+                while self._reap():
+                    for key, _ in selector.select():
+                        if key.fd == wake_read:
+                            os.read(wake_read, 4096)
+                        elif not self._obey(self.channel.recv()):
+                            return
+            finally:
+                signal.set_wakeup_fd(-1)
+                os.close(wake_read)
+                os.close(wake_write)
+                _kill_descendants()
+        self.channel.send(("gone", None))
+
+    def _obey(self, command: str) -> bool:
+        if command == "dump":
+            for pid in self.rank_of:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, DUMP_STACKS_SIGNAL)
+        elif command == "stop":
+            _kill_descendants()
+            self.channel.send(("gone", None))
+        return command != "stop"
+
+    def _reap(self) -> bool:
+        """Collect ended children; return whether any rank still runs."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    break
+                if pid in self.rank_of:
+                    self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
+        return bool(self.rank_of)
+
+    def _start_rank(self, rank: int, files: list[int], rendezvous: tuple[str, int]) -> int:
+        pid = os.fork()
+        if pid == 0:
+            _become_rank(self.request, rank, files, rendezvous)
+        return pid
+
+    @staticmethod
+    def _start_rendezvous() -> tuple[str, int]:
+        """Start Horovod's own key-value store, in which Gloo ranks find each other, on loopback only."""
+        from horovod.runner.http.http_server import (  # noqa: PLC0415  # part of what is preloaded
+            RendezvousHandler,
+            RendezvousHTTPServer,
+        )
+
+        class Store(RendezvousHTTPServer):  # type: ignore[misc]  # Horovod has no types
+            daemon_threads = True
+            request_queue_size = 128  # the default of 5 makes eight ranks wait seconds for a second try
+
+        store = Store((LOOPBACK, 0), RendezvousHandler, 0)
+        if os.fork() == 0:
+            _end_with_parent()
+            store.serve_forever()
+        store.server_close()
+        return LOOPBACK, int(store.server_address[1])
+
+
+def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int]) -> NoReturn:
+    """Turn this forked child into one rank and never return into the server's code."""
+    exit_code = 1
+    try:
+        os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
+        _end_with_parent()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        output, reports, stacks = files
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+        dump_stacks_to(stacks)
+        os.environ.clear()
+        os.environ.update(request.environ)
+        size, local_size = request.task.num_ranks, request.ranks_per_node
+        os.environ.update(
+            gloo_environ(
+                rank=rank,
+                size=size,
+                local_rank=rank % local_size,
+                local_size=local_size,
+                rendezvous=rendezvous,
+                interface="lo",
+            ),
+        )
+        run_rank(request.task, rank, Connection(reports, readable=False))
+        exit_code = 0
+    finally:
+        flush_output()
+        os._exit(exit_code)  # no exit handlers: they belong to the server
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _kill_descendants() -> None:
+    """Kill and reap everything below this process; orphans of ranks are children here (child subreaper)."""
+    while True:
+        children = psutil.Process().children(recursive=True)
+        for child in children:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+        if not children:
+            return
+
+
+def main() -> None:
+    """Serve on the socket whose number is the first argument."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    serve(socket.socket(fileno=int(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Watch a run: pass output on live, collect reports, notice deaths, and keep the deadline."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from coursekit.ranks.forkserver import Job
+    from coursekit.ranks.worker import Report
+
+# A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
+GRACE_S = 0.5
+# What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
+PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
+MAX_LINES_PER_RANK = 5000
+READ_SIZE = 1 << 16
+
+
+@dataclass
+class Outcome:
+    """What is known of a run when watching ends.
+
+    Attributes:
+        reports: by rank, what the rank sent back, in the order of arrival.
+        exit_codes: by rank, as in `subprocess`: negative when ended by a signal.
+        timed_out: whether the deadline passed.
+    """
+
+    reports: dict[int, Report] = field(default_factory=dict)
+    exit_codes: dict[int, int] = field(default_factory=dict)
+    timed_out: bool = False
+    server_died: bool = False
+
+    def failed_ranks(self) -> list[int]:
+        """Ranks that reported an exception, causes before consequences, else in the order of arrival."""
+        failed = [rank for rank, report in self.reports.items() if report.error_type]
+        return sorted(failed, key=lambda rank: lost_a_peer(self.reports[rank]))
+
+    def lost_ranks(self) -> list[int]:
+        """Ranks that ended without a report."""
+        return sorted(rank for rank in self.exit_codes if rank not in self.reports)
+
+
+def lost_a_peer(report: Report) -> bool:
+    """Whether this failure is only the consequence of another rank's end."""
+    return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
+
+
+class LinePrinter:
+    """Print what a rank writes, line by line, each marked with the rank."""
+
+    def __init__(self, rank: int, *, show: bool) -> None:
+        self.rank = rank
+        self.show = show
+        self.num_lines = 0
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Print the lines that `data` completes; an empty `data` ends the last one."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if not data and self._rest:
+            lines, self._rest = [self._rest], b""
+        for line in lines:
+            self.num_lines += 1
+            if self.show and self.num_lines <= MAX_LINES_PER_RANK:
+                # Standard output on purpose, also for what ranks write to stderr:
+                # nbgrader takes any text on a notebook's stderr for a failure.
+                sys.stdout.write(f"[{self.rank}] {line.decode(errors='replace')}\n")
+            elif self.show and self.num_lines == MAX_LINES_PER_RANK + 1:
+                sys.stdout.write(f"[{self.rank}] … (more than {MAX_LINES_PER_RANK} lines; the rest is not shown)\n")
+        if lines:
+            sys.stdout.flush()
+
+
+class Watch:
+    """The loop over everything that a job can say."""
+
+    def __init__(self, job: Job, *, timeout_s: float, show: bool) -> None:
+        self.job = job
+        self.outcome = Outcome()
+        self.deadline = time.monotonic() + timeout_s
+        self.grace_end: float | None = None
+        self._printers = [LinePrinter(rank, show=show) for rank in range(len(job.outputs))]
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(job.control, selectors.EVENT_READ, self._read_control)
+        for rank, (output, reports) in enumerate(zip(job.outputs, job.reports)):
+            self._selector.register(output, selectors.EVENT_READ, lambda rank=rank: self._read_output(rank))
+            self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
+
+    def run(self) -> Outcome:
+        """Watch until all ranks have ended, one has failed, or the deadline has passed."""
+        with self._selector:
+            while not self._finished():
+                now = time.monotonic()
+                limit = self.deadline if self.grace_end is None else min(self.grace_end, self.deadline)
+                if now >= limit:
+                    self.outcome.timed_out = self.grace_end is None
+                    break
+                for key, _ in self._selector.select(limit - now):
+                    key.data()
+                if self.grace_end is None:
+                    self.grace_end = self._grace_end()
+            self._drain_output()
+        return self.outcome
+
+    def _finished(self) -> bool:
+        return self.outcome.server_died or self.job.gone
+
+    def _grace_end(self) -> float | None:
+        """Return until when to wait after a failure, or None while no rank has failed."""
+        failed = self.outcome.failed_ranks()
+        if failed and not lost_a_peer(self.outcome.reports[failed[0]]):
+            return time.monotonic()
+        return time.monotonic() + GRACE_S if failed or self.outcome.lost_ranks() else None
+
+    def _read_control(self) -> None:
+        try:
+            kind, content = self.job.note(self.job.control.recv())
+        except (EOFError, OSError):
+            self.outcome.server_died = True
+            return
+        if kind == "ended":
+            rank, exit_code = cast("tuple[int, int]", content)
+            if rank not in self.outcome.reports:
+                self._read_report(rank)  # the last words may still lie in the pipe
+            self.outcome.exit_codes[rank] = exit_code
+
+    def _read_report(self, rank: int) -> None:
+        connection: Connection = self.job.reports[rank]
+        if connection.closed or connection not in self._selector.get_map():
+            return
+        try:
+            if connection.poll():
+                self.outcome.reports[rank] = pickle.loads(connection.recv_bytes())  # noqa: S301  # our own worker's
+        except (EOFError, OSError):
+            self._selector.unregister(connection)
+
+    def _read_output(self, rank: int) -> None:
+        data = os.read(self.job.outputs[rank], READ_SIZE)
+        self._printers[rank].feed(data)
+        if not data:
+            self._selector.unregister(self.job.outputs[rank])
+
+    def _drain_output(self) -> None:
+        """Show what had been written before the end, without waiting for more."""
+        for rank, output in enumerate(self.job.outputs):
+            os.set_blocking(output, False)
+            try:
+                for _ in range(64):
+                    data = os.read(output, READ_SIZE)
+                    if not data:
+                        break
+                    self._printers[rank].feed(data)
+            except BlockingIOError:
+                pass
+            self._printers[rank].feed(b"")

@@ -1,0 +1,138 @@
+"""What happens inside one rank: prepare the process, call the student's function, send back what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import linecache
+import os
+import pickle
+import random
+import signal
+import sys
+import traceback
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import numpy as np
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+DUMP_STACKS_SIGNAL = signal.SIGUSR1
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: the pickled call, and the settings that are the same on every rank."""
+
+    call: bytes  # cloudpickle of (function, args, kwargs)
+    num_ranks: int
+    entropy: int  # every rank derives its own random seed from it
+    num_threads: int
+    folder: str
+    search_path: tuple[str, ...]
+    sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a rank sends back, once."""
+
+    value: bytes | None = None  # cloudpickle of the function's result
+    error_type: str = ""
+    error_text: str = ""
+    traceback: str = ""
+
+
+def run_rank(task: Task, rank: int, reports: Connection) -> None:
+    """Prepare this process as one rank, call the function, and send one `Report`."""
+    try:
+        for prepare in (_prepare_interpreter, _prepare_tensorflow, _prepare_seeds):
+            prepare(task, rank)
+        report = _call(task)
+    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
+        report = _failure(error)
+    flush_output()
+    # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
+    with contextlib.suppress(BrokenPipeError):
+        reports.send_bytes(pickle.dumps(report))
+    if report.error_type:
+        _wait_for_the_end()
+    _shut_horovod_down()
+    flush_output()
+
+
+def _wait_for_the_end() -> None:
+    """Stay until the notebook ends the run: a rank that leaves makes its peers fail and log in turn."""
+    flush_output()
+    while True:
+        signal.pause()
+
+
+def flush_output() -> None:
+    """Push out what Python still holds back; a closed pipe is no longer of interest."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+
+
+def _prepare_interpreter(task: Task, rank: int) -> None:
+    del rank
+    os.chdir(task.folder)
+    sys.path[:] = task.search_path
+    linecache.cache.update(task.sources)
+
+
+def _prepare_tensorflow(task: Task, rank: int) -> None:
+    del rank
+    if "tensorflow" in sys.modules and task.num_threads > 0:
+        threading = sys.modules["tensorflow"].config.threading
+        threading.set_intra_op_parallelism_threads(task.num_threads)
+        threading.set_inter_op_parallelism_threads(task.num_threads)
+
+
+def _prepare_seeds(task: Task, rank: int) -> None:
+    """Give every rank its own random numbers: forked processes would otherwise all draw the same."""
+    seed = int(np.random.SeedSequence([task.entropy, rank]).generate_state(1)[0])
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002  # the global generator is the one that lab code uses
+    if "tensorflow" in sys.modules:
+        sys.modules["tensorflow"].keras.utils.set_random_seed(seed)
+
+
+def _call(task: Task) -> Report:
+    function, args, kwargs = pickle.loads(task.call)  # noqa: S301  # from our own notebook
+    value = function(*args, **kwargs)
+    try:
+        return Report(value=cloudpickle.dumps(value))
+    except Exception as error:  # pickling can fail in any way
+        kind = type(value).__name__
+        message = f"the result, a {kind}, cannot be sent back: return numbers, text, NumPy arrays, or lists of them"
+        raise TypeError(message) from error
+
+
+def _failure(error: BaseException) -> Report:
+    return Report(error_type=type(error).__name__, error_text=str(error), traceback=_students_traceback(error))
+
+
+def _students_traceback(error: BaseException) -> str:
+    """Format the traceback without this module's own frames, which say nothing to the reader."""
+    summary = traceback.TracebackException.from_exception(error)
+    own = [frame for frame in summary.stack if frame.filename != __file__]
+    if own:
+        summary.stack = traceback.StackSummary.from_list(own)
+    return "".join(summary.format()).rstrip()
+
+
+def _shut_horovod_down() -> None:
+    """Leave in good order: a rank that just exits makes its peers log that the connection was closed."""
+    horovod = sys.modules.get("horovod.tensorflow")
+    if horovod is not None and horovod.is_initialized():
+        horovod.shutdown()
+
+
+def dump_stacks_to(file_number: int) -> None:
+    """Write every Python stack to `file_number` when the dump signal arrives, even from inside a C call."""
+    faulthandler.register(DUMP_STACKS_SIGNAL, file=file_number, all_threads=True)
