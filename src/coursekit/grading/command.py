@@ -1,0 +1,92 @@
+"""`coursekit answers`: hold the tests of a lab against a bank of answers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from coursekit.errors import CourseKitError
+from coursekit.labs import select_labs
+from coursekit.paths import find_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coursekit.grading.answer_bank import Answer
+    from coursekit.grading.run_answers import AnswerResult
+
+
+@click.command(epilog="Example: coursekit answers 02 my-bank/ -k shard")
+@click.argument("lab")
+@click.argument(
+    "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--jobs", "num_jobs", type=click.IntRange(min=1), help="Notebooks at a time.  [default: half the cores]")
+@click.option("-k", "pattern", default="", help="Only answers with this text in their name or title.")
+@click.option("--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one notebook.")
+def answers(lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float) -> None:
+    """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
+
+    The bank is tests/answers/LAB, or any folder DIR of the same form.
+    """
+    root = find_root()
+    (chosen,) = select_labs(root, [lab])
+    # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
+    from coursekit.building.build import build_sources  # noqa: PLC0415
+    from coursekit.grading.answer_bank import load_bank  # noqa: PLC0415
+    from coursekit.grading.run_answers import default_num_jobs  # noqa: PLC0415
+
+    source = build_sources(root, [chosen])[chosen.name]
+    bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
+    console = Console()
+    results = _run(bank, source, num_jobs or default_num_jobs(), timeout_s, console)
+    console.print(_table(chosen.name, results))
+    disagreeing = [result for result in results if result.disagreements]
+    for result in disagreeing:
+        console.print(f"\n[bold]{result.answer.name}[/]: {result.answer.title}", highlight=False)
+        for sentence in result.disagreements:
+            console.print(f"- {sentence}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\n{len(results) - len(disagreeing)} of {len(results)} answers as expected.", highlight=False)
+    if disagreeing:
+        raise SystemExit(1)
+
+
+def _matching(bank: Sequence[Answer], pattern: str) -> list[Answer]:
+    chosen = [answer for answer in bank if pattern.lower() in f"{answer.name}\n{answer.title}".lower()]
+    if not chosen:
+        names = ", ".join(answer.name for answer in bank)
+        raise CourseKitError(f"no answer has {pattern!r} in its name or title; the answers are {names}.")
+    return chosen
+
+
+def _run(
+    bank: Sequence[Answer], source: Path, num_jobs: int, timeout_s: float, console: Console
+) -> tuple[AnswerResult, ...]:
+    from coursekit.grading.run_answers import run_bank  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("answers", total=len(bank))
+
+        def report(result: AnswerResult) -> None:
+            progress.update(task, advance=1, description=result.answer.name)
+
+        return asyncio.run(run_bank(bank, source, num_jobs=num_jobs, timeout_s=timeout_s, report=report))
+
+
+def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
+    table = Table(title=f"Answers to {lab_name}", title_justify="left")
+    table.add_column("answer")
+    for name in ("expected", "got", "seconds"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for result in results:
+        verdict = "[red]disagrees[/]" if result.disagreements else "[green]as expected[/]"
+        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", f"{result.seconds:.1f}", verdict)
+    return table

@@ -1,0 +1,113 @@
+"""The command `coursekit answers`."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from coursekit.cli import cli
+from coursekit.errors import CourseKitError
+
+RIGHT = """
+    # /// answer
+    # title = "A library does it"
+    # verdict = "right"
+    # ///
+    # %% role="answer" id="mean"
+    from statistics import fmean as mean
+"""
+
+WRONG = """
+    # /// answer
+    # title = "Divides by one less"
+    # verdict = "wrong"
+    # [fails]
+    # mean-tests = ["WORD"]
+    # ///
+    # %% role="answer" id="mean"
+    def mean(x):
+        return sum(x) / (len(x) - 1)
+"""
+
+
+def run(*arguments):
+    """Run `coursekit answers` and return its exit status and what it printed."""
+    result = CliRunner(env={"COLUMNS": "100"}).invoke(cli, ["answers", *arguments], catch_exceptions=False)
+    return result.exit_code, result.output
+
+
+def rows(output):
+    """Return answer, expected, got and verdict of each row of the printed table."""
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in output.splitlines() if line[:1] == "│"]
+    return [(answer, expected, got, verdict) for answer, expected, got, _, verdict in cells]
+
+
+def test_agreement_ends_well(bank):
+    """A bank whose answers all agree gives a table and exit status 0."""
+    bank("library", RIGHT)
+    bank("off-by-one", WRONG.replace("WORD", "is 3"))
+
+    status, output = run("01", "--jobs", "2")
+
+    assert rows(output) == [("library", "3.5", "3.5", "as expected"), ("off-by-one", "2.5", "2.5", "as expected")]
+    assert output.endswith("2 of 2 answers as expected.\n")
+    assert status == 0
+
+
+def test_a_disagreement_is_told_in_full(bank, tmp_path):
+    """A bank in any folder will do; what disagrees is told with the message of the test, exit status 1."""
+    bank("library", RIGHT)
+    bank("off-by-one", WRONG.replace("WORD", "median"))
+    elsewhere = bank.folder.rename(tmp_path / "elsewhere")
+
+    status, output = run("01-small", str(elsewhere))
+
+    assert rows(output) == [("library", "3.5", "3.5", "as expected"), ("off-by-one", "2.5", "2.5", "disagrees")]
+    assert "off-by-one: Divides by one less\n" in output
+    assert "- mean-tests failed without the words ['median']: AssertionError: the mean of 1, 2 and 6 is 3\n" in output
+    assert output.endswith("1 of 2 answers as expected.\n")
+    assert status == 1
+
+
+@pytest.mark.parametrize("pattern", ["off", "DIVIDES"])
+def test_a_pattern_chooses_by_name_or_title(bank, pattern):
+    """Only what matches is run."""
+    bank("library", RIGHT)
+    bank("off-by-one", WRONG.replace("WORD", "is 3"))
+
+    assert [row[0] for row in rows(run("01", "-k", pattern)[1])] == ["off-by-one"]
+
+
+def test_a_pattern_that_fits_nothing_is_refused(bank):
+    """A run of no answers would look like a success."""
+    bank("library", RIGHT)
+
+    with pytest.raises(CourseKitError, match="no answer has 'shard' in its name or title; the answers are library"):
+        run("01", "-k", "shard")
+
+
+def test_control_c_leaves_no_kernel(bank):
+    """An interrupted bank ends every kernel that was running."""
+    started = [bank.folder / name for name in ("first", "second")]
+    for path in started:
+        bank(path.name, RIGHT + f"    import pathlib, time; pathlib.Path({str(path)!r}).touch(); time.sleep(600)\n")
+    command = [sys.executable, "-c", "from coursekit.cli import main; main()", "answers", "01", "--jobs", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 60
+    while not all(path.exists() for path in started) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    kernels = psutil.Process(process.pid).children(recursive=True)
+
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+
+    assert len(kernels) == 2
+    assert not [kernel for kernel in kernels if kernel.is_running()]
+    assert b"Traceback" not in output
+    assert process.returncode == 1
