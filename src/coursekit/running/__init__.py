@@ -1,0 +1,1 @@
+"""Execute the solved labs with papermill and report on them."""

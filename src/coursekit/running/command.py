@@ -1,0 +1,79 @@
+"""`coursekit run`: build the labs, execute them with their solutions, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from coursekit.building.build import build_sources
+from coursekit.labs import select_labs
+from coursekit.paths import find_root
+from coursekit.running import folders
+from coursekit.running.facts import collect
+from coursekit.running.folders import Request
+from coursekit.running.plan import plan_runs
+from coursekit.running.progress import Progress
+from coursekit.running.session import run_labs
+from coursekit.running.signals import StopSignals
+from coursekit.running.terminal import show_report
+
+# What a shell reports for a command that a signal has ended.
+SIGNAL_STATUS = 128
+
+
+@click.command(
+    epilog="Example: coursekit run 02-horovod-sgd --ranks 4 -p learning_rate 0.1",
+    short_help="Execute the solved labs and report.",
+)
+@click.argument("labs", nargs=-1, metavar="[LAB]...")
+@click.option("--ranks", "num_ranks", type=int, metavar="N", help="Ranks to start, in labs that start any.")
+@click.option(
+    "-p",
+    "--parameter",
+    "given",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Value for a parameter, in labs that have it. May be repeated.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the newest run: its labs and options, plus those given now. "
+    "Labs that passed are kept unless their source, their parameters or the package changed.",
+)
+def run(labs: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...], resume: bool) -> None:
+    """Build the labs, execute them with their solutions, and report points, time and memory.
+
+    Without LAB, all labs run. Exit status: 0 when every lab ran and earned full points, 1 when not, 130 after Ctrl-C.
+    """
+    root = find_root()
+    names = tuple(lab.name for lab in select_labs(root, labs)) if labs else ()
+    request = Request(names, num_ranks, dict(given))
+    folder = None
+    if resume:
+        folder, earlier = folders.newest_run(root)
+        request = earlier.changed_by(request)
+    chosen = select_labs(root, request.labs)
+    plan = plan_runs(chosen, build_sources(root, chosen), request.num_ranks, request.given)
+    console = Console()
+    folder = folder or folders.create_run(root, request)
+    stop, progress = StopSignals(), Progress(console)
+    with folders.claimed(folder), stop.handled(), progress.shown():
+        folders.save_request(folder, request)
+        folders.point_latest(folder)
+        report = run_labs(folder, plan, collect(root), progress, stop)
+    show_report(console, report, _relative(folder))
+    if stop.received:
+        sys.exit(SIGNAL_STATUS + stop.received)
+    sys.exit(0 if report.passed else 1)
+
+
+def _relative(folder: Path) -> Path:
+    try:
+        return folder.relative_to(Path.cwd())
+    except ValueError:
+        return folder

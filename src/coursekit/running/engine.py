@@ -1,0 +1,163 @@
+"""A papermill engine that tells what happens in a kernel, and ends a kernel that takes too long."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+from jupyter_client.manager import AsyncKernelManager
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
+
+from coursekit.running.memory import MemoryWatch
+from coursekit.running.processes import kernel_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nbformat import NotebookNode
+
+ENGINE = "coursekit"
+KERNEL_LOG = "kernel.log"
+START_TIMEOUT_S = 120
+# A cell that is interrupted may have ranks to end before its traceback appears.
+INTERRUPT_GRACE_S = 10.0
+
+# The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
+silent = logging.getLogger("coursekit.kernel")
+silent.addHandler(logging.NullHandler())
+silent.propagate = False
+
+
+@dataclass
+class KernelWatch:
+    """What is known about one lab's kernel while it runs and afterwards.
+
+    Attributes:
+        folder: Working folder of the kernel.
+        time_limit_s: Wall-clock seconds from the kernel's first answer until it is interrupted.
+        on_cell: Called with number, total and name of each code cell that starts.
+        total: Number of code cells.
+        current: The code cell that is running or ran last; None before the first.
+        number: Its position among the code cells, counted from 1.
+        finished: Ids of the cells that the kernel reported as done, with or without an error.
+        failed: Whether `current` raised an error that its tags do not allow.
+        overdue: Whether the time limit has passed.
+        memory: Samples of the kernel and everything below it; None before the kernel has started.
+    """
+
+    folder: Path
+    time_limit_s: float
+    on_cell: Callable[[int, int, str], None]
+    total: int = 0
+    current: NotebookNode | None = None
+    number: int = 0
+    finished: set[str] = field(default_factory=set)
+    failed: bool = False
+    overdue: bool = False
+    memory: MemoryWatch | None = None
+    _timers: list[threading.Timer] = field(default_factory=list)
+
+    def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
+        """Begin to measure memory and time."""
+        self.total = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
+        self.memory = MemoryWatch(pid)
+        self.memory.start()
+        kernel = psutil.Process(pid)
+        self._timers = [
+            threading.Timer(self.time_limit_s, self._interrupt, [kernel]),
+            threading.Timer(self.time_limit_s + INTERRUPT_GRACE_S, _kill, [kernel]),
+        ]
+        for timer in self._timers:
+            timer.daemon = True
+            timer.start()
+
+    def cell_started(self, cell: NotebookNode, **_: Any) -> None:
+        """Note which cell runs."""
+        self.current = cell
+        self.number += 1
+        self.on_cell(self.number, self.total, cell_name(cell))
+
+    def cell_finished(self, cell: NotebookNode, **_: Any) -> None:
+        """Note that the kernel has answered for a cell."""
+        self.finished.add(cell.id)
+
+    def cell_failed(self, cell: NotebookNode, **_: Any) -> None:
+        """Note an error, unless the cell's tag says that it is part of the lesson."""
+        self.failed = "raises-exception" not in cell.metadata.get("tags", [])
+
+    def stop(self) -> set[psutil.Process]:
+        """Measure no more, and return every process that was seen."""
+        for timer in self._timers:
+            timer.cancel()
+        if self.memory is None:
+            return set()
+        self.memory.stop()
+        return self.memory.seen
+
+    def _interrupt(self, kernel: psutil.Process) -> None:
+        self.overdue = True
+        # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.
+        with suppress(psutil.Error, ProcessLookupError):
+            if kernel.is_running():
+                os.killpg(os.getpgid(kernel.pid), signal.SIGINT)
+
+
+class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
+    """papermill's own engine with our working folder, environment and hooks."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        """Execute the notebook; called by papermill.
+
+        Args:
+            nb_man: papermill's manager of the notebook, which saves it after every cell.
+            kernel_name: Name of an installed kernel.
+            options: What was given to `papermill.execute_notebook`: `watch` is the `KernelWatch` to keep.
+        """
+        watch: KernelWatch = options["watch"]
+        # Sockets in a private folder: no port that others on a login node could reach, and a path short enough for one.
+        with tempfile.TemporaryDirectory(prefix="kernel-") as sockets, (watch.folder / KERNEL_LOG).open("wb") as log:
+            manager = AsyncKernelManager(
+                kernel_name=kernel_name, transport="ipc", connection_file=str(Path(sockets, "kernel.json"))
+            )
+            client = PapermillNotebookClient(
+                nb_man,
+                km=manager,
+                startup_timeout=START_TIMEOUT_S,
+                log=silent,
+                on_notebook_start=lambda notebook: watch.kernel_started(_pid(manager), notebook),
+                on_cell_execute=watch.cell_started,
+                on_cell_executed=watch.cell_finished,
+                on_cell_error=watch.cell_failed,
+            )
+            environment = kernel_environment(watch.folder)
+            client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
+
+
+def cell_name(cell: NotebookNode) -> str:
+    """Return the name of a cell in the authored source; papermill's own cell is called after its tag."""
+    if "injected-parameters" in cell.metadata.get("tags", []):
+        return "injected-parameters"
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", ""))
+
+
+def _pid(manager: AsyncKernelManager) -> int:
+    # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
+    return int(manager.provisioner.pid)  # type: ignore[union-attr]
+
+
+def _kill(kernel: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
+        kernel.kill()
+
+
+papermill_engines.register(ENGINE, LabEngine)

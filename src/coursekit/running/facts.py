@@ -1,0 +1,101 @@
+"""What a result was measured on: machine, versions, commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import subprocess
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# TensorFlow is published under several names; the first one installed counts.
+TENSORFLOW_NAMES = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
+PACKAGES = ("horovod", "keras", "nbgrader", "papermill", "coursekit")
+TOOL_TIMEOUT_S = 20
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The circumstances of a run.
+
+    Attributes:
+        host: Name of the machine.
+        device: Name of the GPUs, or of the processor where none can be used.
+        num_cpus: Processors this process may use.
+        versions: Version of Python and of each package; "not installed" where it is missing.
+        commit: Commit of the course checkout; None outside git.
+        dirty: Whether tracked files differ from that commit, or files lie there that git does not know.
+    """
+
+    host: str
+    device: str
+    num_cpus: int
+    versions: Mapping[str, str]
+    commit: str | None
+    dirty: bool
+
+
+def collect(root: Path) -> Facts:
+    """Return the facts of this process and of the course checkout at `root`."""
+    commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
+    # Equal files count as unchanged whoever touched them, and no lock is taken that a commit elsewhere would trip over.
+    changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
+    return Facts(
+        host=socket.gethostname(),
+        device=_gpu_names() or _processor_name(),
+        num_cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        versions=_versions(),
+        commit=commit or None,
+        dirty=bool(changes),
+    )
+
+
+def _versions() -> dict[str, str]:
+    tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
+    found = {"python": platform.python_version(), "tensorflow": tensorflow}
+    found.update((name, _version(name)) for name in PACKAGES)
+    return {name: number or "not installed" for name, number in found.items()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _gpu_names() -> str:
+    """Return the GPUs that TensorFlow may use, as "2 x NVIDIA A100-SXM4-40GB"; empty if there are none."""
+    # A GPU is only worth naming when this TensorFlow can drive it and nobody has hidden it from the labs.
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"}
+    if hidden or _version("tensorflow-cpu") or not shutil.which("nvidia-smi"):
+        return ""
+    names = _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
+    kinds = sorted(set(names))
+    return ", ".join(f"{names.count(kind)} x {kind}" for kind in kinds)
+
+
+def _processor_name() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, name = line.partition(":")
+            if key.strip() == "model name":
+                return name.strip()
+    return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or platform.machine()
+
+
+def _output(*command: str) -> str:
+    """Return what a command prints; empty when it is missing, fails or takes too long."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

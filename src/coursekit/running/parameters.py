@@ -1,0 +1,129 @@
+"""Parameters of a notebook: read from its parameters cell, and checked before anything starts."""
+
+from __future__ import annotations
+
+import ast
+import logging
+from typing import TYPE_CHECKING, Union
+
+from papermill import inspect_notebook
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Scalar = Union[bool, int, float, str]
+
+NUM_RANKS = "num_ranks"
+MAX_RANKS = 64
+WORDS_FOR_BOOL = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def read_defaults(notebook: Path) -> dict[str, Scalar]:
+    """Return the default of every parameter that a notebook's parameters cell assigns.
+
+    Args:
+        notebook: Notebook whose parameters cell has papermill's tag `parameters`, or none.
+
+    Raises:
+        CourseKitError: If a default is not a literal bool, int, float or text, so that no value could be checked.
+    """
+    # papermill warns when there is no parameters cell; a lab without parameters is right too.
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    # papermill treats the path as a pattern to fill in.
+    found = inspect_notebook(str(notebook).replace("{", "{{").replace("}", "}}"))
+    return {name: _literal(name, parameter["default"], notebook) for name, parameter in found.items()}
+
+
+def parse(name: str, text: str, default: Scalar) -> Scalar:
+    """Return what somebody typed as a value of the default's type.
+
+    Raises:
+        CourseKitError: If the text is no such value.
+    """
+    try:
+        if isinstance(default, bool):
+            return WORDS_FOR_BOOL[text.lower()]
+        return type(default)(text)
+    except (KeyError, ValueError) as error:
+        raise _wrong_type(name, text, default, "-p") from error
+
+
+def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
+    """Return a value that has the type of its default; a whole number may stand for a number.
+
+    Args:
+        name: Name of the parameter.
+        value: Value to be passed to the notebook.
+        default: Value in the notebook's parameters cell.
+        origin: Where the value was written, for the message.
+
+    Raises:
+        CourseKitError: If the type differs, or a number of ranks is out of range.
+    """
+    if type(value) is int and type(default) is float:
+        value = float(value)
+    if type(value) is not type(default):
+        raise _wrong_type(name, value, default, origin)
+    if name == NUM_RANKS and not 1 <= int(value) <= MAX_RANKS:
+        raise CourseKitError(f"{origin}: {name} is {value}, but must be from 1 to {MAX_RANKS}.")
+    return value
+
+
+def merge(
+    defaults: Mapping[str, Scalar],
+    small_run: Mapping[str, Scalar],
+    num_ranks: int | None,
+    given: Mapping[str, str],
+    origin: str,
+) -> dict[str, Scalar]:
+    """Return the values to pass to one notebook: the lab's small run, then `--ranks`, then `-p`.
+
+    Args:
+        defaults: The notebook's parameters.
+        small_run: Values from `lab.toml`; each must be a parameter of the notebook.
+        num_ranks: Number of ranks, passed on where the notebook has such a parameter.
+        given: What was typed after `-p`; names that this notebook does not have are left to other labs.
+        origin: The lab's `lab.toml`, for messages.
+
+    Raises:
+        CourseKitError: If a name in `small_run` is unknown or a value has the wrong type.
+    """
+    unknown = sorted(small_run.keys() - defaults.keys())
+    if unknown:
+        raise CourseKitError(
+            f"{origin} [small_run]: the notebook has no parameter {', '.join(unknown)}; it has {list_names(defaults)}."
+        )
+    values = {name: check(name, value, defaults[name], f"{origin} [small_run]") for name, value in small_run.items()}
+    if num_ranks is not None and NUM_RANKS in defaults:
+        values[NUM_RANKS] = check(NUM_RANKS, num_ranks, defaults[NUM_RANKS], "--ranks")
+    for name in given.keys() & defaults.keys():
+        values[name] = check(name, parse(name, given[name], defaults[name]), defaults[name], "-p")
+    return dict(sorted(values.items()))
+
+
+def list_names(names: Mapping[str, object]) -> str:
+    """Return names for a message."""
+    return ", ".join(sorted(names)) or "none"
+
+
+def _literal(name: str, text: str, notebook: Path) -> Scalar:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = None
+    if not isinstance(value, (bool, int, float, str)):
+        raise CourseKitError(
+            f"{notebook.name}: the default of parameter {name!r} is {text!r}; "
+            "write one true or false value, number or text there, so that values given for it can be checked."
+        )
+    return value
+
+
+def _wrong_type(name: str, value: object, default: Scalar, origin: str) -> CourseKitError:
+    return CourseKitError(
+        f"{origin}: {name} must be {EXAMPLES[type(default)]} as its default {default!r} is, not {value!r}."
+    )

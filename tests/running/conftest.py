@@ -1,0 +1,83 @@
+"""Small courses whose labs behave well and badly, and the command that runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coursekit.running.processes import marked_processes
+
+LAB_TOML = """
+title = "{title}"
+summary = "A lab for the tests of the runner."
+minutes = 1
+objectives = ["Behave in one way"]
+needs = []
+[resources]
+num_ranks = 1
+memory_gb = 1
+time_limit_min = 1
+gpus_per_rank = 0
+[small_run]
+{small_run}
+"""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course checkout in a temporary folder."""
+
+    root: Path
+
+    def add(self, name: str, source: str, small_run: str = "") -> None:
+        """Write the lab `name`."""
+        folder = self.root / "solutions" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "lab.toml").write_text(LAB_TOML.format(title=name[3:].title(), small_run=small_run), encoding="utf-8")
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+
+    def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
+        """Start `coursekit run` with these words; its output is piped."""
+        return subprocess.Popen(
+            [sys.executable, "-c", "from coursekit.cli import main; main()", "run", *words],
+            cwd=self.root,
+            env={**os.environ, "COURSEKIT_ROOT": str(self.root), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `coursekit run` to its end."""
+        process = self.start(*words, **environment)
+        output, errors = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    @property
+    def runs(self) -> Path:
+        """The folder of all runs."""
+        return self.root / "build" / "runs"
+
+    @property
+    def latest(self) -> Path:
+        """The folder of the newest run."""
+        return (self.runs / "latest").resolve()
+
+    def processes(self) -> set[psutil.Process]:
+        """Every live process that a kernel of this course has left."""
+        return marked_processes(self.runs)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A checkout without labs; a test module adds its own."""
+    root = tmp_path_factory.mktemp("course") / "with {braces}"
+    (root / "solutions").mkdir(parents=True)
+    (root / "pyproject.toml").touch()
+    return Course(root)
