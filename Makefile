@@ -1,0 +1,49 @@
+# Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
+.DEFAULT_GOAL := help
+.PHONY: help env run test labs check bench lab doctor lock clean
+# A site's modules set these for its own Python; they would shadow the packages of .venv.
+unexport PYTHONPATH PYTHONHOME
+
+BIN := .venv/bin
+NUM_RANKS ?= 2
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... chooses the Python)
+	@PYTHON='$(PYTHON)' tools/make-env
+
+run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and report
+	@$(BIN)/coursekit run --ranks $(NUM_RANKS)
+
+test: env ## run all tests and show the slowest
+	@$(BIN)/python -m pytest
+
+labs: env ## build the students' notebooks in labs/ from solutions/
+	@$(BIN)/coursekit build
+
+check: env ## check style and types, and that labs/ is what solutions/ makes
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/coursekit build
+	@test -z "$$(git status --porcelain labs)" || { git status --short labs; \
+	  echo "make check: labs/ is not what solutions/ makes: run make labs and commit labs/." >&2; exit 1; }
+
+bench: env ## compare the time ranks.run, horovod.run and horovodrun take to start ranks
+	@$(BIN)/coursekit bench
+
+lab: env ## open JupyterLab on labs/
+	@$(BIN)/jupyter lab --notebook-dir=labs
+
+doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, space
+	@$(BIN)/coursekit doctor
+
+lock: ## renew the pins in requirements.lock and tools/build-requirements.lock (needs uv)
+	uv pip compile pyproject.toml --extra tensorflow --extra horovod-build --extra authoring --extra dev \
+	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
+	uv pip compile tools/build-requirements.in --no-deps \
+	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/build-requirements.lock
+
+clean: ## remove build/ (everything in it can be made again; .venv and course/ stay)
+	rm -rf build

@@ -1,0 +1,127 @@
+"""Rules for every test: no silent skip in CI, and no process left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import time
+
+import psutil
+import pytest
+
+# How to get what a test marked `needs("…")` looks for on the PATH.
+REMEDIES = {
+    "mpicc": "apt install libopenmpi-dev openmpi-bin, then make env",
+    "mpirun": "apt install openmpi-bin",
+    "chromium": "apt install chromium",
+    "bwrap": "apt install bubblewrap",
+    "srun": "apt install slurm-wlm",
+}
+# Children of pytest itself that the first test to need them starts and all later ones share.
+SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
+GRACE_S = 5
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def pytest_configure(config):
+    """Register `needs`, and adopt processes whose parents end, so that a daemon is seen too."""
+    config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
+    with contextlib.suppress(OSError, AttributeError):  # Linux only
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def pytest_runtest_setup(item):
+    """Skip a test whose programs are not there, and say how to get them."""
+    for marker in item.iter_markers("needs"):
+        for program in marker.args:
+            if shutil.which(program) is None:
+                pytest.skip(f"needs {program}: {REMEDIES.get(program, 'put it on the PATH')}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """In CI, count a skipped test as failed: what it needs should have been installed."""
+    del item, call
+    return fail_skip_in_ci((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """In CI, count a module that skips itself as failed."""
+    del collector
+    return fail_skip_in_ci((yield))
+
+
+def fail_skip_in_ci(report):
+    """Turn a skip into a failure when `CI=true`; an expected failure (xfail) is no skip."""
+    if os.environ.get("CI") == "true" and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"a test may not be skipped in CI ({reason})"
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left_behind():
+    """Fail a test that leaves processes behind, and end them."""
+    before = set(descendants())
+    yield
+    left = leftovers(before)
+    if left:
+        pytest.fail(f"the test left processes behind: {end(left)}")
+
+
+def pytest_sessionfinish(session):
+    """Fail a session that leaves processes behind (from fixtures of modules or of the session), and end them."""
+    left = leftovers(set())
+    if left:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nthe session left processes behind: {end(left)}")
+
+
+def descendants():
+    """Return the running processes that this one started, directly or not."""
+    return [process for process in psutil.Process().children(recursive=True) if is_running(process)]
+
+
+def is_running(process):
+    """Say whether a process runs; one that ended counts as gone even before its parent has asked for its status."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def leftovers(before):
+    """Return new processes that still run after a grace period and are not shared by the whole session."""
+    deadline_s = time.monotonic() + GRACE_S
+    while True:
+        left = [process for process in without_shared(descendants()) if process not in before]
+        if not left or time.monotonic() > deadline_s:
+            return left
+        time.sleep(0.05)
+
+
+def without_shared(processes):
+    """Leave out one child for each of the named ones: a second server, or what a server has started, is a leftover."""
+    shared = {}
+    for process in sorted(processes, key=psutil.Process.create_time):
+        with contextlib.suppress(psutil.Error):
+            command = " ".join(process.cmdline())
+            for name in SESSION_PROCESSES:
+                if process.ppid() == os.getpid() and name in command:
+                    shared.setdefault(name, process)
+    return [process for process in processes if process not in shared.values()]
+
+
+def end(processes):
+    """Kill processes and return what they were."""
+    commands = []
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            commands.append(f"{process.pid} ({' '.join(process.cmdline())[:200]})")
+            process.kill()
+    psutil.wait_procs(processes, timeout=GRACE_S)
+    return ", ".join(commands)

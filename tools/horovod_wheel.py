@@ -1,0 +1,132 @@
+# ruff: noqa: INP001  # programs that run before anything is installed, and no package
+"""Compiling Horovod against the TensorFlow in `.venv`, and keeping the wheel for the user's next clone."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from shell import (
+    BUILD,
+    BUILD_LOCK,
+    CONDA_WAY,
+    LOCK,
+    PYTHON,
+    ROOT,
+    VENV,
+    SetupError,
+    pin,
+    pip_install,
+    requirement,
+    run,
+    say,
+)
+
+# Variables that change what is built; those that only steer a run (HOROVOD_CYCLE_TIME, ...) are not among them.
+BUILD_SETTINGS = re.compile(r"CC|CXX|HOROVOD_(GPU|CPU_OPERATIONS|CUDA|NCCL|ROCM|BUILD|WITH|MPICXX).*")
+
+
+def settings() -> dict[str, str]:
+    """Return the variables of this shell that change what is built."""
+    return {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
+
+
+def with_gpu() -> bool:
+    """Say whether GPU operations are asked for (`HOROVOD_GPU_OPERATIONS=NCCL`)."""
+    return any(name.startswith("HOROVOD_GPU") for name in settings())
+
+
+def tensorflow_pin() -> str:
+    """Return the lines that pin the TensorFlow to build against: the CPU wheel unless GPU operations are asked for."""
+    return pin(BUILD_LOCK, "tensorflow") if with_gpu() else pin(LOCK, "tensorflow-cpu")
+
+
+def find_compiler() -> None:
+    """Make sure that C++17 can be compiled, before anything large is downloaded."""
+    compilers = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "c++"]
+    for compiler in compilers:
+        words = [*compiler.split(), "-std=c++17", "-fsyntax-only", "-x", "c++", os.devnull]
+        with contextlib.suppress(OSError):
+            if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+                return
+    raise SetupError(
+        f"Horovod has to be compiled and there is no working C++17 compiler (looked for: {', '.join(compilers)}): "
+        f"install one (Debian: apt install g++ make; a cluster: module load gcc), or {CONDA_WAY}."
+    )
+
+
+def find_cmake() -> str:
+    """Return a cmake that Horovod's build files work with: the system's, or one installed into `.venv`."""
+    cmake = shutil.which("cmake")
+    if cmake is not None:
+        answer = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=False).stdout
+        version = re.search(r"version (\d+)\.(\d+)", answer)
+        if version and (3, 13) <= (int(version[1]), int(version[2])) < (4, 0):
+            return cmake
+    say("installing cmake from the package index (there is none here from 3.13 up to 4)")
+    pip_install("cmake")
+    return str(VENV / "bin" / "cmake")
+
+
+def compile_wheel() -> Path:
+    """Compile Horovod and return the wheel."""
+    mpi = shutil.which("mpicc") is not None
+    log = BUILD / "horovod.log"
+    cmake = find_cmake()
+    controllers = "Gloo and MPI" if mpi else "Gloo and without MPI (no mpicc on the PATH)"
+    say(f"compiling Horovod with {controllers}: 2 to 5 minutes on 2 cores (log in {log.relative_to(ROOT)})")
+    wheels = BUILD / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    variables = {
+        **settings(),
+        "HOROVOD_WITH_TENSORFLOW": "1",
+        "HOROVOD_WITHOUT_PYTORCH": "1",
+        "HOROVOD_WITHOUT_MXNET": "1",
+        "HOROVOD_WITH_GLOO": "1",
+        "HOROVOD_WITH_MPI" if mpi else "HOROVOD_WITHOUT_MPI": "1",
+        "HOROVOD_CMAKE": cmake,
+        "MAKEFLAGS": f"-j{min(os.cpu_count() or 1, 8)}",  # at most 8: each compiler takes about 1 GB
+    }
+    # pip and uv keep the wheels they build without regard to these variables, hence no cache but our own.
+    words = ("--no-cache-dir", "--no-deps", "--no-build-isolation", "--require-hashes", "--verbose")
+    command = (PYTHON, "-m", "pip", "wheel", *words, "--wheel-dir", wheels, "--requirement", requirement("horovod"))
+    if run(*command, log=log, progress=lambda: percent(log), **variables) != 0:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
+        raise SetupError(f"Horovod could not be compiled; mend what the end of {log} says, or {CONDA_WAY}:\n{tail}")
+    return next(wheels.glob("horovod-*.whl"))
+
+
+def percent(log: Path) -> str:
+    """Say how far the compilation is, from make's own figures in its log."""
+    found = re.findall(r"\[ *(\d+)%\]", log.read_text(errors="replace"))
+    return f"({found[-1]} % compiled)" if found else ""
+
+
+def kept_wheel(ingredients: dict[str, object]) -> Path | None:
+    """Return where this user keeps the wheel for these ingredients; None when `COURSEKIT_NO_CACHE` is set."""
+    if os.environ.get("COURSEKIT_NO_CACHE"):
+        return None
+    pins = [tensorflow_pin(), pin(BUILD_LOCK, "horovod")]
+    parts = {**ingredients, "folder": None, "locks": pins, "libc": platform.libc_ver()}
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    version = pins[1].split()[0].replace("==", "-")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "coursekit" / key / f"{version}-{tag}-{tag}-linux_{platform.machine()}.whl"
+
+
+def keep(wheel: Path, place: Path) -> None:
+    """Put a checked wheel where the next clone looks for it; a full or read-only home costs only that."""
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(wheel, part)
+        part.replace(place)

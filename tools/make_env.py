@@ -1,0 +1,127 @@
+# ruff: noqa: INP001  # programs that run before anything is installed, and no package
+"""Make `.venv`: the locked packages, this package, and a Horovod compiled here against the TensorFlow beside it.
+
+Called by `tools/make-env` (that is, by `make env`) and written for a bare Python 3.9 to 3.11: nothing is installed yet.
+A stamp inside `.venv` says what the environment was made from; while that still holds there is nothing to do.
+When it no longer holds, `.venv` is made anew, so that no half-finished or mixed environment survives.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import horovod_wheel
+from shell import BUILD, BUILD_LOCK, CONDA_WAY, LOCK, PYTHON, ROOT, VENV, SetupError, pin, pip_install, run, say, uv
+
+STAMP = VENV / "coursekit-stamp.json"
+ALLREDUCE_LIMIT_S = 180
+
+
+def main() -> None:
+    """Make the environment unless the stamp says that it is there."""
+    wanted = ingredients()
+    if read_stamp() == wanted:
+        return
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a second make env waits here and then finds everything done
+        if read_stamp() != wanted:
+            make(wanted)
+
+
+def ingredients() -> dict[str, object]:
+    """Return all that the environment is made from; equal ingredients mean an equal environment."""
+    mpicc = shutil.which("mpicc")
+    return {
+        "folder": str(ROOT),
+        # The real path: inside .venv as well as outside it, this names the interpreter the environment is based on.
+        "python": [os.path.realpath(sys.executable), platform.python_version(), platform.machine()],
+        "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in (LOCK, BUILD_LOCK)],
+        "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
+        "settings": horovod_wheel.settings(),
+    }
+
+
+def read_stamp() -> object:
+    """Return the ingredients of the finished environment, or None when there is none."""
+    try:
+        return json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def make(wanted: dict[str, object]) -> None:
+    """Make the environment from nothing; the stamp comes last, so what is interrupted or fails never has one."""
+    started_s = time.monotonic()
+    STAMP.unlink(missing_ok=True)
+    kept = horovod_wheel.kept_wheel(wanted)
+    is_kept = kept is not None and kept.exists()
+    if not is_kept:
+        horovod_wheel.find_compiler()
+    make_venv()
+    install_packages()
+    wheel = kept if kept and is_kept else horovod_wheel.compile_wheel()
+    uv("install", "--quiet", "--no-deps", wheel)
+    uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    try:
+        check_allreduce()
+    except SetupError:
+        if is_kept:
+            wheel.unlink()  # the next make env compiles Horovod instead
+        raise
+    if kept and not is_kept:
+        horovod_wheel.keep(wheel, kept)
+    STAMP.write_text(json.dumps(wanted, indent=1))
+    say(f".venv is ready after {time.monotonic() - started_s:.0f} s")
+
+
+def make_venv() -> None:
+    """Make an empty `.venv` with pip in it."""
+    python = os.path.realpath(sys.executable)
+    say(f"making .venv with Python {platform.python_version()} ({python})")
+    if run(python, "-c", "import ensurepip, venv", log=BUILD / "venv.log") != 0:
+        raise SetupError(
+            f"{python} cannot make virtual environments: install what it lacks (Debian: apt install python3-venv), "
+            f"name another Python (make env PYTHON=...), or {CONDA_WAY}."
+        )
+    if run(python, "-m", "venv", "--clear", VENV) != 0:
+        raise SetupError(f"{python} -m venv {VENV} failed: the lines above say why.")
+
+
+def install_packages() -> None:
+    """Install the locked packages with uv, and uv itself where there is none."""
+    say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
+    if shutil.which("uv") is None or run("uv", "--version", log=BUILD / "uv.log") != 0:
+        pip_install("uv")
+    requirements = BUILD / "requirements.txt"
+    requirements.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()))
+    uv("install", "--quiet", "--require-hashes", "--requirement", requirements)
+
+
+def check_allreduce() -> None:
+    """Let two ranks of what was just built add up their numbers."""
+    say("checking an allreduce between two ranks")
+    log = BUILD / "allreduce.log"
+    status = run(PYTHON, "-m", "coursekit.environment.allreduce", log=log, limit_s=ALLREDUCE_LIMIT_S)
+    if status != 0:
+        how = f"did not finish in {ALLREDUCE_LIMIT_S} s" if status is None else "failed"
+        raise SetupError(f"An allreduce between two ranks of the new Horovod {how}; {log} says:\n{log.read_text()}")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that being stopped ends the compilers too
+    try:
+        main()
+    except SetupError as error:
+        sys.exit(f"make env: {error}")
+    except KeyboardInterrupt:
+        sys.exit("make env: interrupted; run it again to start anew")
