@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence  # noqa: TC003 - the strict loader evaluates annotations
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - the same
 from typing import Annotated, Union
 
@@ -43,7 +43,8 @@ class Lab:
     objectives: tuple[str, ...]
     needs: Annotated[tuple[str, ...], MAY_BE_EMPTY]
     resources: Resources
-    small_run: Annotated[Mapping[str, Parameter], MAY_BE_EMPTY]
+    # A mapping has no hash, and the rest tells labs apart.
+    small_run: Annotated[Mapping[str, Parameter], MAY_BE_EMPTY] = field(hash=False)
 
     @property
     def source(self) -> Path:
@@ -70,7 +71,7 @@ def load_lab(folder: Path) -> Lab:
 
 def find_labs(root: Path) -> tuple[Lab, ...]:
     """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be one."""
-    folders = (path for path in (root / "solutions").iterdir() if path.is_dir() and path.name[0] not in "._")
+    folders = (path for path in (root / "solutions").glob("*") if path.is_dir() and path.name[0] not in "._")
     return tuple(load_lab(folder) for folder in sorted(folders))
 
 

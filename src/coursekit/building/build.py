@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit.building.generated import no_report, publish, remove_stale
+import nbformat
+
+from coursekit.building.generated import no_report, publish, refuse_edited, remove_stale
+from coursekit.building.leaks import refuse_leaks, texts
+from coursekit.building.release import release_notebook
 from coursekit.building.steps import STEPS
 from coursekit.building.text_notebook import read_text_notebook
 from coursekit.labs import find_labs
@@ -38,6 +42,34 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     parent = root / "build" / "source"
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     return {lab.name: publish(parent / lab.name, source_notebook(lab), public_files(lab), report) for lab in labs}
+
+
+def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
+    """Build the sources, and from them the notebooks that students open.
+
+    Nothing is written to `labs/` before every one of these labs is known to give away no answer.
+
+    Args:
+        root: the course checkout.
+        labs: the labs to build.
+        report: called with "written", "unchanged" or "removed" for each file.
+
+    Returns:
+        Lab name to `labs/<lab>/<lab>.ipynb`.
+
+    Raises:
+        CourseKitError: the author's text is wrong, a release would leak, or `labs/` holds somebody's own work.
+    """
+    parent = root / "labs"
+    sources = build_sources(root, labs, report)
+    releases = {}
+    for lab in labs:
+        refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
+        source = nbformat.read(sources[lab.name], as_version=4)
+        releases[lab] = release_notebook(lab.name, source)
+        refuse_leaks(lab.name, source, texts(releases[lab], public_files(lab)))
+    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
+    return {lab.name: publish(parent / lab.name, releases[lab], public_files(lab), report) for lab in labs}
 
 
 def source_notebook(lab: Lab) -> NotebookNode:

@@ -14,7 +14,7 @@ import nbformat
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 Report = Callable[[str, "Path"], None]
@@ -61,9 +61,9 @@ def publish(
         CourseKitError: the notebook there is not a builder's work.
     """
     path = folder / f"{folder.name}.ipynb"
-    former = _files_of(path) if path.exists() else set()
+    former = _files_of(path)
     notebook.metadata.coursekit.files = sorted(files)
-    notebook.metadata.coursekit.checksum = checksum(notebook)
+    notebook.metadata.coursekit.checksum = checksum(cell.source for cell in notebook.cells)
     for name, content in files.items():
         write_if_changed(folder / name, content, report)
     write_if_changed(path, to_bytes(notebook), report)
@@ -89,7 +89,7 @@ def remove_stale(parent: Path, keep: Collection[str], report: Report = no_report
             continue
         path = folder / f"{folder.name}.ipynb"
         refuse_edited(path)
-        ours = {folder / name for name in _files_of(path)} | {path}
+        ours = {folder / name for name in _files_of(path)} | ({path} if path.exists() else set())
         foreign = [p for p in sorted(folder.rglob("*")) if p.is_file() and not _is_by_product(p) and p not in ours]
         if foreign:
             raise CourseKitError(
@@ -101,9 +101,9 @@ def remove_stale(parent: Path, keep: Collection[str], report: Report = no_report
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def checksum(notebook: nbformat.NotebookNode) -> str:
-    """Return a fingerprint of what the cells say; running a notebook does not change it, editing does."""
-    return hashlib.sha256(json.dumps([cell.source for cell in notebook.cells]).encode()).hexdigest()
+def checksum(sources: Iterable[str]) -> str:
+    """Return a fingerprint of what cells say; running a notebook does not change it, editing does."""
+    return hashlib.sha256(json.dumps(list(sources)).encode()).hexdigest()
 
 
 def refuse_edited(path: Path) -> None:
@@ -113,8 +113,8 @@ def refuse_edited(path: Path) -> None:
         CourseKitError: the cells of the notebook differ from what the builder wrote.
     """
     if path.exists():
-        notebook = _read(path)
-        if _mark_of(notebook, path).get("checksum") != checksum(notebook):
+        mark, sources = _read(path)
+        if mark.get("checksum") != checksum(sources):
             raise CourseKitError(
                 f"{path} was edited since it was built and may hold a student's answers: "
                 "move it out of the way and build again."
@@ -123,26 +123,21 @@ def refuse_edited(path: Path) -> None:
 
 def _files_of(path: Path) -> set[str]:
     # A mark is text that anybody may have edited: never follow it out of the lab's folder.
-    names: list[str] = _mark_of(_read(path), path).get("files", [])
+    names: list[str] = _read(path)[0].get("files", []) if path.exists() else []
     return {name for name in names if name.startswith("files/") and ".." not in PurePosixPath(name).parts}
 
 
-def _mark_of(notebook: nbformat.NotebookNode, path: Path) -> Mapping[str, Any]:
-    mark: Mapping[str, Any] = notebook.metadata.get("coursekit", {})
-    if "generated_from" not in mark:
-        raise _not_ours(path)
-    return mark
-
-
-def _read(path: Path) -> nbformat.NotebookNode:
+def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the builder's mark in a notebook and the text of its cells, whatever else is wrong with the notebook."""
     try:
-        return nbformat.read(path, as_version=nbformat.NO_CONVERT)
-    except (OSError, ValueError, nbformat.ValidationError):
-        raise _not_ours(path) from None
-
-
-def _not_ours(path: Path) -> CourseKitError:
-    return CourseKitError(f"{path} is not a notebook made by the builder: move it out of the way and build again.")
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        mark = notebook["metadata"]["coursekit"]
+        # A notebook's text is one string or a list of lines.
+        return {"generated_from": mark["generated_from"], **mark}, ["".join(c["source"]) for c in notebook["cells"]]
+    except (ValueError, KeyError, TypeError):
+        raise CourseKitError(
+            f"{path} is not a notebook made by the builder: move it out of the way and build again."
+        ) from None
 
 
 def _is_by_product(path: Path) -> bool:

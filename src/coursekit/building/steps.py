@@ -135,9 +135,6 @@ def _attribute_fault(cell_type: str, written: dict[str, object]) -> str | None:
     unknown = sorted(set(written) - set(ATTRIBUTES))
     if unknown:
         return f"unknown attribute(s) {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}"
-    tags = written.get("tags", [])
-    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag for tag in tags):
-        return 'tags must be a list of texts, such as tags=["parameters"]'
     if "role" not in written:
         return "points need the role tests or manual" if "points" in written else None
     return _role_fault(cell_type, written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 # What jupytext takes for the start of a cell, indented markers included.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
+TAGS = re.compile(r"\btags=(\[[^\]]*\]|\S*)")
 HEADER = re.compile(r"\A# ---\n(#.*\n)*?# ---\n")
 
 LINE = "marker_line"
@@ -31,7 +33,8 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
         `marker_line` (of the marker) and `first_line` (of the first line of the cell's text), both counted from 1.
 
     Raises:
-        CourseKitError: there is text before the first marker, or a marker inside a text or a fenced block.
+        CourseKitError: there is text before the first marker, a marker inside a text or a fenced block,
+            or a marker with ill-formed tags.
     """
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
     text = lab.source.read_text(encoding="utf-8")
@@ -39,6 +42,7 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     text = HEADER.sub(lambda header: "\n" * header[0].count("\n"), text)
     lines = text.splitlines()
     _refuse_text_before_cells(lines, shown)
+    _refuse_bad_tags(lines, shown)
     marked = [f"{line} {LINE}={i}" if MARKER.match(line) else line for i, line in enumerate(lines, 1)]
     notebook = jupytext.reads("\n".join(marked).strip("\n") + "\n", fmt="py:percent")
     found = [cell.metadata.get(LINE) for cell in notebook.cells]
@@ -66,6 +70,23 @@ def _refuse_text_before_cells(lines: list[str], shown: str) -> None:
         if line.strip():
             raise CourseKitError(f"{shown}:{i}: there is text before the first cell marker: start it with `# %%`.")
     raise CourseKitError(f"{shown}:1: there is no cell: start each with `# %%` or `# %% [markdown]`.")
+
+
+def _refuse_bad_tags(lines: list[str], shown: str) -> None:
+    # jupytext would fail on these without telling where.
+    for i, line in enumerate(lines, 1):
+        written = TAGS.search(line) if MARKER.match(line) else None
+        if written and not _are_tags(written[1]):
+            raise CourseKitError(f'{shown}:{i}: tags are a list of different words, such as tags=["parameters"].')
+
+
+def _are_tags(text: str) -> bool:
+    try:
+        tags = json.loads(text)
+    except ValueError:
+        return False
+    words = isinstance(tags, list) and all(isinstance(tag, str) and tag and "," not in tag for tag in tags)
+    return words and len(set(tags)) == len(tags)
 
 
 def _first_line(source: str, lines: list[str], marker_line: int) -> int:

@@ -1,0 +1,56 @@
+"""`coursekit build` says what it did to which file."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.cli import cli
+from coursekit.errors import CourseKitError
+
+
+@pytest.fixture
+def build(course, monkeypatch):
+    """Return a function that runs the command in a checkout with two labs and returns what it prints."""
+    monkeypatch.setenv("COURSEKIT_ROOT", str(course.root))
+    course.add_lab("01-a")
+    course.add_lab("02-b")
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(cli, ["build", *words], catch_exceptions=False).output
+
+    return run
+
+
+def test_all_labs_are_built_and_reported(build, course):
+    """The first build writes everything, the second nothing."""
+    names = [
+        "build/source/01-a/01-a.ipynb",
+        "build/source/02-b/02-b.ipynb",
+        "labs/01-a/01-a.ipynb",
+        "labs/02-b/02-b.ipynb",
+        "labs/README.md",
+    ]
+
+    assert build().splitlines() == [*(f"written   {name}" for name in names), "2 labs: 5 written"]
+    assert build().splitlines() == [*(f"unchanged {name}" for name in names), "2 labs: 5 unchanged"]
+    assert sorted(course.files("labs")) == ["01-a/01-a.ipynb", "02-b/02-b.ipynb", "README.md"]
+
+
+def test_one_lab_is_built_by_its_number(build, course):
+    """The table still shows all labs."""
+    assert build("02").splitlines()[-1] == "1 lab: 3 written"
+    assert sorted(course.files("labs")) == ["02-b/02-b.ipynb", "README.md"]
+    assert b"01-a/01-a.ipynb" in course.files("labs")["README.md"]
+
+
+def test_an_unknown_lab_is_refused(build, course):
+    """Before anything is written."""
+    with pytest.raises(CourseKitError, match="there is no lab '07'; the labs are 01-a, 02-b"):
+        build("01", "07")
+    assert not (course.root / "build").exists()
+
+
+def test_the_help_shows_an_example(build):
+    """A newcomer can copy it."""
+    assert "Example: coursekit build 02" in build("--help")
