@@ -21,6 +21,7 @@ from coursekit.running import results
 from coursekit.running.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
 from coursekit.running.processes import end_all, end_marked
 from coursekit.running.results import FailedCell, LabResult, write_atomically
+from coursekit.running.words import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,8 +146,8 @@ def _verdict(
     if interrupted:
         return results.INTERRUPTED, f"stopped by the user in {cell}"
     if watch.overdue and _stopped_early(watch):
-        limit_min = run.time_limit_s / 60
-        return results.FAILED, f"took longer than its {limit_min:g} min (time_limit_min in lab.toml), stopped in {cell}"
+        limit = format_time(run.time_limit_s)
+        return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"
     if problem:
         return results.FAILED, f"{problem} in {cell}" if watch.current else problem
     if _stopped_early(watch):

@@ -103,4 +103,8 @@ def _links(folder: Path, notebook: Path | None) -> list[tuple[str, str]]:
         ("Executed notebook for Jupyter", notebook),
         ("What the kernel wrote", notebook.parent / KERNEL_LOG),
     ]
-    return [(text, path.relative_to(folder).as_posix()) for text, path in candidates if path.exists()]
+    return [
+        (text, path.relative_to(folder).as_posix())
+        for text, path in candidates
+        if path.exists() and path.stat().st_size
+    ]

@@ -54,7 +54,8 @@ def _table(report: RunReport) -> Table:
 
 
 def _show_problem(console: Console, result: LabResult) -> None:
-    console.print(f"\n{MARKS[result.verdict]} {escape(result.lab)}: {escape(result.reason)}", highlight=False)
+    heading = f"\n{MARKS[result.verdict]} {escape(result.lab)}: {escape(result.reason)}"
+    console.print(heading, highlight=False, soft_wrap=True)
     cell = result.failed_cell
     if cell:
         source = cell.source.splitlines()
