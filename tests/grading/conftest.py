@@ -65,16 +65,26 @@ gpus_per_rank = 0
 """
 
 
+@pytest.fixture(scope="session")
+def make_course():
+    """Return a function that makes a checkout with one lab, and returns it with the lab's source notebook."""
+
+    def make(root):
+        folder = root / "solutions" / "01-small"
+        (folder / "files").mkdir(parents=True)
+        (root / "pyproject.toml").write_text("")
+        (folder / "01-small.py").write_text(LAB)
+        (folder / "lab.toml").write_text(LAB_TOML)
+        (folder / "files" / "data.txt").write_text("data")
+        return root, build_sources(root, select_labs(root, ["01"]))["01-small"]
+
+    return make
+
+
 @pytest.fixture
-def course(tmp_path, monkeypatch):
+def course(tmp_path, monkeypatch, make_course):
     """A checkout with one lab, found by every command."""
-    root = tmp_path / "course"
-    folder = root / "solutions" / "01-small"
-    (folder / "files").mkdir(parents=True)
-    (root / "pyproject.toml").write_text("")
-    (folder / "01-small.py").write_text(LAB)
-    (folder / "lab.toml").write_text(LAB_TOML)
-    (folder / "files" / "data.txt").write_text("data")
+    root, _ = make_course(tmp_path / "course")
     monkeypatch.setenv("COURSEKIT_ROOT", str(root))
     return root
 
@@ -82,7 +92,7 @@ def course(tmp_path, monkeypatch):
 @pytest.fixture
 def source(course):
     """The source notebook of the small lab."""
-    return build_sources(course, select_labs(course, ["01"]))["01-small"]
+    return course / "build" / "source" / "01-small" / "01-small.ipynb"
 
 
 @pytest.fixture
