@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -44,6 +45,16 @@ def test_files_of_an_earlier_build_go_and_others_stay(tmp_path, notebook):
 
     assert tree(folder) == ["01-a.ipynb", "files/b.png", "notes.txt"]
     assert not (folder / "files" / "old").exists()
+
+
+def test_a_file_that_is_gone_already_is_no_trouble(tmp_path, notebook):
+    """Somebody removed the picture and its folder by hand."""
+    folder = tmp_path / "labs" / "01-a"
+    publish(folder, notebook, {"files/old/a.png": b"a"})
+    shutil.rmtree(folder / "files")
+    publish(folder, notebook, {})
+
+    assert tree(folder) == ["01-a.ipynb"]
 
 
 def test_a_tampered_list_of_files_removes_nothing_elsewhere(tmp_path, notebook):

@@ -39,6 +39,18 @@ def test_a_header_is_left_out_and_still_counted(course):
     assert notebook.metadata == {"coursekit": {"generated_from": "solutions/01-a/01-a.py"}}
 
 
+def test_commented_magics_are_in_force_and_comments_stay_comments(course):
+    """A source is valid Python for linters, and no comment becomes a command because of its first word."""
+    code = "# %%ranks 2\n# %timeit x\nif x:\n    # !ls -l\n# copy the weights\n# cat\n# 50 % of it\n# ! note"
+    lab = course.add_lab("01-a", f"# %%\n{code}\n# %% [markdown]\n# # %%ranks\n")
+    notebook = read_text_notebook(lab)
+
+    assert [cell.source for cell in notebook.cells] == [
+        "%%ranks 2\n%timeit x\nif x:\n    !ls -l\n# copy the weights\n# cat\n# 50 % of it\n# ! note",
+        "# %%ranks",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -148,6 +148,7 @@ def _remove(path: Path, stop: Path, report: Report) -> None:
     path.unlink(missing_ok=True)
     report("removed", path)
     for folder in path.parents:
-        if folder == stop or any(folder.iterdir()):
+        if folder == stop or any(folder.glob("*")):
             return
-        folder.rmdir()
+        if folder.exists():
+            folder.rmdir()

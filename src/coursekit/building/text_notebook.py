@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # What jupytext takes for the start of a cell, indented markers included.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
 TAGS = re.compile(r"\btags=(\[[^\]]*\]|\S*)")
+# jupytext would also make commands of comments that begin with a word such as `copy` or `cat`.
+FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
+MAGIC = re.compile(r"^(\s*)# (%{1,2}[a-z]|![a-z])", re.MULTILINE)
 HEADER = re.compile(r"\A# ---\n(#.*\n)*?# ---\n")
 
 LINE = "marker_line"
@@ -29,8 +32,9 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     jupytext drops line numbers, so each marker carries its own as one more attribute on the way through.
 
     Returns:
-        A notebook whose cells hold in their metadata what the author wrote in the marker,
-        `marker_line` (of the marker) and `first_line` (of the first line of the cell's text), both counted from 1.
+        A notebook with commented magics (`# %%ranks 2`, `# !ls`) in force.
+        Its cells hold in their metadata what the author wrote in the marker,
+        `marker_line` (of the marker) and `first_line` (of the cell's text), both counted from 1.
 
     Raises:
         CourseKitError: there is text before the first marker, a marker inside a text or a fenced block,
@@ -44,7 +48,7 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     _refuse_text_before_cells(lines, shown)
     _refuse_bad_tags(lines, shown)
     marked = [f"{line} {LINE}={i}" if MARKER.match(line) else line for i, line in enumerate(lines, 1)]
-    notebook = jupytext.reads("\n".join(marked).strip("\n") + "\n", fmt="py:percent")
+    notebook = jupytext.reads("\n".join(marked).strip("\n") + "\n", fmt=FORMAT)
     found = [cell.metadata.get(LINE) for cell in notebook.cells]
     for i, line in enumerate(lines, 1):
         if MARKER.match(line) and i not in found:
@@ -53,6 +57,8 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
             )
     for cell in notebook.cells:
         cell.source = cell.source.strip("\n")  # a cell magic must stand in the first line
+        if cell.cell_type == "code":
+            cell.source = MAGIC.sub(r"\1\2", cell.source)
         cell.metadata[FIRST_LINE] = _first_line(cell.source, lines, cell.metadata[LINE])
     notebook.metadata = nbformat.from_dict({"coursekit": {"generated_from": shown}})
     return notebook
