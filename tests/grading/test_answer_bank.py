@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,18 @@ def test_answers_are_read_whole(bank, source):
             {"shard": "def shard(x, rank, size):\n    return x[: len(x) // size]", "mean": mean},
         ),
     )
+
+
+def test_the_documented_example_is_an_answer(bank, source):
+    """The file that tests/answers/README.md shows can be copied as it stands, for a lab with those cells."""
+    readme = Path(__file__).parents[1] / "answers" / "README.md"
+    example = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)[1]
+    bank("example", example.replace("train-tests", "mean-tests"))
+
+    (answer,) = load_bank(bank.folder, source)
+
+    assert answer.fails == {"shard-tests": ("disjoint",), "mean-tests": ("shard", "union")}
+    assert list(answer.cells) == ["shard"]
 
 
 def test_magics_are_read_as_in_the_solution(bank, source):

@@ -1,0 +1,80 @@
+"""The tests of every lab, held against the solution, the release and the bank of answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.utils import is_grade, is_solution
+
+from coursekit.building.build import build_sources
+from coursekit.grading.answer_bank import Answer, load_answer, load_bank
+from coursekit.grading.run_answers import run_answer
+from coursekit.labs import find_labs
+
+ROOT = Path(__file__).parents[2]
+BANKS = ROOT / "tests" / "answers"
+LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
+ANSWERS = sorted(BANKS.glob("*/*.py"))
+POINTS_PER_LAB = 20
+TIMEOUT_S = 300
+
+every_lab = pytest.mark.parametrize("lab", LABS)
+
+
+@pytest.fixture(scope="module")
+def sources():
+    """The source notebook of each lab."""
+    return build_sources(ROOT, find_labs(ROOT))
+
+
+def test_every_bank_belongs_to_a_lab():
+    """A bank whose lab was renamed would never run, and a lab without a bank has untested tests."""
+    assert sorted({path.parent.name for path in ANSWERS}) == LABS
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_answer_gets_its_verdict(path, sources):
+    """Exactly the tests that the bank names fail, each with its words."""
+    source = sources[path.parent.name]
+    answer = load_answer(path, nbformat.read(source, as_version=4))
+
+    assert run_answer(answer, source, timeout_s=TIMEOUT_S).disagreements == ()
+
+
+@every_lab
+def test_a_bank_is_large_enough(lab, sources):
+    """At least ten wrong answers and four unusual right ones."""
+    verdicts = Counter("wrong" if answer.fails else "right" for answer in load_bank(BANKS / lab, sources[lab]))
+
+    assert verdicts["wrong"] >= 10
+    assert verdicts["right"] >= 4
+
+
+@every_lab
+def test_the_solution_earns_full_points(lab, sources):
+    """Nothing in a lab fails when it is solved, and its points add up to 20."""
+    result = run_answer(Answer("solution", "", {}, {}), sources[lab], timeout_s=TIMEOUT_S)
+
+    assert result.disagreements == ()
+    assert result.got == POINTS_PER_LAB
+
+
+@every_lab
+def test_the_release_fails_every_test(lab, sources):
+    """What students open earns nothing before they start, with the hidden tests in place."""
+    released = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
+    stubs = {cell.metadata.nbgrader.grade_id: cell.source for cell in released.cells if _is_answer(cell)}
+    source = nbformat.read(sources[lab], as_version=4)
+    assert set(stubs) == {cell.metadata.nbgrader.grade_id for cell in source.cells if _is_answer(cell)}
+
+    result = run_answer(Answer("release", "", {}, stubs), sources[lab], timeout_s=TIMEOUT_S)
+
+    assert [score.grade_id for score in result.scores if score.passed] == []
+    assert result.got == 0
+
+
+def _is_answer(cell):
+    return is_solution(cell) and not is_grade(cell)
