@@ -26,6 +26,12 @@ SHUTDOWN_TIMEOUT_S = 5.0
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
 _PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.server import main; main()"
 
+_SERVER_DEFAULTS = {
+    "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages
+    "OPENBLAS_NUM_THREADS": "1",  # NumPy's own threads are fixed at its import, long before a run asks for a number
+    "OMP_NUM_THREADS": "1",
+}
+
 
 @dataclass
 class Job:
@@ -42,13 +48,18 @@ class Job:
         """Ask every rank to write its Python stack."""
         self.control.send("dump")
 
-    def stop(self) -> None:
-        """End every process of the run and return when all are gone."""
+    def stop(self) -> bool:
+        """End every process of the run; return True when all are gone, False when the server cannot tell."""
         with contextlib.suppress(OSError, EOFError):
             if not self.gone:
                 self.control.send("stop")
             while not self.gone:
                 self.note(self.control.recv())
+        self.close()
+        return self.gone
+
+    def close(self) -> None:
+        """Close this side's ends of the ranks' files; safe to call twice."""
         for output in self.outputs:
             os.close(output)
         for connection in self.reports:
@@ -74,7 +85,8 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
         environ = scrubbed()
-        environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else every rank repeats TensorFlow's start-up messages
+        for name, value in _SERVER_DEFAULTS.items():
+            environ.setdefault(name, value)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
@@ -120,7 +132,12 @@ class ForkServer:
             self._control.send(Launch(task, scrubbed(), ranks_per_node))
             socket.send_fds(self._socket, [b"f"], files)
         except OSError as error:
+            job.close()
             self._explain_death(error)
+        except BaseException:  # a kernel interrupt: half a request may be on its way
+            job.close()
+            self.close()
+            raise
         finally:
             for file in files:
                 os.close(file)
@@ -142,13 +159,18 @@ class ForkServer:
         self._ready = True
 
     def _explain_death(self, error: Exception) -> None:
-        self.close()
+        self._end()
         self._log.seek(0)
         log = self._log.read().decode(errors="replace").strip()[-2000:]
+        self.close()
         raise RankError(f"the fork server ended unexpectedly; its last words: {log or 'none'}") from error
 
     def close(self) -> None:
         """End the server and with it every rank; safe to call twice."""
+        self._end()
+        self._log.close()
+
+    def _end(self) -> None:
         self._control.close()
         self._socket.close()
         if self._owner != os.getpid():
@@ -178,3 +200,7 @@ def close_shared_server() -> None:
     """End this process's fork server, if there is one."""
     while _servers:
         _servers.pop().close()
+
+
+# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+os.register_at_fork(after_in_child=close_shared_server)

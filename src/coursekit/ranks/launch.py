@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import math
 import os
 import pickle
 import secrets
@@ -78,8 +79,9 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         sources=_cell_sources(),
     )
     with _one_run_at_a_time:
-        job = _start(task, ranks_per_node or num_ranks)
+        job = None
         try:
+            job = _start(task, ranks_per_node or num_ranks)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = _collect_stacks(job) if outcome.timed_out else []
         finally:
@@ -90,9 +92,9 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
 def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
     if not callable(function):
         raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
-    if not isinstance(num_ranks, int) or not 1 <= num_ranks <= MAX_NUM_RANKS:
+    if not isinstance(num_ranks, int) or isinstance(num_ranks, bool) or not 1 <= num_ranks <= MAX_NUM_RANKS:
         raise ValueError(f"num_ranks must be a whole number from 1 to {MAX_NUM_RANKS}, not {num_ranks!r}")
-    if not timeout_s > 0:
+    if not 0 < timeout_s < math.inf:
         raise ValueError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
     if ranks_per_node is not None and not 1 <= ranks_per_node <= num_ranks:
         raise ValueError(f"ranks_per_node must be from 1 to num_ranks ({num_ranks}), not {ranks_per_node!r}")
@@ -125,13 +127,14 @@ def _start(task: Task, ranks_per_node: int) -> Job:
     return shared_server().launch(task, ranks_per_node)
 
 
-def _stop(job: Job) -> None:
-    """End the run's processes; when even that is interrupted, end the server, which takes them along."""
+def _stop(job: Job | None) -> None:
+    """End the run's processes; when that fails or is interrupted, end the server, which takes them along."""
+    all_gone = False
     try:
-        job.stop()
-    except BaseException:
-        close_shared_server()
-        raise
+        all_gone = job is not None and job.stop()
+    finally:
+        if not all_gone:
+            close_shared_server()
 
 
 def _collect_stacks(job: Job) -> list[str]:

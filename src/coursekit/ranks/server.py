@@ -49,16 +49,19 @@ def serve(control: socket.socket) -> None:
     channel = Connection(control.detach())
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         channel.send(_preload())
-        with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
-            while True:
-                request = channel.recv()
-                if not isinstance(request, Launch):
-                    continue  # a `stop` that crossed the end of its run
-                num_files = request.task.num_ranks * NUM_FILES_PER_RANK
-                _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
-                if len(files) != num_files:
-                    raise RuntimeError(f"expected {num_files} files, got {len(files)}")
+        while True:
+            request = channel.recv()
+            if isinstance(request, Launch):  # else a `stop` that crossed the end of its run
+                files = _receive_files(channel, request.task.num_ranks * NUM_FILES_PER_RANK)
                 _Run(request, files, channel).supervise()
+
+
+def _receive_files(channel: Connection, num_files: int) -> list[int]:
+    with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
+        _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
+    if len(files) != num_files:
+        raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
+    return files
 
 
 def _preload() -> str:
@@ -77,12 +80,12 @@ class _Run:
 
     def __init__(self, request: Launch, files: list[int], channel: Connection) -> None:
         self.request = request
+        self.files = files
         self.channel = channel
         self.rank_of: dict[int, int] = {}
         rendezvous = self._start_rendezvous()
         for rank in range(request.task.num_ranks):
-            rank_files = files[rank * NUM_FILES_PER_RANK : (rank + 1) * NUM_FILES_PER_RANK]
-            self.rank_of[self._start_rank(rank, rank_files, rendezvous)] = rank
+            self.rank_of[self._start_rank(rank, rendezvous)] = rank
         for file in files:
             os.close(file)
         channel.send(("started", sorted(self.rank_of, key=self.rank_of.__getitem__)))
@@ -130,14 +133,20 @@ class _Run:
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
 
-    def _start_rank(self, rank: int, files: list[int], rendezvous: tuple[str, int]) -> int:
+    def _start_rank(self, rank: int, rendezvous: tuple[str, int]) -> int:
         pid = os.fork()
         if pid == 0:
-            _become_rank(self.request, rank, files, rendezvous)
+            own = self.files[rank * NUM_FILES_PER_RANK : (rank + 1) * NUM_FILES_PER_RANK]
+            self._close_all_but(own)
+            _become_rank(self.request, rank, own, rendezvous)
         return pid
 
-    @staticmethod
-    def _start_rendezvous() -> tuple[str, int]:
+    def _close_all_but(self, own: list[int]) -> None:
+        """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
+        for file in {*self.files, self.channel.fileno()} - {*own}:
+            os.close(file)
+
+    def _start_rendezvous(self) -> tuple[str, int]:
         """Start Horovod's own key-value store, in which Gloo ranks find each other, on loopback only."""
         from horovod.runner.http.http_server import (  # noqa: PLC0415  # part of what is preloaded
             RendezvousHandler,
@@ -151,6 +160,7 @@ class _Run:
         store = Store((LOOPBACK, 0), RendezvousHandler, 0)
         if os.fork() == 0:
             _end_with_parent()
+            self._close_all_but([])
             store.serve_forever()
         store.server_close()
         return LOOPBACK, int(store.server_address[1])
@@ -194,16 +204,15 @@ def _end_with_parent() -> None:
 
 def _kill_descendants() -> None:
     """Kill and reap everything below this process; orphans of ranks are children here (child subreaper)."""
-    while True:
-        children = psutil.Process().children(recursive=True)
+    while children := psutil.Process().children(recursive=True):
         for child in children:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
+        # Wait for one at a time: a process that was just being forked is not in the list and would not end.
         with contextlib.suppress(ChildProcessError):
-            while True:
-                os.waitpid(-1, 0)
-        if not children:
-            return
+            os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GRACE_S = 0.5
 # What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
 PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
-MAX_LINES_PER_RANK = 5000
+MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
 
 
@@ -60,24 +60,33 @@ class LinePrinter:
     def __init__(self, rank: int, *, show: bool) -> None:
         self.rank = rank
         self.show = show
-        self.num_lines = 0
         self._rest = b""
+        self._num_bytes_left = MAX_BYTES_PER_RANK
 
     def feed(self, data: bytes) -> None:
         """Print the lines that `data` completes; an empty `data` ends the last one."""
+        if not self.show or self._num_bytes_left <= 0:
+            return
         *lines, self._rest = (self._rest + data).split(b"\n")
-        if not data and self._rest:
-            lines, self._rest = [self._rest], b""
+        if self._rest and (not data or len(self._rest) > self._num_bytes_left):
+            lines.append(self._rest)
+            self._rest = b""
         for line in lines:
-            self.num_lines += 1
-            if self.show and self.num_lines <= MAX_LINES_PER_RANK:
-                # Standard output on purpose, also for what ranks write to stderr:
-                # nbgrader takes any text on a notebook's stderr for a failure.
-                sys.stdout.write(f"[{self.rank}] {line.decode(errors='replace')}\n")
-            elif self.show and self.num_lines == MAX_LINES_PER_RANK + 1:
-                sys.stdout.write(f"[{self.rank}] … (more than {MAX_LINES_PER_RANK} lines; the rest is not shown)\n")
+            self._print(line)
         if lines:
             sys.stdout.flush()
+
+    def _print(self, line: bytes) -> None:
+        """Print one line to standard output, also for what the rank wrote to its standard error.
+
+        nbgrader takes any text on a notebook's standard error for a failure.
+        """
+        if self._num_bytes_left <= 0:
+            return
+        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        self._num_bytes_left -= len(line) + 1
+        if self._num_bytes_left <= 0:
+            sys.stdout.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
 
 
 class Watch:

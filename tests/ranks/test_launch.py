@@ -1,0 +1,221 @@
+"""`ranks.run`: what goes in on the notebook's side, what comes back, and which mistakes are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+import time
+
+import cloudpickle
+import numpy as np
+import psutil
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks.forkserver import MAX_NUM_RANKS
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+
+def sum_rows(table):
+    """Return the rank, and the sum of all ranks' rows."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    return hvd.rank(), hvd.allreduce(table[hvd.rank()], op=hvd.Sum).numpy()
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 8])
+def test_an_allreduce_over_any_number_of_ranks_equals_numpys_sum(num_ranks):
+    """Results come in rank order, and the sum over ranks is the sum over rows, to double precision."""
+    table = np.random.default_rng(num_ranks).normal(size=(num_ranks, 1000))
+    results = ranks.run(sum_rows, table, num_ranks=num_ranks)
+    assert [rank for rank, _ in results] == list(range(num_ranks))
+    for _, total in results:
+        np.testing.assert_allclose(total, table.sum(axis=0), rtol=0, atol=1e-13)
+
+
+def end_in_reverse_order():
+    """Return the rank and when it ended; the last rank is the first to end."""
+    rank, size = int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"])
+    time.sleep(0.2 * (size - 1 - rank))
+    return rank, time.monotonic()
+
+
+def test_results_are_in_rank_order_whichever_rank_ends_first():
+    """The order of results does not follow the order in which ranks end."""
+    (first, first_end), (second, second_end) = ranks.run(end_in_reverse_order)
+    assert (first, second) == (0, 1)
+    assert first_end > second_end
+
+
+def world_facts():
+    """Return the six numbers that tell a rank its place."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    return hvd.rank(), hvd.size(), hvd.local_rank(), hvd.local_size(), hvd.cross_rank(), hvd.cross_size()
+
+
+@pytest.mark.parametrize(
+    ("num_ranks", "ranks_per_node", "facts"),
+    [
+        (2, None, [(0, 2, 0, 2, 0, 1), (1, 2, 1, 2, 0, 1)]),
+        (2, 1, [(0, 2, 0, 1, 0, 2), (1, 2, 0, 1, 1, 2)]),
+        (4, 2, [(0, 4, 0, 2, 0, 2), (1, 4, 1, 2, 0, 2), (2, 4, 0, 2, 1, 2), (3, 4, 1, 2, 1, 2)]),
+        (3, 2, [(0, 3, 0, 2, 0, 2), (1, 3, 1, 2, 0, 1), (2, 3, 0, 1, 1, 2)]),
+    ],
+)
+def test_ranks_per_node_sets_local_and_cross_numbers(num_ranks, ranks_per_node, facts):
+    """Nodes are filled one after the other, so that local rank, local size and cross size follow."""
+    assert ranks.run(world_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node) == facts
+
+
+def test_positional_and_keyword_arguments_reach_every_rank():
+    """The function is called as written, once per rank."""
+
+    def describe(*args, **kwargs):
+        return args, kwargs
+
+    call = ((1, "two", None), {"three": [3.0]})
+    assert ranks.run(describe, 1, "two", None, three=[3.0], num_ranks=3) == [call] * 3
+
+
+def reversed_with_digest(array):
+    """Return the array backwards, and a digest of what arrived."""
+    return array[::-1], hashlib.sha256(array.tobytes()).hexdigest()
+
+
+def test_large_arguments_and_results_travel_whole():
+    """50 MB go to both ranks and come back from each of them unchanged."""
+    array = np.random.default_rng(0).integers(0, 256, size=50_000_000, dtype=np.uint8)
+    for backwards, digest in ranks.run(reversed_with_digest, array):
+        assert digest == hashlib.sha256(array.tobytes()).hexdigest()
+        assert np.array_equal(backwards[::-1], array)
+
+
+def train_shard(x, y, num_steps):
+    """Fit y = weight * x with a Keras optimiser that Horovod wraps; return the weight and all losses."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    rank, size = hvd.rank(), hvd.size()
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False, input_shape=(1,))])
+    model.compile(optimizer=hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")
+    shard = slice(rank, None, size)
+    history = model.fit(
+        x[shard],
+        y[shard],
+        batch_size=len(x[shard]),
+        epochs=num_steps,
+        verbose=0,
+        callbacks=[
+            hvd.callbacks.BroadcastGlobalVariablesCallback(0),
+            hvd.callbacks.MetricAverageCallback(),
+        ],
+    )
+    return float(model.get_weights()[0][0, 0]), history.history["loss"]
+
+
+def test_keras_trains_on_two_ranks_as_on_one():
+    """Both ranks end with the same weight, and each step is the serial gradient step on the whole data."""
+    num_steps = 4
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(32, 1))
+    y = 2 * x + 0.1 * rng.normal(size=(32, 1))
+    (weight, losses), (other_weight, other_losses) = ranks.run(train_shard, x, y, num_steps)
+    assert weight == other_weight
+    assert losses == other_losses
+    # Horovod's callback broadcasts after the first step. From then on, the error e = weight - best shrinks by the
+    # same factor in every step: e' = (1 - 2 lr mean(x²)) e.
+    best, curvature = float((x * y).sum() / (x * x).sum()), float((x * x).mean())
+    floor = float(((y - best * x) ** 2).mean())
+    errors = np.sqrt((np.array(losses) - floor) / curvature)
+    np.testing.assert_allclose(errors[2:] / errors[1:-1], 1 - 0.2 * curvature, rtol=1e-4)
+    assert abs(weight - best) == pytest.approx(errors[-1] * (1 - 0.2 * curvature), rel=1e-4)
+
+
+def whole_number(number):
+    """Return the number."""
+    return number
+
+
+def takes_seed(seed):
+    """Return the seed."""
+    return seed
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "error", "words"),
+    [
+        (whole_number, {"num_ranks": 0}, ValueError, f"whole number from 1 to {MAX_NUM_RANKS}, not 0"),
+        (whole_number, {"num_ranks": 1000}, ValueError, f"whole number from 1 to {MAX_NUM_RANKS}, not 1000"),
+        (whole_number, {"num_ranks": "2"}, ValueError, "not '2'"),
+        (whole_number, {"num_ranks": 2.0}, ValueError, "not 2.0"),
+        (whole_number, {"num_ranks": True}, ValueError, "not True"),
+        (whole_number, {"timeout_s": 0}, ValueError, "timeout_s must be a positive number of seconds, not 0"),
+        (whole_number, {"timeout_s": float("nan")}, ValueError, "not nan"),
+        (whole_number, {"timeout_s": float("inf")}, ValueError, "not inf"),
+        (whole_number, {"ranks_per_node": 3}, ValueError, "ranks_per_node must be from 1 to num_ranks"),
+        (whole_number(7), {}, TypeError, r"needs a function to call, not 7: write run\(train, …\), not run\(train"),
+        (takes_seed, {}, TypeError, "argument 'seed' has a name that ranks.run keeps for itself: rename it"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_starts(function, settings, error, words):
+    """Each mistake is named in a sentence, at once."""
+    begin = time.monotonic()
+    with pytest.raises(error, match=words):
+        ranks.run(function, **settings)
+    assert time.monotonic() - begin < 0.5
+
+
+def test_an_argument_that_cannot_travel_is_refused_with_advice():
+    """A lock cannot go to other processes; the message says what to do instead."""
+    with pytest.raises(TypeError, match=r"cannot be sent to other processes .*lock.*: make datasets"):
+        ranks.run(whole_number, threading.Lock())
+
+
+def variables_and_facts():
+    """Return the launcher variables that this rank sees, an ordinary one, and its world."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    leaked = sorted(name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PMI_")))
+    return leaked, os.environ.get("COURSE"), hvd.rank(), hvd.size()
+
+
+def test_variables_of_a_surrounding_launcher_do_not_reach_ranks(monkeypatch):
+    """A notebook inside an MPI job starts ranks of its own world; the rest of the environment travels."""
+    for name in ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE", "HOROVOD_RANK"):
+        monkeypatch.setenv(name, "5")
+    monkeypatch.setenv("HOROVOD_CONTROLLER", "mpi")
+    monkeypatch.setenv("COURSE", "on")
+    assert ranks.run(variables_and_facts) == [([], "on", 0, 2), ([], "on", 1, 2)]
+
+
+def sockets_of_the_run():
+    """Return, from rank 0, every address that this run's processes listen or are connected at."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    hvd.allreduce(np.ones(1))
+    addresses = None
+    if hvd.rank() == 0:
+        server = psutil.Process(os.getppid())
+        processes = [server, *server.children(recursive=True)]
+        # psutil 6 renamed connections() to net_connections().
+        names = [getattr(process, "net_connections", None) or process.connections for process in processes]
+        sockets = [connection for connections in names for connection in connections(kind="inet")]
+        addresses = [(socket.status, socket.laddr.ip) for socket in sockets]
+    hvd.allreduce(np.ones(1))
+    return addresses
+
+
+def test_a_run_opens_sockets_on_loopback_only():
+    """The rendezvous store and Gloo's ranks are reachable from this machine alone."""
+    addresses, _ = ranks.run(sockets_of_the_run)
+    assert {status for status, _ in addresses} >= {psutil.CONN_LISTEN, psutil.CONN_ESTABLISHED}
+    assert {address for _, address in addresses} == {"127.0.0.1"}

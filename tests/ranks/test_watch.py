@@ -1,0 +1,221 @@
+"""Watching a run: live output marked with the rank, and deadlines that say who waits for whom."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks import RankTimeoutError
+from coursekit.ranks.watch import MAX_BYTES_PER_RANK, LinePrinter
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+DEADLINE_S = 1.5
+FOR_EVER_S = 60
+
+
+class TimedOutput(io.StringIO):
+    """A standard output that notes when each text arrived."""
+
+    def __init__(self):
+        super().__init__()
+        self.arrivals = {}
+
+    def write(self, text):
+        """Note the time of this text."""
+        self.arrivals.setdefault(text, time.monotonic())
+        return super().write(text)
+
+
+def speak_and_stay():
+    """Print a line, stay a while, and return when that while was over."""
+    print("early")
+    time.sleep(0.5)
+    return time.monotonic()
+
+
+def test_output_arrives_while_ranks_still_run(monkeypatch):
+    """A line is shown, marked with its rank, before the rank that printed it has ended."""
+    output = TimedOutput()
+    monkeypatch.setattr(sys, "stdout", output)
+    ends = ranks.run(speak_and_stay)
+    assert set(output.arrivals) == {"[0] early\n", "[1] early\n"}
+    assert max(output.arrivals.values()) < min(ends) - 0.2
+
+
+def write_odd_bytes():
+    """Write to both standard streams, from Python and past it, with and without the end of a line."""
+    rank = os.environ["HOROVOD_RANK"]
+    print(f"to stdout, {rank}")
+    print(f"to stderr, {rank}", file=sys.stderr)
+    os.write(1, b"\xff\x00\xfe junk\n")
+    print("no end of line", end="")
+
+
+def test_every_line_is_marked_and_nothing_lands_on_stderr(capfd):
+    """Text on a notebook's stderr would cost points in nbgrader; junk and a missing line end are survived."""
+    ranks.run(write_odd_bytes)
+    shown = capfd.readouterr()
+    for rank in (0, 1):
+        lines = [line[4:] for line in shown.out.splitlines() if line.startswith(f"[{rank}] ")]
+        assert lines == [f"to stdout, {rank}", f"to stderr, {rank}", "\ufffd\x00\ufffd junk", "no end of line"]
+    assert len(shown.out.splitlines()) == 8
+    assert shown.err == ""
+
+
+def test_show_output_false_shows_nothing(capfd):
+    """What ranks print can be turned off."""
+    ranks.run(write_odd_bytes, show_output=False)
+    assert capfd.readouterr() == ("", "")
+
+
+def write_too_much():
+    """Write 20 MB: rank 0 in lines, rank 1 in a single line."""
+    end = "\n" if os.environ["HOROVOD_RANK"] == "0" else " "
+    for number in range(20_000):
+        print(f"{number:0999d}", end=end)
+    return "done"
+
+
+def test_very_much_output_is_cut_and_the_run_goes_on(capfd):
+    """Each rank gets to show 1 MiB, then a sentence says that there was more."""
+    assert ranks.run(write_too_much) == ["done", "done"]
+    lines = capfd.readouterr().out.splitlines()
+    for rank in (0, 1):
+        own = [line for line in lines if line.startswith(f"[{rank}] ")]
+        assert own[-1] == f"[{rank}] … (more than 1 MiB; the rest is not shown)"
+        assert len("\n".join(line[4:] for line in own[:-1])) == pytest.approx(MAX_BYTES_PER_RANK, abs=1)
+
+
+def test_a_line_that_comes_in_pieces_is_printed_once(capsys):
+    """Pieces are put together, even within a character of several bytes."""
+    printer = LinePrinter(3, show=True)
+    for piece in (b"gr", b"\xc3", b"\xbcn\nlast", b""):
+        printer.feed(piece)
+    assert capsys.readouterr().out == "[3] grün\n[3] last\n"
+
+
+def timed_out(function, **settings):
+    """Run a function that hangs; return the message, and check that the deadline was kept."""
+    begin = time.monotonic()
+    with pytest.raises(RankTimeoutError) as caught:
+        ranks.run(function, timeout_s=DEADLINE_S, **settings)
+    assert DEADLINE_S <= time.monotonic() - begin < DEADLINE_S + 1.5
+    return caught.value
+
+
+def broadcast_on_rank_0():
+    """Broadcast on rank 0 only; the others sleep."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 0:
+        hvd.broadcast(np.zeros(3), root_rank=0)
+    time.sleep(FOR_EVER_S)
+
+
+def test_a_deadline_names_the_collective_the_line_and_who_waits_for_whom():
+    """The first lines are the whole story; below them stands the stack of every rank."""
+    message = str(timed_out(broadcast_on_rank_0, num_ranks=3))
+    story, *stacks = message.split("\n\n")
+    broadcast, sleep = (line_of(broadcast_on_rank_0, words) for words in ("hvd.broadcast(", "time.sleep("))
+    assert story.splitlines() == [
+        "the deadline of 1.5 s passed; all ranks were ended. Where they stood:",
+        f"  rank 0 waits in hvd.broadcast ({broadcast})",
+        f"  rank 1 is not in a collective ({sleep})",
+        f"  rank 2 is not in a collective ({sleep})",
+        "  A collective ends only when every rank calls it: rank 0 waits for ranks 1 and 2.",
+    ]
+    assert [stack.splitlines()[0] for stack in stacks] == [
+        f"Python stack of rank {rank} (innermost call last):" for rank in (0, 1, 2)
+    ]
+
+
+def line_of(function, words):
+    """Return how a message names the line of `function` that holds these words."""
+    first = function.__code__.co_firstlineno
+    with open(__file__, encoding="utf-8") as file:  # noqa: PTH123
+        source = file.read().splitlines()
+    number = next(number for number, text in enumerate(source[first:], first + 1) if words in text)
+    return f"test_watch.py, line {number} in {function.__name__}: `{source[number - 1].strip()}`"
+
+
+def hang_in_compiled_step():
+    """Call an allreduce inside a tf.function on rank 0 only."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+
+    @tf.function
+    def step():
+        return hvd.allreduce(tf.zeros(3))
+
+    if hvd.rank() == 0:
+        step()
+    time.sleep(FOR_EVER_S)
+
+
+def test_a_hang_in_a_compiled_step_is_told_from_plain_code():
+    """Inside a tf.function no collective can be named, but the step and the waiting can."""
+    message = str(timed_out(hang_in_compiled_step))
+    assert "rank 0 is inside a compiled TensorFlow step, where gradients or variables are exchanged (" in message
+    assert line_of(hang_in_compiled_step, "        step()") in message
+    assert "rank 0 waits for rank 1." in message
+
+
+def init_on_rank_0():
+    """Initialise Horovod on rank 0 only."""
+    import horovod.tensorflow as hvd
+
+    if os.environ["HOROVOD_RANK"] == "0":
+        hvd.init()
+    time.sleep(FOR_EVER_S)
+
+
+def test_init_waits_for_the_other_ranks():
+    """`hvd.init()` is a collective too."""
+    message = str(timed_out(init_on_rank_0))
+    assert "rank 0 waits in hvd.init (" in message
+    assert "rank 0 waits for rank 1." in message
+
+
+def loop_on_rank_1():
+    """Compute for ever on rank 1; rank 0 returns."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    while hvd.rank() == 1:
+        pass
+    return "returned"
+
+
+def test_a_rank_that_computes_for_ever_is_ended_too():
+    """A busy loop in Python is shown as such, and what the other rank returned is kept."""
+    error = timed_out(loop_on_rank_1)
+    assert error.partial == {0: "returned"}
+    assert "rank 0 has finished" in str(error)
+    assert re.search(r"rank 1 is not in a collective \(test_watch\.py, line \d+ in loop_on_rank_1: `", str(error))
+    assert "A collective ends only" not in str(error)
+
+
+def sleep_deaf():
+    """Ignore every signal that can be ignored, and sleep."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    time.sleep(FOR_EVER_S)
+
+
+def test_a_rank_that_ignores_signals_is_ended_too():
+    """A rank whose stack cannot be had is still ended at the deadline, and the message still comes."""
+    assert "the deadline of 1.5 s passed" in str(timed_out(sleep_deaf))

@@ -1,0 +1,210 @@
+"""Inside a rank: random numbers, threads, and what comes of exceptions and odd results."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks import RankError
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+
+def draw():
+    """Return one number of every generator that lab code meets."""
+    import tensorflow as tf
+
+    return {
+        "random": random.random(),  # noqa: S311
+        "numpy": float(np.random.rand()),  # noqa: NPY002
+        "tensorflow": float(tf.random.uniform([])),
+        "initialiser": float(tf.keras.initializers.GlorotUniform()((1, 1))),
+        "layer": float(tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))]).get_weights()[0][0, 0]),
+    }
+
+
+def test_every_rank_of_every_run_draws_its_own_random_numbers():
+    """No two ranks and no two runs share a number, whichever generator draws it."""
+    draws = [*ranks.run(draw), *ranks.run(draw)]
+    for source in draws[0]:
+        assert len({draw[source] for draw in draws}) == 4, source
+
+
+def test_a_seed_repeats_a_run_and_still_tells_ranks_apart():
+    """The same seed gives the same numbers per rank, another seed others."""
+    first, again, other = (ranks.run(draw, seed=seed) for seed in (7, 7, 8))
+    assert first == again
+    for source in first[0]:
+        assert len({draw[source] for draw in [*first, *other]}) == 4, source
+
+
+def thread_facts():
+    """Return TensorFlow's thread settings, and how many threads a NumPy product used."""
+    import tensorflow as tf
+
+    matrix = np.ones((600, 600))
+    matrix @ matrix
+    num_threads = len(list(Path("/proc/self/task").iterdir()))
+    threads = tf.config.threading
+    return threads.get_intra_op_parallelism_threads(), threads.get_inter_op_parallelism_threads(), num_threads
+
+
+@pytest.mark.parametrize(("settings", "num_threads"), [({}, 1), ({"num_threads": 2}, 2), ({"num_threads": 0}, 0)])
+def test_a_rank_computes_with_one_thread_unless_told(settings, num_threads):
+    """TensorFlow gets the number asked for (0 leaves it to TensorFlow); NumPy always computes in one thread."""
+    assert ranks.run(thread_facts, num_ranks=1, **settings) == [(num_threads, num_threads, 1)]
+
+
+def fail_on_rank_0():
+    """Raise on rank 0, with the time in the message, while the other ranks would sleep for long."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 0:
+        raise ValueError(f"raised at {time.monotonic()}")  # the line that must be quoted
+    time.sleep(60)
+
+
+def test_an_exception_ends_the_other_ranks_within_a_second():
+    """The error carries rank, type and the rank's own traceback with its source line, and comes quickly."""
+    with pytest.raises(RankError, match=r"^rank 0 raised ValueError; all ranks were ended") as caught:
+        ranks.run(fail_on_rank_0, num_ranks=3)
+    raised_at_s = float(re.search(r"raised at ([\d.]+)", str(caught.value))[1])
+    assert time.monotonic() - raised_at_s < 1
+    assert (caught.value.rank, caught.value.error_type) == (0, "ValueError")
+    assert "# the line that must be quoted" in str(caught.value)
+    assert "/worker.py" not in str(caught.value)
+
+
+def fail_everywhere():
+    """Raise on every rank, a moment later on rank 0."""
+    rank = int(os.environ["HOROVOD_RANK"])
+    time.sleep(0.0 if rank else 0.2)
+    raise KeyError(f"key of rank {rank}")
+
+
+def test_when_all_ranks_raise_the_first_one_is_shown():
+    """The message is about the rank that failed first."""
+    with pytest.raises(RankError, match=r"^rank 1 raised KeyError") as caught:
+        ranks.run(fail_everywhere)
+    assert "key of rank 1" in str(caught.value)
+
+
+def fail_beside_a_collective():
+    """Raise on rank 1 while rank 0 is inside an allreduce, which then fails too."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 1:
+        time.sleep(0.3)
+        raise ZeroDivisionError("the cause")
+    hvd.allreduce(np.ones(1))
+
+
+def test_the_cause_comes_before_its_consequence():
+    """An allreduce that fails because its peer raised is not what the student gets to see."""
+    with pytest.raises(RankError, match=r"^rank 1 raised ZeroDivisionError") as caught:
+        ranks.run(fail_beside_a_collective)
+    assert "the cause" in str(caught.value)
+    assert "allreduce" not in str(caught.value)
+
+
+def test_results_that_arrived_before_the_failure_are_kept():
+    """`partial` holds what the ranks that had finished returned."""
+
+    def half():
+        if os.environ["HOROVOD_RANK"] == "1":
+            time.sleep(0.5)
+            raise ValueError("late")
+        return "done"
+
+    with pytest.raises(RankError) as caught:
+        ranks.run(half)
+    assert caught.value.partial == {0: "done"}
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (lambda: sys.exit(3), "rank 0 raised SystemExit"),
+        (lambda: os._exit(3), r"rank 0 ended without a result \(exit status 3\)"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 0 ended without a result .killed by SIGKILL, often"),
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "rank 0 ended without a result .killed by SIGSEGV"),
+        (threading.Lock, "the result, a lock, cannot be sent back: return numbers, text, NumPy arrays"),
+        (lambda: (number for number in range(3)), "the result, a generator, cannot be sent back"),
+    ],
+    ids=["sys.exit", "os._exit", "SIGKILL", "SIGSEGV", "a lock", "a generator"],
+)
+def test_every_odd_end_of_a_rank_is_said_in_words(end, words):
+    """Ends that leave no exception, and results that cannot travel, are told apart."""
+
+    def one_ends():
+        if os.environ["HOROVOD_RANK"] == "0":
+            return end()
+        time.sleep(60)
+        return None
+
+    with pytest.raises(RankError, match=words):
+        ranks.run(one_ends)
+
+
+def die_while_sending():
+    """Return a large result, and be killed in the middle of sending it."""
+    main = threading.get_ident()
+
+    def kill_once_sending():
+        while "send_bytes" not in functions_on_stack(sys._current_frames()[main]):  # noqa: SLF001
+            time.sleep(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if os.environ["HOROVOD_RANK"] == "1":
+        threading.Thread(target=kill_once_sending, daemon=True).start()
+        return bytes(200_000_000)
+    time.sleep(60)
+    return None
+
+
+def functions_on_stack(frame):
+    """Return the names of the functions that are being executed."""
+    names = set()
+    while frame is not None:
+        names.add(frame.f_code.co_name)
+        frame = frame.f_back
+    return names
+
+
+def test_a_rank_that_dies_while_sending_its_result_does_not_hang_the_run():
+    """Half a result is no result, and its end is noticed although the other rank lives on."""
+    with pytest.raises(RankError, match=r"rank 1 ended without a result \(killed by SIGKILL"):
+        ranks.run(die_while_sending)
+
+
+def leave_early():
+    """Rank 1 returns; rank 0 calls one more allreduce."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    hvd.allreduce(np.ones(1))
+    if hvd.rank() == 0:
+        hvd.allreduce(np.zeros(2))
+
+
+def test_a_rank_whose_peer_finished_early_is_told_so():
+    """A number of collectives that differs between ranks ends in a sentence about it, long before the deadline."""
+    words = "rank 0 was left alone in a collective: rank 1 had already finished: every rank must call the same"
+    begin = time.monotonic()
+    with pytest.raises(RankError, match=words) as caught:
+        ranks.run(leave_early)
+    assert "hvd.allreduce(np.zeros(2))" in str(caught.value)
+    assert time.monotonic() - begin < 10
