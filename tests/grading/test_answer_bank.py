@@ -61,10 +61,11 @@ def test_the_documented_example_is_an_answer(bank, source):
 
 
 def test_magics_are_read_as_in_the_solution(bank, source):
-    """A commented magic in a cell becomes one, as jupytext does for the lab itself."""
-    bank("magic", '# /// answer\n# title = "M"\n# verdict = "right"\n# ///\n# %% role="answer" id="mean"\n# %time 1\n')
+    """A commented magic becomes one and a comment stays one, as the builder does for the lab itself."""
+    head = '# /// answer\n# title = "M"\n# verdict = "right"\n# ///\n'
+    bank("magic", head + '# %% role="answer" id="mean"\n# %time 1\n# copy the weights\nx = 1\n')
 
-    assert load_bank(bank.folder, source)[0].cells == {"mean": "%time 1"}
+    assert load_bank(bank.folder, source)[0].cells == {"mean": "%time 1\n# copy the weights\nx = 1"}
 
 
 def test_an_empty_bank_is_refused(bank, source):

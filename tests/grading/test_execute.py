@@ -144,6 +144,24 @@ def test_processes_in_sessions_of_their_own_end_with_the_kernel(tmp_path, end):
     assert not is_running(int((tmp_path / "orphan").read_text()))
 
 
+def test_ranks_end_with_a_kernel_that_dies(tmp_path):
+    """The fork server of the ranks, which outlives each run on purpose, does not outlive its kernel."""
+    start = """
+        import os, psutil
+        from pathlib import Path
+        from coursekit import ranks
+        print(ranks.run(os.getpid, num_ranks=2) != [])
+        Path("pids").write_text(" ".join(str(child.pid) for child in psutil.Process().children(recursive=True)))
+    """
+
+    executed = execute(notebook_of(textwrap.dedent(start), "os._exit(0)"), tmp_path, 120)
+
+    assert executed.cells[0].outputs[0].text == "True\n"
+    process_ids = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    assert len(process_ids) >= 1
+    assert not [process_id for process_id in process_ids if is_running(process_id)]
+
+
 def test_start_up_files_of_the_user_play_no_part(tmp_path, monkeypatch):
     """An IPython profile of the person who grades cannot change what a cell does."""
     startup = tmp_path / "ipython" / "profile_default" / "startup"

@@ -14,7 +14,7 @@ import jupytext
 import nbformat
 from nbgrader.utils import is_grade, is_solution
 
-from coursekit.building.text_notebook import MARKER
+from coursekit.building.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.errors import CourseKitError
 from coursekit.grading.points import is_test
 
@@ -158,7 +158,7 @@ def _read_cells(path: Path, lines: Sequence[str], end: int, answers: Collection[
     cells: dict[str, str] = {}
     for first, after in zip(markers, [*markers[1:], len(lines) + 1]):
         # Read one at a time, so that each knows its line.
-        cell = jupytext.reads("\n".join(lines[first - 1 : after - 1]), fmt="py:percent").cells[0]
+        cell = jupytext.reads("\n".join(lines[first - 1 : after - 1]), fmt=FORMAT).cells[0]
         written = {key: value for key, value in cell.metadata.items() if key != "lines_to_next_cell"}
         name = str(written.get("id"))
         if cell.cell_type != "code" or written != {"role": "answer", "id": name}:
@@ -169,7 +169,7 @@ def _read_cells(path: Path, lines: Sequence[str], end: int, answers: Collection[
             raise _fault(path, first, f"the cell {name!r} is answered twice: keep one")
         if not cell.source.strip():
             raise _fault(path, first, "this answer is empty: a comment will do when the student left it blank")
-        cells[name] = cell.source
+        cells[name] = MAGIC.sub(r"\1\2", cell.source)
     return cells
 
 
