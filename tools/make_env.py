@@ -27,6 +27,17 @@ ALLREDUCE_LIMIT_S = 180
 
 
 def main() -> None:
+    """Make the environment if need be; what the user can mend ends in one sentence and exit status 1."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that being stopped ends the compilers too
+    try:
+        make_unless_there()
+    except SetupError as error:
+        sys.exit(f"make env: {error}")
+    except KeyboardInterrupt:
+        sys.exit("make env: interrupted; run it again to start anew")
+
+
+def make_unless_there() -> None:
     """Make the environment unless the stamp says that it is there."""
     wanted = ingredients()
     if read_stamp() == wanted:
@@ -118,10 +129,4 @@ def check_allreduce() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that being stopped ends the compilers too
-    try:
-        main()
-    except SetupError as error:
-        sys.exit(f"make env: {error}")
-    except KeyboardInterrupt:
-        sys.exit("make env: interrupted; run it again to start anew")
+    main()

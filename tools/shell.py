@@ -74,14 +74,13 @@ def run(
             start_new_session=True,
         )
         stack.callback(end, process)
-        while True:
-            elapsed_s = time.monotonic() - started_s
-            if elapsed_s >= limit_s:
-                return None
+        while (left_s := started_s + limit_s - time.monotonic()) > 0:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(min(TICK_S, limit_s - elapsed_s))
-            line = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
-            print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
+                return process.wait(min(TICK_S, left_s))
+            if left_s > TICK_S:
+                line = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
+                print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
+        return None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

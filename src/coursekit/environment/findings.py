@@ -80,7 +80,12 @@ def ask(command: Sequence[str], limit_s: float) -> Answer:
             # Its own session: whatever it started and left running ends with it.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+    return Answer(process.returncode, output.strip(), last_words(process.returncode, complaints))
+
+
+def last_words(status: int, complaints: str) -> str:
+    """Return the last line of a program's standard error; without one, how it ended."""
+    if status < 0:
+        return f"ended by {signal.Signals(-status).name}"
     lines = complaints.strip().splitlines()
-    return Answer(
-        process.returncode, output.strip(), lines[-1].strip() if lines else f"exit status {process.returncode}"
-    )
+    return lines[-1].strip() if lines else f"exit status {status}"

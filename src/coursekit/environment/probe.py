@@ -7,14 +7,13 @@ the doctor has to survive both, so it asks this program.
 from __future__ import annotations
 
 import json
-import sys
 from importlib import metadata
 from typing import Any
 
 
 def tensorflow_facts() -> dict[str, Any]:
     """Return TensorFlow's and Keras's versions and the names of the GPUs that TensorFlow sees."""
-    import tensorflow as tf  # noqa: PLC0415  # slow, and only one of the two kinds of facts is asked for
+    import tensorflow as tf  # noqa: PLC0415  # may not be there
 
     devices = tf.config.list_physical_devices("GPU")
     names = [tf.config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
@@ -35,5 +34,16 @@ def horovod_facts() -> dict[str, Any]:
 
 FACTS = {"tensorflow": tensorflow_facts, "horovod": horovod_facts}
 
+
+def main() -> None:
+    """Print one line of JSON for each kind of facts as soon as it is known, so that a crash costs only the rest."""
+    for kind, facts in FACTS.items():
+        try:
+            found = facts()
+        except Exception as error:  # noqa: BLE001  # whatever a broken installation raises is what is asked for
+            found = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps({kind: found}), flush=True)
+
+
 if __name__ == "__main__":
-    print(json.dumps(FACTS[sys.argv[1]]()))
+    main()

@@ -55,14 +55,21 @@ def check_package(name: str, title: str) -> Finding:
     return compare(title, version, required(name))
 
 
-@cache
 def probe(kind: str) -> dict[str, Any]:
-    """Return what `coursekit.environment.probe` says of `kind`; `{"error": …}` when it cannot be imported."""
-    answer = ask([sys.executable, "-m", "coursekit.environment.probe", kind], PROBE_LIMIT_S)
-    if answer.status != 0:
-        return {"error": answer.complaint}
-    facts: dict[str, Any] = json.loads(answer.output.splitlines()[-1])
-    return facts
+    """Return what `coursekit.environment.probe` says of "tensorflow" or "horovod"; `{"error": …}` if that is broken."""
+    facts, complaint = probe_all()
+    return facts.get(kind, {"error": complaint})
+
+
+@cache
+def probe_all() -> tuple[dict[str, dict[str, Any]], str]:
+    """Run the probe once; return its facts by kind, and its last words for the kinds it did not live to tell."""
+    answer = ask([sys.executable, "-m", "coursekit.environment.probe"], PROBE_LIMIT_S)
+    facts: dict[str, dict[str, Any]] = {}
+    for line in answer.output.splitlines():
+        if line.startswith("{"):
+            facts |= json.loads(line)
+    return facts, answer.complaint
 
 
 def not_imported(title: str, error: str) -> Finding:

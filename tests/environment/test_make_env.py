@@ -1,0 +1,246 @@
+"""tools/make_env.py: when it has something to do, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+BASE_PYTHON = os.path.realpath(sys.executable)
+
+
+@pytest.fixture
+def start(checkout, variables):
+    """A function that starts make_env.py in the checkout as tools/make-env does."""
+
+    def popen(*words, **extra):
+        command = [BASE_PYTHON, "-EsS", *(words or ["tools/make_env.py"])]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=checkout, env={**variables, **extra}, stdout=pipe, stderr=pipe, text=True)
+
+    return popen
+
+
+@pytest.fixture
+def finish(start):
+    """A function that runs make_env.py to its end and returns exit status, output and error output."""
+
+    def run(*words, **extra):
+        with start(*words, **extra) as process:
+            output, errors = process.communicate(timeout=120)
+        return process.returncode, output, errors
+
+    return run
+
+
+@pytest.fixture
+def ask(finish):
+    """A function that returns the value of a Python expression about the modules in tools/."""
+
+    def evaluate(expression, **extra):
+        setup = "import sys; sys.path.insert(0, 'tools'); import json, make_env, horovod_wheel, shell; "
+        status, output, errors = finish("-c", f"{setup}print(json.dumps({expression}))", **extra)
+        assert (status, errors) == (0, "")
+        return json.loads(output)
+
+    return evaluate
+
+
+@pytest.fixture
+def stamp(checkout, ask):
+    """The stamp of a finished environment, as make_env.py writes it."""
+    path = checkout / ".venv" / "coursekit-stamp.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(ask("make_env.ingredients()")))
+    return path
+
+
+def test_finished_environment_is_left_alone(stamp, checkout, finish):
+    """With a stamp that holds, nothing is printed, nothing is changed and little time passes."""
+    started_s = time.monotonic()
+
+    assert finish() == (0, "", "")
+    assert time.monotonic() - started_s < 2
+    assert {path.name for path in checkout.iterdir()} & {"build"} == set()
+    assert list(stamp.parent.iterdir()) == [stamp]
+
+
+@pytest.mark.usefixtures("stamp")
+@pytest.mark.parametrize("name", ["requirements.lock", "tools/build-requirements.lock"])
+def test_changed_lock_breaks_the_stamp(name, checkout, ask):
+    """Either lock file is an ingredient."""
+    with (checkout / name).open("a") as lock:
+        lock.write("# changed\n")
+
+    assert ask("make_env.ingredients() == make_env.read_stamp()") is False
+
+
+@pytest.mark.usefixtures("stamp")
+def test_mpicc_breaks_the_stamp(programs, ask):
+    """An MPI that appears on the PATH is built into Horovod by the next make env."""
+    assert ask("make_env.ingredients() == make_env.read_stamp()") is True
+
+    programs("mpicc", "exit 0")
+
+    assert ask("make_env.ingredients() == make_env.read_stamp()") is False
+
+
+@pytest.mark.usefixtures("stamp")
+@pytest.mark.parametrize(
+    ("name", "changes_build"),
+    [
+        ("HOROVOD_GPU_OPERATIONS", True),
+        ("HOROVOD_NCCL_HOME", True),
+        ("CXX", True),
+        ("HOROVOD_CYCLE_TIME", False),
+        ("HOROVOD_TIMELINE", False),
+    ],
+)
+def test_only_build_settings_break_the_stamp(name, changes_build, ask):
+    """Variables that change what is compiled are ingredients; those that only steer a run are not."""
+    differs = ask("make_env.ingredients() != make_env.read_stamp()", **{name: "NCCL"})
+
+    assert differs is changes_build
+
+
+def test_moved_checkout_breaks_the_stamp(stamp, checkout, ask):
+    """A virtual environment does not survive a move of its folder, so its stamp must not either."""
+    moved = json.loads(stamp.read_text())
+    stamp.write_text(json.dumps({**moved, "folder": str(checkout.with_name("elsewhere"))}))
+
+    assert ask("make_env.ingredients() == make_env.read_stamp()") is False
+
+
+def test_no_compiler_is_one_sentence(checkout, finish):
+    """Without a C++ compiler nothing is made: one sentence says what to install and names the conda way."""
+    status, output, errors = finish()
+
+    assert (status, output) == (1, "")
+    (sentence,) = errors.splitlines()
+    assert sentence.startswith(
+        "make env: Horovod has to be compiled and there is no working C++17 compiler (looked for: g++, c++): install "
+    )
+    assert "conda env create -f environment.yml" in sentence
+    assert not (checkout / ".venv").exists()
+
+
+def test_compiler_without_cpp17_does_not_count(programs, finish):
+    """A compiler too old for TensorFlow's headers is found out before anything is downloaded."""
+    programs("g++", "echo 'unrecognized option -std=c++17' >&2; exit 1")
+
+    status, _, errors = finish()
+
+    assert (status, "no working C++17 compiler" in errors) == (1, True)
+
+
+def test_python_without_venv_is_one_sentence(programs, link, checkout, finish):
+    """A Python without ensurepip (Debian's before python3-venv is installed) ends in a sentence that says so."""
+    link("g++")
+    python = programs("python3", "exit 1")
+
+    program = (
+        f"import sys; sys.path.insert(0, 'tools'); import make_env; sys.executable = {str(python)!r}; make_env.main()"
+    )
+    status, _, errors = finish("-c", program)
+
+    assert status == 1
+    assert errors == (
+        f"make env: {python} cannot make virtual environments: install what it lacks "
+        "(Debian: apt install python3-venv), name another Python (make env PYTHON=...), "
+        "or use conda instead (conda env create -f environment.yml).\n"
+    )
+    assert not (checkout / ".venv").exists()
+
+
+def test_failure_leaves_no_stamp(stamp, programs, link, finish):
+    """When the packages cannot be installed, the exit status says so and the old stamp is gone."""
+    link("g++", "ld", "as")
+    programs("uv", '[ "$1" = --version ] && exit 0; echo "no such package" >&2; exit 2')
+
+    status, _, errors = finish(HOROVOD_GPU_OPERATIONS="NCCL")
+
+    assert status == 1
+    assert errors == (
+        "no such package\n"
+        "make env: uv pip install failed: the lines above say why; run make env again once that is mended.\n"
+    )
+    assert not stamp.exists()
+
+
+def test_interruption_leaves_no_stamp_and_no_process(stamp, programs, link, start):
+    """Being stopped ends make env and all that it started; the fixture of every test looks for the processes."""
+    link("g++", "ld", "as", "sleep", "touch")
+    started = programs.folder / "started"
+    programs("uv", f'[ "$1" = --version ] && exit 0; sleep 600 & touch {started}; wait')
+
+    with start(HOROVOD_GPU_OPERATIONS="NCCL") as process:
+        deadline_s = time.monotonic() + 60
+        while not started.exists() and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=10)
+
+    assert (process.returncode, errors) == (1, "make env: interrupted; run it again to start anew\n")
+    assert not stamp.exists()
+
+
+def test_too_new_cmake_is_replaced(checkout, programs, ask):
+    """A cmake 4 refuses Horovod's build files, so one below 4 is installed into .venv by pip, with its hashes."""
+    programs("cmake", "echo cmake version 4.0.1")
+    python = programs("python", 'for word; do last=$word; done; [ -s "$last" ] && echo "$@" > pip.txt')
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / "build" / "env").mkdir(parents=True)
+    python.rename(checkout / ".venv" / "bin" / "python")
+
+    program = ask("[horovod_wheel.say, setattr(horovod_wheel, 'say', str), horovod_wheel.find_cmake()][2:]")
+
+    assert program == [str(checkout / ".venv" / "bin" / "cmake")]
+    assert (checkout / "pip.txt").read_text().startswith("-m pip install")
+    requirement = (checkout / "build" / "env" / "cmake.txt").read_text()
+    assert requirement.startswith("cmake==3.")
+    assert "--hash=sha256:" in requirement
+
+
+def test_suitable_cmake_is_used(programs, ask):
+    """A cmake of the system from 3.13 up to 4 is used as it is."""
+    cmake = programs("cmake", "echo cmake version 3.13.4")
+
+    assert ask("horovod_wheel.find_cmake()") == str(cmake)
+
+
+def test_kept_wheel_depends_on_all_that_it_was_built_with(programs, tmp_path, ask):
+    """Another clone finds the wheel; another MPI or GPU setting, or COURSEKIT_NO_CACHE, does not."""
+    place = "str(horovod_wheel.kept_wheel(make_env.ingredients()))"
+    places = [
+        ask(place),
+        ask("str(horovod_wheel.kept_wheel({**make_env.ingredients(), 'folder': 'another clone'}))"),
+        ask(place, HOROVOD_GPU_OPERATIONS="NCCL"),
+    ]
+    programs("mpicc", "exit 0")
+    places.append(ask(place))
+
+    assert places[0] == places[1]
+    assert len({*places}) == 3
+    assert places[0].startswith(str(tmp_path / "home" / ".cache" / "coursekit"))
+    assert ask("horovod_wheel.kept_wheel(make_env.ingredients())", COURSEKIT_NO_CACHE="1") is None
+
+
+def test_limit_ends_a_program_with_its_children(programs, link, ask):
+    """A program that takes too long is ended with what it started; the fixture of every test looks for it."""
+    link("sleep")
+    endless = programs("endless", "sleep 600 & sleep 600")
+
+    assert ask(f"shell.run({str(endless)!r}, limit_s=0.2)") is None
+
+
+def test_gpu_operations_take_the_gpu_tensorflow(ask):
+    """With NCCL, TensorFlow's GPU wheel of the same version takes the place of the CPU one."""
+    cpu = ask("horovod_wheel.tensorflow_pin().split()[0]")
+    gpu = ask("horovod_wheel.tensorflow_pin().split()[0]", HOROVOD_GPU_OPERATIONS="NCCL")
+
+    assert (cpu, gpu) == ("tensorflow-cpu==2.15.1", "tensorflow==2.15.1")
