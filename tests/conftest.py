@@ -70,7 +70,7 @@ def _no_process_left_behind():
     yield
     left = leftovers(before)
     if left:
-        pytest.fail(f"the test left processes behind: {end(left)}")
+        pytest.fail(f"the test left processes behind: {end(left)}", pytrace=False)
 
 
 def pytest_sessionfinish(session):
