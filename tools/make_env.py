@@ -81,9 +81,9 @@ def make(wanted: dict[str, object]) -> None:
     make_venv()
     install_packages()
     wheel = kept if kept and is_kept else horovod_wheel.compile_wheel()
-    uv("install", "--quiet", "--no-deps", wheel)
     uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
     try:
+        uv("install", "--quiet", "--no-deps", wheel)
         check_allreduce()
     except SetupError:
         if is_kept:

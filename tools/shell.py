@@ -22,7 +22,8 @@ BUILD_LOCK = ROOT / "tools" / "build-requirements.lock"
 CONDA_WAY = "use conda instead (conda env create -f environment.yml)"
 # Kept from every program: other environments, flags of the outer make, a surrounding MPI job, settings of Horovod.
 UNWANTED = re.compile(r"PYTHON(PATH|HOME)|VIRTUAL_ENV|MAKE.*|MFLAGS|(OMPI|PMIX|PMI|PRTE|HOROVOD)_.*")
-TICK_S = 1 if sys.stdout.isatty() else 30
+# In a terminal signs of life come each second and the next line takes their place; a log gets one every 30 s.
+TICK_S, CLEAR, LINE_END = (1, "\r\x1b[K", "") if sys.stdout.isatty() else (30, "", "\n")
 
 
 class SetupError(Exception):
@@ -31,7 +32,7 @@ class SetupError(Exception):
 
 def say(text: str) -> None:
     """Print one line of progress."""
-    print(f"make env: {text}", flush=True)
+    print(f"{CLEAR}make env: {text}", flush=True)
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -78,8 +79,8 @@ def run(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(min(TICK_S, left_s))
             if left_s > TICK_S:
-                line = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
-                print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
+                elapsed = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
+                print(f"{CLEAR}{elapsed}", end=LINE_END, flush=True)
         return None
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -228,6 +229,20 @@ def test_kept_wheel_depends_on_all_that_it_was_built_with(programs, tmp_path, as
     assert len({*places}) == 3
     assert places[0].startswith(str(tmp_path / "home" / ".cache" / "coursekit"))
     assert ask("horovod_wheel.kept_wheel(make_env.ingredients())", COURSEKIT_NO_CACHE="1") is None
+
+
+def test_kept_wheel_that_does_not_work_is_dropped(programs, checkout, ask, finish):
+    """A wheel of the cache that cannot be installed is removed, so that the next make env compiles Horovod anew."""
+    wheel = Path(ask("str(horovod_wheel.kept_wheel(make_env.ingredients()))"))
+    wheel.parent.mkdir(parents=True)
+    wheel.write_bytes(b"cut off")
+    programs("uv", 'for word; do case "$word" in *.whl) echo "not a wheel" >&2; exit 2;; esac; done')
+
+    status, _, errors = finish()
+
+    assert (status, errors.splitlines()[0]) == (1, "not a wheel")
+    assert not wheel.exists()
+    assert not (checkout / ".venv" / "coursekit-stamp.json").exists()
 
 
 def test_limit_ends_a_program_with_its_children(programs, link, ask):
