@@ -11,6 +11,7 @@ class RankError(RuntimeError):
     Attributes:
         rank: the rank that failed first, or None when no single rank is to blame.
         error_type: the name of the exception's type on that rank, for example ``ValueError``.
+        error_text: what that exception says.
         partial: results of the ranks that had already finished, by rank.
     """
 
@@ -20,11 +21,13 @@ class RankError(RuntimeError):
         *,
         rank: int | None = None,
         error_type: str = "",
+        error_text: str = "",
         partial: dict[int, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.rank = rank
         self.error_type = error_type
+        self.error_text = error_text
         self.partial = partial or {}
 
 

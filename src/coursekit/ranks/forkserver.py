@@ -175,6 +175,8 @@ class ForkServer:
         self._socket.close()
         if self._owner != os.getpid():
             return
+        if not self._ready:
+            self._process.kill()  # still importing, deaf to the end of the socket, and without ranks
         try:
             self._process.wait(SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:

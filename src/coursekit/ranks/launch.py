@@ -168,5 +168,6 @@ def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: floa
         message,
         rank=rank,
         error_type=report.error_type if report else "",
+        error_text=report.error_text if report else "",
         partial=values,
     )

@@ -1,0 +1,233 @@
+"""The fork server's life: whatever is killed, nothing stays behind and the next run works."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import cloudpickle
+import psutil
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks import RankError
+from coursekit.ranks.forkserver import shared_server
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+MARK = "COURSEKIT_TEST_MARK"
+START_TIMEOUT_S = 120
+
+
+def rank_facts():
+    """Return the process ids of this rank and of its parent, and the world size."""
+    return os.getpid(), os.getppid(), int(os.environ["HOROVOD_SIZE"])
+
+
+def test_runs_share_a_server_but_never_a_process():
+    """Each run has fresh processes, all children of the same server."""
+    runs = [ranks.run(rank_facts) for _ in range(2)]
+    assert len({pid for run in runs for pid, _, _ in run}) == 4
+    assert {parent for run in runs for _, parent, _ in run} == {shared_server().pid}
+
+
+def leave_something_in_the_process():
+    """Return what an earlier run left in the modules, and leave something."""
+    import tensorflow as tf
+
+    left = getattr(tf, "left_by_an_earlier_run", None)
+    tf.left_by_an_earlier_run = True
+    return left
+
+
+def test_nothing_leaks_from_one_run_into_the_next():
+    """A module that one run changed is as new in the next."""
+    assert ranks.run(leave_something_in_the_process) == [None, None]
+    assert ranks.run(leave_something_in_the_process) == [None, None]
+
+
+def leave_processes_behind():
+    """Start a process that detaches itself from its session and its parent, and return its id and a child's."""
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(write, str(os.getpid()).encode())
+            time.sleep(60)
+        os._exit(0)
+    child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    return int(os.read(read, 16)), child.pid
+
+
+def test_a_detached_grandchild_is_gone_after_the_run():
+    """Processes that a rank detached end with the run."""
+    pids = [pid for pair in ranks.run(leave_processes_behind) for pid in pair]
+    assert [pid for pid in pids if psutil.pid_exists(pid)] == []
+
+
+def fork_for_ever():
+    """Keep forking short-lived children that fork in turn, and never return."""
+    while True:
+        if os.fork() == 0:
+            os.fork()
+            time.sleep(0.05)
+            os._exit(0)
+        time.sleep(0.001)
+
+
+def test_a_rank_that_keeps_forking_can_be_ended():
+    """Processes born while a run is being cleared away do not block the clearing."""
+    begin = time.monotonic()
+    with pytest.raises(ranks.RankTimeoutError):
+        ranks.run(fork_for_ever, num_ranks=1, timeout_s=0.5)
+    assert time.monotonic() - begin < 5
+
+
+def kill_the_server():
+    """Kill the fork server from within a rank, and stay."""
+    import signal
+
+    if os.environ["HOROVOD_RANK"] == "0":
+        os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def test_a_killed_server_is_said_and_replaced():
+    """Killed in mid-run, the run ends with a sentence and its ranks; killed when idle, nobody notices."""
+    old = psutil.Process(shared_server().pid)
+    with pytest.raises(RankError, match="the fork server was killed, and with it all ranks: run the cell again"):
+        ranks.run(kill_the_server)
+    assert not old.is_running()
+    idle = psutil.Process(shared_server().pid)
+    assert idle.pid != old.pid
+    idle.kill()
+    psutil.wait_procs([idle], timeout=5)
+    (_, parent, size), _ = ranks.run(rank_facts)
+    assert (parent, size) == (shared_server().pid, 2)
+    assert parent not in {old.pid, idle.pid}
+
+
+def program(source, tmp_path, **environ):
+    """Start Python source as a program of its own, which stands for a notebook's process."""
+    script = tmp_path / "notebook.py"
+    script.write_text(textwrap.dedent(source))
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environ},
+    )
+
+
+FORKING_NOTEBOOK = """
+    import json, multiprocessing, os, sys
+    from coursekit import ranks
+    from coursekit.ranks.forkserver import shared_server
+
+    def parent():
+        import horovod.tensorflow as hvd
+        hvd.init()
+        return os.getppid()
+
+    def do_nothing():
+        pass
+
+    first = ranks.run(parent)
+    child = multiprocessing.get_context("fork").Process(target=do_nothing)
+    child.start()
+    child.join()
+    if os.fork() == 0:
+        sys.exit(0)  # runs exit handlers, as a careless library would
+    os.wait()
+    second = ranks.run(parent)
+    print(json.dumps({
+        "servers": sorted({*first, *second}) == [shared_server().pid],
+        "child": child.exitcode,
+        "imported": sorted({"tensorflow", "horovod"} & set(sys.modules)),
+    }))
+"""
+
+
+def test_forked_children_of_the_notebook_do_not_disturb_its_server(tmp_path):
+    """The same server serves on, and the notebook's process itself imports neither TensorFlow nor Horovod."""
+    with program(FORKING_NOTEBOOK, tmp_path) as notebook:
+        out, err = notebook.communicate(timeout=START_TIMEOUT_S)
+    assert (notebook.returncode, err) == (0, "")
+    assert json.loads(out) == {"servers": True, "child": 0, "imported": []}
+
+
+KILLED_NOTEBOOK = """
+    import os, time
+    from coursekit import ranks
+
+    def stay():
+        import subprocess, horovod.tensorflow as hvd
+        hvd.init()
+        subprocess.Popen(["sleep", "60"], start_new_session=True)
+        print("ready", flush=True)
+        time.sleep(60)
+
+    ranks.warm_up()
+    if os.fork() == 0:
+        time.sleep(60)  # a child with copies of the notebook's sockets outlives it
+        os._exit(0)
+    ranks.run(stay)
+"""
+
+
+def marked_processes(mark):
+    """Return every process of this machine that was started with this mark in its environment."""
+    return [process for process in psutil.process_iter() if bears(process, mark)]
+
+
+def bears(process, mark):
+    """Say whether a process runs and was started with this mark."""
+    try:
+        return process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def test_killing_the_notebook_leaves_nothing(tmp_path):
+    """With the notebook's process end the server, its ranks and what they had started; a forked child may stay."""
+    mark = f"killed-{os.getpid()}"
+    with program(KILLED_NOTEBOOK, tmp_path, **{MARK: mark}) as notebook:
+        ready = {notebook.stdout.readline(), notebook.stdout.readline()}
+        num_processes = len(marked_processes(mark))
+        notebook.kill()
+        deadline_s = time.monotonic() + 5
+        while len(marked_processes(mark)) > 1 and time.monotonic() < deadline_s:
+            time.sleep(0.02)
+        left = marked_processes(mark)
+        commands = [process.cmdline() for process in left]
+        for process in left:
+            process.kill()
+    assert ready == {"[0] ready\n", "[1] ready\n"}
+    assert num_processes == 8  # the notebook, its child, the server, the rendezvous store, two ranks, two `sleep`s
+    assert commands == [[sys.executable, str(tmp_path / "notebook.py")]]
+
+
+BROKEN_NOTEBOOK = """
+    from coursekit import ranks
+    try:
+        ranks.run(print)
+    except ranks.RankError as error:
+        print(error)
+"""
+
+
+def test_a_missing_tensorflow_is_one_sentence(tmp_path):
+    """When TensorFlow cannot be imported, the reason and the remedy are said, without a traceback."""
+    (tmp_path / "tensorflow.py").write_text("raise ImportError('no TensorFlow on this machine')\n")
+    with program(BROKEN_NOTEBOOK, tmp_path, PYTHONPATH=str(tmp_path)) as notebook:
+        out, err = notebook.communicate(timeout=START_TIMEOUT_S)
+    assert (notebook.returncode, err) == (0, "")
+    assert out == (
+        "TensorFlow or Horovod cannot be imported (ImportError: no TensorFlow on this machine): "
+        "run `coursekit doctor` to see what is missing\n"
+    )

@@ -1,0 +1,169 @@
+"""Ranks from a real notebook kernel: functions of cells, the cell magic, and the interrupt button."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+import psutil
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+START_TIMEOUT_S = 120
+
+
+@dataclass
+class Reply:
+    """What one cell left: its output streams, its value and its error."""
+
+    stdout: str = ""
+    stderr: str = ""
+    value: str = ""
+    error: str = ""
+
+
+class Notebook:
+    """A kernel that executes cells one after the other."""
+
+    def __init__(self, folder):
+        self.manager, self.client = start_new_kernel(startup_timeout=START_TIMEOUT_S, cwd=str(folder))
+
+    def cell(self, source, interrupt_at=None):
+        """Execute one cell; with `interrupt_at`, interrupt the kernel once this text was printed."""
+        reply = Reply()
+
+        def hook(message):
+            kind, content = message["msg_type"], message["content"]
+            if kind == "stream":
+                text = content["text"]
+                setattr(reply, content["name"], getattr(reply, content["name"]) + text)
+                if interrupt_at is not None and interrupt_at in text:
+                    self.manager.interrupt_kernel()
+            elif kind == "execute_result":
+                reply.value = content["data"]["text/plain"]
+            elif kind == "error":
+                reply.error = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(content["traceback"]))
+
+        self.client.execute_interactive(source, output_hook=hook, timeout=START_TIMEOUT_S)
+        return reply
+
+    def below_server(self):
+        """Return the processes of runs in this notebook that still exist."""
+        pid = int(self.cell("ranks.forkserver.shared_server().pid").value)
+        return psutil.Process(pid).children(recursive=True)
+
+    def close(self):
+        """End the kernel."""
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=False)
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """Return a kernel with TensorFlow and the magic loaded, as a lab has them."""
+    notebook = Notebook(tmp_path_factory.mktemp("lab"))
+    setup = notebook.cell("from coursekit import ranks\n%load_ext coursekit.ranks\nranks.warm_up()")
+    assert setup == Reply()
+    notebook.cell("import tensorflow as tf, horovod.tensorflow as hvd, numpy as np")
+    notebook.cell("ranks.run(abs, 1)")  # before the first test, so that the server is not counted as left by one
+    yield notebook
+    notebook.close()
+
+
+def test_a_function_of_a_cell_runs_with_what_it_uses(notebook):
+    """Functions, lambdas, classes, modules and variables of the notebook travel."""
+    notebook.cell("scale = 10")
+    notebook.cell("class Point:\n    def __init__(self, x):\n        self.x = x")
+    notebook.cell(
+        "def move(point):\n"
+        "    hvd.init()\n"
+        "    total = hvd.allreduce(tf.constant(float(point.x)), op=hvd.Sum)\n"
+        "    return Point(scale * int(total) + hvd.rank())",
+    )
+    assert notebook.cell("[type(p) is Point and p.x for p in ranks.run(move, Point(4))]").value == "[80, 81]"
+    assert notebook.cell("ranks.run(lambda: scale + 1, num_ranks=3)").value == "[11, 11, 11]"
+
+
+def test_output_of_ranks_is_standard_output(notebook):
+    """What ranks write anywhere lands on the cell's standard output, since stderr would cost points."""
+    reply = notebook.cell("import sys\nranks.run(lambda: print('careful', file=sys.stderr))")
+    assert sorted(reply.stdout.splitlines()) == ["[0] careful", "[1] careful"]
+    assert (reply.stderr, reply.value) == ("", "[None, None]")
+
+
+def test_an_error_shows_the_source_line_of_the_cell(notebook):
+    """The rank's own traceback quotes the line of the cell, and names the cell."""
+    notebook.cell("def fail():\n    raise ValueError('own words')  # this very line")
+    error = notebook.cell("ranks.run(fail)").error
+    assert "RankError" in error
+    assert "raised ValueError; all ranks were ended" in error
+    assert "raise ValueError('own words')  # this very line" in error
+    assert re.search(r"In\[\d+\]|ipykernel", error)
+
+
+def test_a_deadline_names_the_cell_and_its_line(notebook):
+    """A hang in a notebook is explained with the number of the cell and the code of the line."""
+    notebook.cell("def wait():\n    hvd.init()\n    if hvd.rank() == 0:\n        hvd.allreduce(np.zeros(1))")
+    error = notebook.cell("import time\nranks.run(lambda: (wait(), time.sleep(60)), timeout_s=1)").error
+    pattern = r"rank 0 waits in hvd\.allreduce \(Cell In\[\d+\], line 4 in wait: `hvd\.allreduce\(np\.zeros\(1\)\)`\)"
+    assert re.search(pattern, error)
+    assert "rank 0 waits for rank 1." in error
+
+
+def test_a_dataset_cannot_travel_and_the_message_says_so(notebook):
+    """A tf.data.Dataset as an argument is refused with advice."""
+    error = notebook.cell("ranks.run(len, tf.data.Dataset.range(3))").error
+    assert "cannot be sent to other processes" in error
+    assert "make datasets, optimisers and compiled functions inside the function" in error
+
+
+def test_the_cell_magic_runs_a_cell_on_every_rank(notebook):
+    """`%%ranks 3` sees the notebook's variables and prints the value of the last line."""
+    notebook.cell("factor = 7")
+    reply = notebook.cell("%%ranks 3\nhvd.init()\nprint('hello')\nfactor * hvd.rank()")
+    assert sorted(reply.stdout.splitlines()) == [
+        "[0] 0",
+        "[0] hello",
+        "[1] 7",
+        "[1] hello",
+        "[2] 14",
+        "[2] hello",
+    ]
+    assert (reply.stderr, reply.error) == ("", "")
+
+
+def test_the_cell_magic_explains_itself(notebook):
+    """A wrong option is answered with the way to write it, and broken code stays in the notebook."""
+    wrong = notebook.cell("%%ranks four\n1")
+    assert "%%ranks cannot read 'four'; write %%ranks [NUM_RANKS] [--timeout SECONDS]" in wrong.error
+    assert "SyntaxError" in notebook.cell("%%ranks\n1 +").error
+    error = notebook.cell("%%ranks --timeout 30\nx = 1\nraise RuntimeError('in the cell')").error
+    assert "raise RuntimeError('in the cell')" in error
+
+
+def test_the_interrupt_button_ends_a_hanging_run(notebook):
+    """A kernel interrupt ends all ranks at once, and the next run works."""
+    notebook.cell(
+        "def hang():\n    hvd.init()\n    print('ready', flush=True)\n"
+        "    if hvd.rank() == 0:\n        hvd.allreduce(np.zeros(1))\n    time.sleep(60)",
+    )
+    begin = time.monotonic()
+    assert "KeyboardInterrupt" in notebook.cell("import time\nranks.run(hang)", interrupt_at="[1] ready").error
+    assert time.monotonic() - begin < 10
+    assert notebook.below_server() == []
+    assert notebook.cell("ranks.run(abs, -2)").value == "[2, 2]"
+
+
+def test_a_first_run_can_be_interrupted_and_a_kernel_ends_with_its_server(tmp_path):
+    """Stopping a run that still imports TensorFlow leaves a notebook that works; its end leaves no fork server."""
+    notebook = Notebook(tmp_path)
+    notebook.cell("from coursekit import ranks")
+    stopped = notebook.cell("print('starting', flush=True)\nranks.run(abs, -1)", interrupt_at="starting")
+    works = notebook.cell("ranks.run(abs, -1)")
+    server = psutil.Process(int(notebook.cell("ranks.forkserver.shared_server().pid").value))
+    notebook.close()
+    _, alive = psutil.wait_procs([server], timeout=1)
+    assert "KeyboardInterrupt" in stopped.error
+    assert works.value == "[1, 1]"
+    assert alive == []
