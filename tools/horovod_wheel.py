@@ -99,9 +99,17 @@ def compile_wheel() -> Path:
     words = ("--no-cache-dir", "--no-deps", "--no-build-isolation", "--require-hashes", "--verbose")
     command = (PYTHON, "-m", "pip", "wheel", *words, "--wheel-dir", wheels, "--requirement", requirement("horovod"))
     if run(*command, log=log, progress=lambda: percent(log), **variables) != 0:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
-        raise SetupError(f"Horovod could not be compiled; mend what the end of {log} says, or {CONDA_WAY}:\n{tail}")
+        print(last_words(log), file=sys.stderr)
+        raise SetupError(
+            f"Horovod could not be compiled: mend what the lines above say ({log} has all), or {CONDA_WAY}."
+        )
     return next(wheels.glob("horovod-*.whl"))
+
+
+def last_words(log: Path) -> str:
+    """Return the last lines of the compilers; what setup.py and pip say after them explains nothing."""
+    compilers, _, _ = log.read_text(errors="replace").partition("Traceback (most recent call last)")
+    return "\n".join(compilers.rstrip().splitlines()[-25:])
 
 
 def percent(log: Path) -> str:

@@ -214,6 +214,28 @@ def test_suitable_cmake_is_used(programs, ask):
     assert ask("horovod_wheel.find_cmake()") == str(cmake)
 
 
+def test_last_words_of_a_failed_compilation_are_the_compilers(checkout, ask):
+    """Of the log the 25 lines before setup.py's own traceback are shown: they hold the error."""
+    log = [
+        *(f"line {number}" for number in range(40)),
+        "  CMake Error: no CUDA",
+        "  Traceback (most recent call last):",
+        "  x",
+    ]
+    (checkout / "log").write_text("\n".join(log))
+
+    assert ask("horovod_wheel.last_words(shell.Path('log')).splitlines()") == log[16:41]
+
+
+def test_progress_of_a_compilation_is_makes_own(checkout, ask):
+    """The percentage shown is the last one in the log; before the first there is none."""
+    (checkout / "log").write_text("configuring\n")
+    assert ask("horovod_wheel.percent(shell.Path('log'))") == ""
+
+    (checkout / "log").write_text("[  3%] Building CXX a.o\n[ 42%] Building CXX b.o\n")
+    assert ask("horovod_wheel.percent(shell.Path('log'))") == "(42 % compiled)"
+
+
 def test_kept_wheel_depends_on_all_that_it_was_built_with(programs, tmp_path, ask):
     """Another clone finds the wheel; another MPI or GPU setting, or COURSEKIT_NO_CACHE, does not."""
     place = "str(horovod_wheel.kept_wheel(make_env.ingredients()))"
