@@ -20,7 +20,7 @@ def test_script_can_be_started():
 
 
 def test_script_installs_what_tests_need():
-    """Each program that a test is marked to need comes with one of the packages installed, by the name of the remedy."""
+    """Each program that a test is marked to need comes with the packages that its remedy names."""
     marked = set()
     for path in (ROOT / "tests").rglob("test_*.py"):
         for names in re.findall(r"^@pytest\.mark\.needs\((.*)\)$", path.read_text(), re.MULTILINE):
