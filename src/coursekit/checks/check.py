@@ -64,9 +64,8 @@ def describe(error: Exception) -> str:
         return "not answered yet"
     if not isinstance(error, RankError):
         return f"the answer raised {kind}: {error}"
-    head = [line.strip() for line in str(error).split("\n\n", maxsplit=1)[0].splitlines()]
-    last = str(error).rstrip().splitlines()[-1]
-    return " ".join(head) + (f" ({last})" if kind else "")
+    head = " ".join(line.strip() for line in str(error).split("\n\n", maxsplit=1)[0].splitlines())
+    return f"{head} ({kind}: {error.error_text})" if kind else head
 
 
 def require(condition: bool, message: str) -> None:

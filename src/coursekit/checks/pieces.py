@@ -29,6 +29,7 @@ def _run(function: Callable[..., Any], *args: Any, num_ranks: int, ranks_per_nod
         num_ranks=num_ranks,
         ranks_per_node=ranks_per_node,
         timeout_s=TIMEOUT_S,
+        use_gpus=False,  # the properties are the same on CPUs, and a check must not need as many GPUs as it has ranks
         show_output=False,
     )
 
@@ -86,7 +87,8 @@ def _pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[
 
     def set_visible(devices: Any, device_type: str | None = None) -> None:
         del device_type
-        chosen.append(list(devices) if isinstance(devices, (list, tuple)) else [devices])
+        # A device is a named tuple, so a tuple alone does not make a list of devices.
+        chosen.append([devices] if isinstance(devices, tf.config.PhysicalDevice) else list(devices))
 
     pretended = {
         "list_physical_devices": list_devices,

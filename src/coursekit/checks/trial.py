@@ -70,7 +70,14 @@ def try_training(train: Callable[..., Any], num_ranks: int = 2, timeout_s: float
     x = rng.uniform(-0.5, 0.5, num_samples).astype(np.float32)
     y = (2 * x + rng.uniform(-0.5, 0.5, num_samples)).astype(np.float32)
     try:
-        results = ranks.run(_three_trainings, train, x, y, num_ranks=num_ranks, timeout_s=timeout_s, show_output=False)
+        results = ranks.run(
+            _three_trainings,
+            *(train, x, y),
+            num_ranks=num_ranks,
+            timeout_s=timeout_s,
+            use_gpus=False,
+            show_output=False,
+        )
         histories = {name: _stacked([result[name] for result in results]) for name in ("constant", "coded", "real")}
     except (ranks.RankError, CheckError, TypeError) as error:
         return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))

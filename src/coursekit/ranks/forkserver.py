@@ -111,7 +111,7 @@ class ForkServer:
         """Whether the server still runs and belongs to this process, not to the one we were forked from."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def launch(self, task: Task, ranks_per_node: int) -> Job:
+    def launch(self, task: Task, environ: dict[str, str], ranks_per_node: int) -> Job:
         """Start the ranks of one run and return the job that stands for them.
 
         Raises:
@@ -129,7 +129,7 @@ class ForkServer:
             job.stacks.append(stack)
             files += [output_end, report_end, os.dup(stack.fileno())]
         try:
-            self._control.send(Launch(task, scrubbed(), ranks_per_node))
+            self._control.send(Launch(task, environ, ranks_per_node))
             socket.send_fds(self._socket, [b"f"], files)
         except OSError as error:
             job.close()

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from coursekit.ranks.devices import gpu_environ
+from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_timeout
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from coursekit.ranks.forkserver import Job
 
 DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
-RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "show_output")
+RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "use_gpus", "show_output")
 
 _one_run_at_a_time = threading.Lock()
 
@@ -40,6 +42,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     seed: int | None = None,
     num_threads: int = 1,
     ranks_per_node: int | None = None,
+    use_gpus: bool | None = None,
     show_output: bool = True,
     **kwargs: Any,
 ) -> list[Any]:
@@ -57,6 +60,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
         ranks_per_node: lets ranks believe that each node holds this many of them, so that the local rank differs
             from the rank. By default all are on one node.
+        use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
         show_output: whether to show what ranks print.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
 
@@ -81,7 +85,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     with _one_run_at_a_time:
         job = None
         try:
-            job = _start(task, ranks_per_node or num_ranks)
+            job = _start(task, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = _collect_stacks(job) if outcome.timed_out else []
         finally:
@@ -123,8 +127,9 @@ def _cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
 
 
-def _start(task: Task, ranks_per_node: int) -> Job:
-    return shared_server().launch(task, ranks_per_node)
+def _start(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+    environ = gpu_environ(scrubbed(), ranks_per_node, use_gpus=use_gpus)
+    return shared_server().launch(task, environ, ranks_per_node)
 
 
 def _stop(job: Job | None) -> None:

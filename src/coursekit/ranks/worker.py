@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import linecache
+import logging
 import os
 import pickle
 import random
@@ -91,6 +92,12 @@ def _prepare_tensorflow(task: Task, rank: int) -> None:
         threading = sys.modules["tensorflow"].config.threading
         threading.set_intra_op_parallelism_threads(task.num_threads)
         threading.set_inter_op_parallelism_threads(task.num_threads)
+    logging.getLogger("tensorflow").addFilter(_is_worth_showing)
+
+
+def _is_worth_showing(record: logging.LogRecord) -> bool:
+    """Drop Keras' remark on slow callbacks: right answers with tiny batches cause it on and off, by timing alone."""
+    return "is slow compared to the batch time" not in record.getMessage()
 
 
 def _prepare_seeds(task: Task, rank: int) -> None:

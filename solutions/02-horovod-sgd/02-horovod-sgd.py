@@ -1,0 +1,582 @@
+# %% [markdown] role="readonly" id="intro"
+# # Lab 02: SGD on several ranks with Horovod
+#
+# **75 minutes, 20 points, two or more ranks.**
+# You take the line of lab 01 and train it on several processes at once: *synchronous data-parallel* training.
+# Every process, called a *rank*, holds a copy of the model and a share of the data; after every step all copies are equal again.
+#
+# After this lab you can
+#
+# - start a function on several ranks and tell rank, world size and local rank apart;
+# - turn a training loop for one process into one for N ranks, step by step, and see what each step is for;
+# - scale the learning rate with the number of ranks and say where that ends;
+# - do the same with Horovod's gradient tape and with `tf.keras`.
+#
+# **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
+# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
+# Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way.
+
+# %% [markdown] role="readonly" id="parameters-text"
+# The numbers of this run. On a laptop two ranks are two processes on its cores; inside a Slurm allocation they are tasks of a job step.
+# Try `num_ranks = 4` when you are through.
+
+# %% tags=["parameters"] id="parameters"
+num_ranks = 2
+num_samples = 1200
+num_epochs = 100
+learning_rate = 0.2
+seed = 1
+
+# %% role="readonly" id="imports"
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
+from coursekit import ranks
+
+ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
+
+from pathlib import Path
+
+import horovod.tensorflow as hvd
+import horovod.tensorflow.keras as hvd_keras
+import numpy as np
+import tensorflow as tf
+
+from coursekit import pictures
+from coursekit.checks import check, hand_in_report, pieces, trial
+
+# %% [markdown] role="readonly" id="ranks-text"
+# ## 1. What is a rank?
+#
+# `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list: what each rank returned, in rank order.
+# What the ranks print appears below the cell, each line marked with its rank. Nothing survives from one run to the next.
+
+# %% role="readonly" id="hello"
+def hello():
+    print(f"hello from process {os.getpid()}")
+    return os.getpid()
+
+
+print("the ranks returned", ranks.run(hello, num_ranks=num_ranks))
+
+# %% [markdown] role="readonly" id="facts-text"
+# These processes do not know of each other yet. `hvd.init()` connects them. From then on
+#
+# - `hvd.rank()` is the number of this process in the whole group, from 0;
+# - `hvd.size()` is the *world size*, the number of processes in the group;
+# - `hvd.local_rank()` is the number of this process *on its node*, from 0.
+#
+# **Exercise (1 point).** Write `rank_facts`: initialise Horovod, then return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
+
+# %% role="answer" id="rank-facts"
+def rank_facts():
+    """Initialise Horovod and return this rank's place: rank, size, local_rank."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    hvd.init()
+    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
+    ### END SOLUTION
+
+# %% role="tests" id="rank-facts-tests" points=1
+with check("rank facts", section="1"):
+    pieces.check_rank_facts(rank_facts, num_ranks=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_rank_facts(rank_facts, num_ranks=4, ranks_per_node=2)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="nodes-text"
+# On two nodes, rank and local rank differ. `ranks_per_node` lets four ranks on this machine believe that they live on two nodes:
+
+# %% role="readonly" id="nodes"
+for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
+    print(facts)
+
+# %% [markdown] role="readonly" id="pin-text"
+# ## 2. One GPU per rank
+#
+# On a node with four GPUs every rank would, left alone, take memory on all four. Each rank must *pin* one GPU, the one with the number of its local rank, and not see the others.
+#
+# **Exercise (1 point).** Write `pin_gpu`. Horovod is initialised already. On a machine without a GPU the same lines must do nothing.
+#
+# <details><summary>Hint</summary>
+#
+# `tf.config.list_physical_devices("GPU")` lists the GPUs, `tf.config.set_visible_devices(gpu, "GPU")` makes just this one visible.
+#
+# </details>
+
+# %% role="answer" id="pin-gpu"
+def pin_gpu():
+    """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
+    # about 3 lines
+    ### BEGIN SOLUTION
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+    ### END SOLUTION
+
+# %% role="tests" id="pin-gpu-tests" points=1
+with check("GPU pinning", section="2"):
+    pieces.check_pin_gpu(pin_gpu, ranks_per_node=2, num_ranks=4)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=3)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="loop-text"
+# ## The training loop
+#
+# The data of lab 01, seeded, so that all ranks mean the same data set:
+
+# %% role="readonly" id="data"
+def make_data(num_samples, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-0.5, 0.5, num_samples).astype(np.float32)
+    return x, 2.0 * x + rng.uniform(-0.5, 0.5, num_samples).astype(np.float32)
+
+
+x, y = make_data(num_samples, seed)
+batch_size = num_samples // num_ranks  # per rank: all ranks together use the whole set in one step
+
+# %% [markdown] role="readonly" id="train-text"
+# And the loop of lab 01 with the gradient tape, with four gaps. A gap that is `None` is skipped, so without any piece every rank trains alone.
+# Read it once; you will fill the gaps one by one.
+#
+# `seed` lets every rank draw the same random start in every run (each rank its own), so that the pictures before and after a change can be compared.
+
+# %% role="readonly" id="train"
+def train(shard=None, broadcast_start=None, average=None, scale_rate=None, num_epochs=num_epochs):
+    """Train on this rank; return where slope and offset were, shape (num_steps + 1, 2)."""
+    hvd.init()
+    if tf.config.list_physical_devices("GPU"):
+        pin_gpu()
+    shard_x, shard_y = shard(x, y) if shard else (x, y)
+    variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]  # every rank draws its own start
+    if broadcast_start:
+        broadcast_start(variables)
+    rate = scale_rate(learning_rate) if scale_rate else learning_rate
+    history = [[float(variable.numpy()) for variable in variables]]
+    for _ in range(num_epochs):
+        for first in range(0, len(shard_x), batch_size):
+            batch_x, batch_y = shard_x[first : first + batch_size], shard_y[first : first + batch_size]
+            with tf.GradientTape() as tape:
+                slope, offset = variables
+                loss = tf.reduce_mean((slope * batch_x + offset - batch_y) ** 2)
+            gradients = tape.gradient(loss, variables)
+            if average:
+                gradients = average(gradients)
+            for variable, gradient in zip(variables, gradients):
+                variable.assign_sub(rate * gradient)
+            history.append([float(variable.numpy()) for variable in variables])
+    return np.array(history)
+
+
+alone = ranks.run(train, num_ranks=num_ranks, seed=seed)
+figure, (left, right) = pictures.panels(2)
+pictures.draw_trajectories(left, pictures.by_rank(alone), x, y, "Every rank alone")
+pictures.draw_losses(right, pictures.by_rank(alone), x, y)
+pictures.show(figure, f"{num_ranks} ranks start at different points and walk down on different paths.")
+print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the end: {pictures.distance_between_ranks(alone)[-1]:.2g}")
+
+# %% [markdown] role="readonly" id="shard-text"
+# Every rank starts somewhere else and does all the work: the same result several times over, at several times the cost.
+#
+# ## 3. Shard the data
+#
+# Each rank should train on its own share, its *shard*. The shards must be *disjoint* (no sample twice), *complete* (no sample left out) and as equal in size as possible,
+# since all ranks wait for the slowest.
+#
+# **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y`. It must work for any number of ranks and samples.
+#
+# <details><summary>Hint</summary>
+#
+# A slice with a step, `x[first::step]`, starting at a different sample on every rank.
+#
+# </details>
+
+# %% role="answer" id="shard"
+def shard(x, y):
+    """Return this rank's share of the samples."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    mine = slice(hvd.rank(), None, hvd.size())
+    return x[mine], y[mine]
+    ### END SOLUTION
+
+# %% role="tests" id="shard-tests" points=3
+with check("shards", section="3"):
+    pieces.check_shard(shard, num_ranks=2, num_samples=12)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_shard(shard, num_ranks=3, num_samples=31)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="shard-picture"
+def sample_numbers():
+    hvd.init()
+    return shard(np.arange(24), np.arange(24))[0]
+
+
+pictures.show_shards(ranks.run(sample_numbers, num_ranks=num_ranks), num_samples=24)
+
+sharded = ranks.run(train, shard, num_ranks=num_ranks, seed=seed)
+pictures.before_and_after(alone, sharded, x, y, "shards")
+print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) - 1}")
+
+# %% [markdown] role="readonly" id="broadcast-text"
+# Now each rank makes fewer steps, on its share. But the ranks train *different models*: different starts, different data.
+#
+# ## 4. Broadcast the start
+#
+# All copies of the model must start equal. One rank sends its variables to all others: a *broadcast*, one of the *collectives*, operations that end only when every rank takes part.
+#
+# **Exercise (1 point).** Write `broadcast_start`, which gives all ranks the values of rank 0, in place.
+#
+# <details><summary>Hint</summary>
+#
+# `hvd.broadcast_variables(variables, root_rank=0)`, called by *every* rank, rank 0 included.
+#
+# </details>
+
+# %% role="answer" id="broadcast-start"
+def broadcast_start(variables):
+    """Give every rank the variables of rank 0, in place."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    hvd.broadcast_variables(variables, root_rank=0)
+    ### END SOLUTION
+
+# %% role="tests" id="broadcast-start-tests" points=1
+with check("broadcast", section="4"):
+    pieces.check_broadcast(broadcast_start, num_ranks=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_broadcast(broadcast_start, num_ranks=3)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="broadcast-picture"
+together = ranks.run(train, shard, broadcast_start, num_ranks=num_ranks, seed=seed)
+pictures.before_and_after(sharded, together, x, y, "broadcast")
+
+# %% [markdown] role="readonly" id="average-text"
+# The ranks start together and drift apart, since each walks down the loss of its own shard. The distance, in the right panel, is too small to show in the trajectories or in the final loss. For a network it would be two different networks.
+#
+# ## 5. Average the gradients
+#
+# The mean of the shards' gradients is the gradient over all data (for shards of equal size). So: before every update, replace each gradient by its mean over all ranks.
+# The collective for that is the *allreduce*.
+#
+# **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and returns the list of their means over the ranks, with `hvd.allreduce`.
+
+# %% role="answer" id="average"
+def average(gradients):
+    """Return the mean of each gradient over all ranks, in the same order."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
+    ### END SOLUTION
+
+# %% role="tests" id="average-tests" points=2
+with check("averaged gradients", section="5"):
+    pieces.check_average(average, num_ranks=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_average(average, num_ranks=3)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="average-picture"
+averaged = ranks.run(train, shard, broadcast_start, average, num_ranks=num_ranks, seed=seed)
+pictures.before_and_after(together, averaged, x, y, "averaged gradients")
+
+# %% [markdown] role="readonly" id="scale-text"
+# All ranks walk on one path: it is *one* training, on several processes. *Expected:* a distance of exactly 0 after.
+#
+# What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast; after the deadline of three seconds
+# `ranks.run` ends all ranks and shows who waits for whom:
+
+# %% role="readonly" id="deadlock"
+def deadlock():
+    hvd.init()
+    variables = [tf.Variable(0.0)]
+    if hvd.rank() == 0:
+        hvd.broadcast_variables(variables, root_rank=0)
+    else:
+        ranks_do_not_meet()
+
+
+def ranks_do_not_meet():
+    import time
+
+    time.sleep(60)
+
+
+try:
+    ranks.run(deadlock, num_ranks=2, timeout_s=3)
+except ranks.RankTimeoutError as error:
+    print(error)
+
+# %% [markdown] role="readonly" id="rate-text"
+# ## 6. Scale the learning rate, and where it ends
+#
+# With N ranks a step uses N times as many samples, and an epoch has N times fewer steps. To get as far in one epoch, each step has to be N times longer:
+# *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
+#
+# **Exercise (1 point).** Write `scale_rate`. On two nodes with four ranks each, it must count eight.
+
+# %% role="answer" id="scale-rate"
+def scale_rate(learning_rate):
+    """Return the learning rate of one rank, scaled linearly to the whole group."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return learning_rate * hvd.size()
+    ### END SOLUTION
+
+# %% role="tests" id="scale-rate-tests" points=1
+with check("learning rate", section="6"):
+    pieces.check_scale_rate(scale_rate, num_ranks=2, ranks_per_node=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_scale_rate(scale_rate, num_ranks=4, ranks_per_node=2)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="scale-picture"
+scaled = ranks.run(train, shard, broadcast_start, average, scale_rate, num_ranks=num_ranks, seed=seed)
+pictures.before_and_after(averaged, scaled, x, y, "scaled rate")
+
+# %% [markdown] role="readonly" id="limit-text"
+# But lab 01 has found a limit: gradient descent on all samples runs away when the rate exceeds $2 / \lambda_{\max}$, with the largest eigenvalue of the Hessian
+# $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 1.0. Each rank added brings the scaled rate closer to it.
+#
+# **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit.
+
+# %% role="answer" id="max-num-ranks"
+def max_num_ranks(x, learning_rate):
+    """Return the largest number of ranks for which linear scaling stays below the stability limit."""
+    # about 3 lines
+    ### BEGIN SOLUTION
+    hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1.0]])
+    limit = 2 / np.max(np.linalg.eigvalsh(hessian))
+    return int(limit / learning_rate)
+    ### END SOLUTION
+
+# %% role="tests" id="max-num-ranks-tests" points=1
+with check("limit of scaling", section="6"):
+    pieces.check_max_num_ranks(max_num_ranks)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_max_num_ranks(max_num_ranks, seed=20190314)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="limit-picture"
+counts = [1, 2, max_num_ranks(x, learning_rate), max_num_ranks(x, learning_rate) + 2]
+batch_sizes = {count: num_samples // count for count in counts}
+
+
+def train_with(batch_sizes):
+    global batch_size
+    batch_size = batch_sizes[int(os.environ["HOROVOD_SIZE"])]
+    return train(shard, broadcast_start, average, scale_rate, num_epochs=30)
+
+
+runs = {}
+for count in counts:
+    history = ranks.run(train_with, batch_sizes, num_ranks=count, seed=seed)[0]
+    runs[f"{count} rank{'s' * (count > 1)}, rate {learning_rate * count:.2g}"] = np.clip(history, -1e6, 1e6)
+figure, (left, right) = pictures.panels(2, height_inch=4)
+pictures.draw_trajectories(left, runs, x, y, "Scaled with the number of ranks")
+pictures.draw_losses(right, runs, x, y)
+pictures.show(figure, f"Training is stable up to {counts[2]} ranks and runs away with {counts[3]}.")
+for name, history in runs.items():
+    print(f"{name}: distance from the best parameters at the end {np.hypot(*(history[-1] - pictures.OPTIMUM)):.3g}")
+
+# %% [markdown] role="readonly" id="files-text"
+# Real networks meet the same limit at much larger counts; a gradual warm-up of the rate moves it (lab 03).
+#
+# ## 7. One rank writes
+#
+# Every rank runs the same program, so every rank would write the same file, at the same time.
+#
+# **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, and does nothing on the others.
+
+# %% role="answer" id="save-history"
+def save_history(history, folder):
+    """Save the history as folder / "history.npy", on rank 0 only."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    if hvd.rank() == 0:
+        np.save(folder / "history.npy", history)
+    ### END SOLUTION
+
+# %% role="tests" id="save-history-tests" points=1
+with check("files", section="7"):
+    pieces.check_save_history(save_history, num_ranks=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_save_history(save_history, num_ranks=3)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="horovod-text"
+# ## 8. All together, the Horovod way
+#
+# Real programs do not average by hand: `hvd.DistributedGradientTape(tape)` wraps a tape so that `tape.gradient` returns averaged gradients.
+#
+# **Exercise (5 points).** Write the whole training. It gets all the data and the learning rate *of one rank*; `batch_size` is the size of the batch of *each* rank.
+#
+# 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from random normal numbers, broadcast. 4. Scale the rate.
+# 5. In every epoch, go over the shard in batches, with averaged gradients. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+#
+# You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
+#
+# <details><summary>A trap</summary>
+#
+# `hvd.DistributedOptimizer` averages inside `model.fit` of Keras. In a loop of your own, `optimizer.apply_gradients` averages *nothing*, without a word. Here it has to be the tape.
+#
+# </details>
+
+# %% role="answer" id="train-horovod"
+def train_horovod(x, y, num_epochs, batch_size, learning_rate):
+    """Train on all ranks together; return this rank's history, shape (num_steps + 1, 2)."""
+    # about 18 lines
+    ### BEGIN SOLUTION
+    hvd.init()
+    pin_gpu()
+    x, y = shard(x, y)
+    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
+    broadcast_start(variables)
+    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+    history = [[float(slope.numpy()), float(offset.numpy())]]
+    for _ in range(num_epochs):
+        for first in range(0, len(x), batch_size):
+            batch = slice(first, first + batch_size)
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((slope * x[batch] + offset - y[batch]) ** 2)
+            tape = hvd.DistributedGradientTape(tape)
+            gradients = tape.gradient(loss, variables)
+            optimizer.apply_gradients(zip(gradients, variables))
+            history.append([float(slope.numpy()), float(offset.numpy())])
+    return np.array(history)
+    ### END SOLUTION
+
+# %% [markdown] role="readonly" id="horovod-checks-text"
+# One launch on two ranks feeds all five checks: short trainings on made data from whose trajectories the properties can be read.
+
+# %% role="readonly" id="horovod-trial"
+horovod_trial = trial.try_training(train_horovod, num_ranks=2)
+print(horovod_trial.error or "The training ran on two ranks; now the checks.")
+
+# %% role="tests" id="horovod-start-tests" points=1
+with check("same start (train_horovod)", section="4"):
+    trial.check_same_start(horovod_trial)
+
+# %% role="tests" id="horovod-average-tests" points=1
+with check("averaged gradients (train_horovod)", section="5"):
+    trial.check_averaged(horovod_trial)
+
+# %% role="tests" id="horovod-shards-tests" points=1
+with check("shards (train_horovod)", section="3"):
+    trial.check_shards(horovod_trial)
+    ### BEGIN HIDDEN TESTS
+    horovod_trial_on_three = trial.try_training(train_horovod, num_ranks=3)
+    trial.check_shards(horovod_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="horovod-rate-tests" points=1
+with check("learning rate (train_horovod)", section="6"):
+    trial.check_rate(horovod_trial)
+
+# %% role="tests" id="horovod-serial-tests" points=1
+with check("equal to one process (train_horovod)", section="8"):
+    trial.check_equals_serial(horovod_trial)
+    ### BEGIN HIDDEN TESTS
+    trial.check_equals_serial(horovod_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="horovod-picture"
+histories = ranks.run(train_horovod, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)
+figure, (left, right) = pictures.panels(2)
+pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_horovod, small batches")
+pictures.draw_losses(right, pictures.by_rank(histories), x, y)
+pictures.show(figure, f"The trajectories of {num_ranks} ranks lie on each other, with the noise of small batches.")
+
+# %% [markdown] role="readonly" id="keras-text"
+# ## 9. The same with tf.keras
+#
+# With Keras the loop is `model.fit`, and Horovod comes in at four places:
+#
+# - `hvd_keras.init()`, as before;
+# - this rank's shard as the training data;
+# - the *optimiser*, wrapped: `hvd_keras.DistributedOptimizer(optimizer)`. It averages the gradients;
+# - the *callback* `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`. It broadcasts after the first batch, when all variables exist.
+#
+# The callback below records the trajectory. Put it *after* the broadcast in the list of callbacks.
+
+# %% role="readonly" id="trajectory"
+class Trajectory(tf.keras.callbacks.Callback):
+    """Record slope and offset of a model with one Dense(1) layer, at the start and after every batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.history = []
+
+    def record(self):
+        self.history.append([float(weight.numpy().ravel()[0]) for weight in self.model.trainable_weights])
+
+    def on_train_begin(self, logs=None):
+        self.record()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.record()
+
+# %% [markdown] role="readonly" id="keras-exercise-text"
+# **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
+# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD`, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
+
+# %% role="answer" id="train-keras"
+def train_keras(x, y, num_epochs, batch_size, learning_rate):
+    """Train with model.fit on all ranks together; return this rank's history, shape (num_steps + 1, 2)."""
+    # about 9 lines
+    ### BEGIN SOLUTION
+    hvd_keras.init()
+    pin_gpu()
+    x, y = shard(x, y)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+    model.compile(optimizer=optimizer, loss="mse")
+    trajectory = Trajectory()
+    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+    return np.array(trajectory.history)
+    ### END SOLUTION
+
+# %% role="readonly" id="keras-trial"
+keras_trial = trial.try_training(train_keras, num_ranks=2, timeout_s=60)
+print(keras_trial.error or "The training ran on two ranks; now the checks.")
+
+# %% role="tests" id="keras-start-tests" points=1
+with check("same start (train_keras)", section="4"):
+    trial.check_same_start(keras_trial)
+
+# %% role="tests" id="keras-average-tests" points=1
+with check("averaged gradients (train_keras)", section="5"):
+    trial.check_averaged(keras_trial)
+
+# %% role="tests" id="keras-shards-tests" points=1
+with check("shards (train_keras)", section="3"):
+    trial.check_shards(keras_trial)
+
+# %% role="tests" id="keras-rate-tests" points=1
+with check("learning rate (train_keras)", section="6"):
+    trial.check_rate(keras_trial)
+    ### BEGIN HIDDEN TESTS
+    trial.check_rate(trial.try_training(train_keras, num_ranks=3, timeout_s=60))
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="keras-picture"
+histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)
+figure, (left, right) = pictures.panels(2)
+pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_keras")
+pictures.draw_losses(right, pictures.by_rank(histories), x, y)
+pictures.show(figure, f"The trajectories of {num_ranks} ranks: they jump together after the first batch, then lie on each other.")
+
+# %% [markdown] role="readonly" id="end"
+# In the first step the trajectories of the Keras version still differ: the callback broadcasts after the first batch, and from then on all ranks are one.
+#
+# ## Before you hand in
+#
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+
+# %% role="readonly" id="report"
+hand_in_report()
