@@ -1,0 +1,1 @@
+"""Benchmarks of the kit: `coursekit bench` measures what the documentation claims."""

@@ -1,0 +1,95 @@
+"""The command `coursekit bench`."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from coursekit.running.facts import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from coursekit.bench.measurement import Benchmark, Measurement
+    from coursekit.running.facts import Facts
+
+BENCHMARKS = {
+    "launch": "coursekit.bench.launch:measure_launch",
+}
+
+
+def load(name: str) -> Benchmark:
+    """Import and return a benchmark by its name."""
+    module, attribute = BENCHMARKS[name].split(":")
+    return cast("Benchmark", getattr(import_module(module), attribute))
+
+
+def table(measurement: Measurement) -> Table:
+    """Return the series side by side, in seconds, with the ratio of medians to the first."""
+    result = Table(title=measurement.title, title_justify="left", box=box.SIMPLE_HEAD)
+    result.add_column("", no_wrap=True)
+    for heading in ("first s", "calls", "min s", "median s", "max s", "ratio"):
+        result.add_column(heading, justify="right")
+    ratios = measurement.ratios()
+    for one in measurement.series:
+        numbers = (min(one.seconds), one.median_s, max(one.seconds))
+        cells = [f"{seconds:.2f}" for seconds in numbers]
+        result.add_row(one.name, f"{one.first_s:.2f}", str(len(one.seconds)), *cells, f"{ratios.get(one.name, 1):.1f}")
+    return result
+
+
+@contextmanager
+def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that says what is being done: in place on a terminal, in lines elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: click.echo(f"{name}: {text} …", err=True)
+        return
+    with console.status(name) as status:
+        yield lambda text: status.update(f"{name}: {text} …")
+
+
+def record(measurements: dict[str, Measurement], facts: Facts) -> str:
+    """Return all numbers and what they were measured on as JSON text."""
+    content = {
+        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "facts": asdict(facts),
+        "benchmarks": {name: measurement.as_json() for name, measurement in measurements.items()},
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+@click.command(epilog="Example: coursekit bench launch --repeat 5 --json launch.json")
+@click.argument("names", nargs=-1, type=click.Choice(sorted(BENCHMARKS)), metavar="[NAME]…")
+@click.option("--repeat", type=click.IntRange(1, 1000), default=3, show_default=True, help="Turns of every benchmark.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write the numbers and the facts of the machine to this file, too.",
+)
+def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
+    """Measure how long things take, side by side; without a NAME, everything.
+
+    \b
+    launch  seconds until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    """  # noqa: D301  # \b keeps click from joining the lines
+    facts = collect(Path.cwd())
+    measurements = {}
+    for name in dict.fromkeys(names or sorted(BENCHMARKS)):
+        with showing_progress(name) as progress:
+            measurements[name] = load(name)(repeat, progress)
+        Console().print(table(measurements[name]))
+    click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")
+    if json_file is not None:
+        json_file.write_text(record(measurements, facts), encoding="utf-8")

@@ -1,0 +1,64 @@
+"""What a benchmark returns: series of seconds side by side, and one sentence about them."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Series:
+    """Repeated measurements of one way to do a thing.
+
+    Attributes:
+        name: the way.
+        first_s: seconds of the first time, which may include preparations; it counts in no statistic.
+        seconds: all later times, in the order they were taken.
+    """
+
+    name: str
+    first_s: float
+    seconds: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        """The median of the later times, in seconds."""
+        return statistics.median(self.seconds)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the series with its statistics."""
+        statistics_s = {"min_s": min(self.seconds), "median_s": self.median_s, "max_s": max(self.seconds)}
+        return {**asdict(self), **statistics_s}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The outcome of one benchmark.
+
+    Attributes:
+        title: what was measured, in one line.
+        series: the ways compared; the first is the kit's own.
+    """
+
+    title: str
+    series: tuple[Series, ...]
+
+    def ratios(self) -> dict[str, float]:
+        """Return how many times slower each of the others is than the first, by medians."""
+        own, *others = self.series
+        return {other.name: other.median_s / own.median_s for other in others}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all numbers as plain data."""
+        return {"title": self.title, "series": [one.as_json() for one in self.series], "ratios": self.ratios()}
+
+
+class Benchmark(Protocol):
+    """A function that measures; it says what it is doing through `progress`."""
+
+    def __call__(self, repeat: int, progress: Callable[[str], None]) -> Measurement:
+        """Measure each way `repeat` times or more."""

@@ -1,0 +1,47 @@
+"""`coursekit bench`: the registry, the table and the record."""
+
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+
+from coursekit.bench import command
+from coursekit.bench.measurement import Measurement, Series
+
+
+def measure_counting(repeat, progress):
+    """Measure counting: a benchmark as a later issue would add it."""
+    progress("counting")
+    return Measurement(
+        title="counting",
+        series=(Series("fingers", 1.0, (0.5,) * repeat), Series("sheep", 9.0, (4.0,) * repeat)),
+    )
+
+
+def test_every_registered_benchmark_can_be_loaded():
+    """The registry names functions that exist."""
+    assert {name: callable(command.load(name)) for name in command.BENCHMARKS} == {"launch": True}
+
+
+def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, monkeypatch):
+    """The table shows counts, statistics and ratios; the file holds the numbers and what they were measured on."""
+    monkeypatch.setattr(command, "load", {"launch": measure_counting}.__getitem__)
+    file = tmp_path / "bench.json"
+    result = CliRunner().invoke(command.bench, ["launch", "--repeat", "4", "--json", str(file)])
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["fingers", "1.00", "4", "0.50", "0.50", "0.50", "1.0"] in rows
+    assert ["sheep", "9.00", "4", "4.00", "4.00", "4.00", "8.0"] in rows
+    assert "launch: counting …" in result.stderr
+    content = json.loads(file.read_text())
+    assert content["benchmarks"]["launch"]["ratios"] == {"sheep": 8.0}
+    assert content["facts"]["num_cpus"] >= 1
+    assert {"tensorflow", "horovod", "python"} <= set(content["facts"]["versions"])
+
+
+def test_an_unknown_benchmark_is_refused_with_the_known_ones():
+    """Nothing runs before all names are known."""
+    result = CliRunner().invoke(command.bench, ["launch", "lunch"])
+    assert result.exit_code == 2
+    assert "'lunch' is not 'launch'" in result.output or "one of 'launch'" in result.output
