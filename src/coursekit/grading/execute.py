@@ -97,7 +97,7 @@ def _runs(cell: NotebookNode, skip_tag: str | None) -> bool:
 
 async def _execute_cell(client: NotebookClient, cell: NotebookNode, index: int, limit_s: float) -> str:
     """Execute one cell and return why no other can follow, or nothing."""
-    running = asyncio.ensure_future(client.async_execute_cell(cell, index))
+    running = asyncio.ensure_future(_kernel_dies_in(client, cell, index))
     try:
         in_time, _ = await asyncio.wait({running}, timeout=limit_s)
         if not in_time:
@@ -106,18 +106,23 @@ async def _execute_cell(client: NotebookClient, cell: NotebookNode, index: int, 
             await asyncio.wait({running}, timeout=INTERRUPT_GRACE_S)
     finally:
         running.cancel()
-        # nbclient reports being cancelled as a dead kernel too; asking for the result keeps asyncio quiet.
-        outcome = (await asyncio.gather(running, return_exceptions=True))[0]
-    why_stopped = ""
-    if isinstance(outcome, BaseException):
-        if not isinstance(outcome, (DeadKernelError, asyncio.CancelledError)):
-            raise outcome
-        why_stopped = "the kernel died in an earlier cell" if in_time else "an earlier cell could not be interrupted"
+        await asyncio.wait({running})
+    died = running.cancelled() or running.result()
     if not in_time:
         _add_error(cell, "CellTimeoutError", f"the cell was stopped after {limit_s:.3g} s")
-    elif why_stopped:
+        return "an earlier cell could not be interrupted" if died else ""
+    if died:
         _add_error(cell, "DeadKernelError", "the kernel died in this cell")
-    return why_stopped
+        return "the kernel died in an earlier cell"
+    return ""
+
+
+async def _kernel_dies_in(client: NotebookClient, cell: NotebookNode, index: int) -> bool:
+    try:
+        await client.async_execute_cell(cell, index)
+    except DeadKernelError:  # which is also what nbclient makes of being cancelled
+        return True
+    return False
 
 
 def _keep_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
