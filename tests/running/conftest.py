@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from coursekit.running.processes import marked_processes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import psutil
 
 LAB_TOML = """
 title = "{title}"

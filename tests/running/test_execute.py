@@ -74,7 +74,7 @@ def test_a_lab_that_ignores_the_interrupt_is_killed(tmp_path, monkeypatch):
     ids=["killed", "exit"],
 )
 def test_a_kernel_that_ends_early_is_a_failure(tmp_path, source, reason):
-    """papermill takes SystemExit for a happy end, and later cells would then count as passed."""
+    """To papermill, SystemExit is a happy end, and later cells would then count as passed."""
     result, _ = execute(tmp_path, source, "pass")
     assert (result.verdict, result.reason, result.points) == ("failed", reason, 0)
     assert result.failed_cell.source == source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import math
 from typing import TYPE_CHECKING, Union
 
 from papermill import inspect_notebook
@@ -53,7 +54,7 @@ def parse(name: str, text: str, default: Scalar) -> Scalar:
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
-    """Return a value that has the type of its default; a whole number may stand for a number.
+    """Return a value that has the type of its default and is finite; a whole number may stand for a number.
 
     Args:
         name: Name of the parameter.
@@ -66,7 +67,7 @@ def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
     """
     if type(value) is int and type(default) is float:
         value = float(value)
-    if type(value) is not type(default):
+    if type(value) is not type(default) or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong_type(name, value, default, origin)
     if name == NUM_RANKS and not 1 <= int(value) <= MAX_RANKS:
         raise CourseKitError(f"{origin}: {name} is {value}, but must be from 1 to {MAX_RANKS}.")
