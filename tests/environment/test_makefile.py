@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -50,3 +51,33 @@ def test_run_uses_two_ranks_unless_told_otherwise(make):
 def test_clean_keeps_records_and_environment(make):
     """`make clean` removes build/ and nothing else: course/ holds the records of an event."""
     assert make("--dry-run", "clean").splitlines() == ["rm -rf build"]
+
+
+def test_check_fails_when_labs_are_stale(tmp_path, checkout, programs):
+    """`make check` builds, and a lab that differs from the committed one ends it with a sentence."""
+    for name in ("ruff", "mypy", "make-env"):
+        programs(name, "exit 0")
+    programs("coursekit", "mkdir -p labs/01; cp solution labs/01/01.ipynb")
+    (checkout / ".venv").mkdir()
+    programs.folder.rename(checkout / ".venv" / "bin")
+    shutil.copy(checkout / ".venv" / "bin" / "make-env", checkout / "tools" / "make-env")
+    (checkout / "solution").write_text("first")
+    identity = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **identity}
+
+    def call(*command):
+        return subprocess.run(command, cwd=checkout, env=environ, capture_output=True, text=True, check=False)
+
+    call("git", "init")
+    stale = call("make", "check")
+    call("git", "add", "labs")
+    call("git", "commit", "-m", "labs")
+    fresh = call("make", "check")
+    (checkout / "solution").write_text("second")
+
+    assert (fresh.returncode, fresh.stderr) == (0, "")
+    for outcome in (stale, call("make", "check")):
+        assert outcome.returncode == 2
+        assert outcome.stderr.splitlines()[0] == (
+            "make check: labs/ is not what solutions/ makes: run make labs and commit labs/."
+        )
