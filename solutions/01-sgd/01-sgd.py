@@ -84,7 +84,7 @@ with check("loss", section="2"):
 # The loss as a landscape over all slopes and offsets: lines join points of equal loss, the red cross marks the best parameters.
 # The valley is steep along the offset and flat along the slope. Keep that in mind for section 7.
 
-# %% role="readonly" id="surface"
+# %% role="readonly" id="surface" tags=["picture"]
 figure, (axes,) = pictures.panels(1, height_inch=4)
 pictures.draw_trajectories(axes, {"a start": np.array([[0.5, 0.8]])}, x, y, "Loss surface")
 pictures.show(figure, "Contour lines of the loss: a long valley with its lowest point at slope 2, offset 0.")
@@ -143,16 +143,16 @@ def step(slope, offset, x, y, learning_rate):
 
 # %% role="tests" id="step-tests" points=2
 with check("step", section="4"):
-    linear.check_step(step)
+    linear.check_step(step, gradient)
     ### BEGIN HIDDEN TESTS
-    linear.check_step(step, seed=20190314)
+    linear.check_step(step, gradient, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="descent-text"
 # Now the loop: start somewhere, step many times, write down where you are.
 # With all samples in every step, the path is smooth: straight down into the valley, then slowly along it.
 
-# %% role="readonly" id="descent"
+# %% role="readonly" id="descent" tags=["picture"]
 start = (0.5, 0.8)
 history = [start]
 for _ in range(num_epochs):
@@ -222,7 +222,7 @@ with check("number of updates", section="5"):
 # The same training with batches of 1, 100 and all samples. To compare equal work, each makes the same number of *epochs*
 # (for batch size 1 we stop after ten, which is already ten thousand updates).
 
-# %% role="readonly" id="compare"
+# %% role="readonly" id="compare" tags=["picture"]
 def train(x, y, batch_size, num_epochs, learning_rate, seed):
     rng = np.random.default_rng(seed)
     history = [start]
@@ -245,7 +245,7 @@ for name, history in runs.items():
     half = history[len(history) // 2 :]
     print(f"{name:>16}: {len(history) - 1:6d} updates, spread of slope {half[:, 0].std():.4f}, of offset {half[:, 1].std():.4f}")
 
-# %% role="readonly" id="fit"
+# %% role="readonly" id="fit" tags=["picture"]
 figure, (axes,) = pictures.panels(1)
 pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in runs.items()})
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
@@ -294,7 +294,7 @@ with check("gradient tape", section="6"):
     linear.check_tape_step(tape_step, seed=20190314)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="tape-run"
+# %% role="readonly" id="tape-run" tags=["picture"]
 slope, offset = tf.Variable(start[0]), tf.Variable(start[1])
 data = tf.constant(x, tf.float32), tf.constant(y, tf.float32)
 history = [start]
@@ -387,12 +387,12 @@ def largest_stable_rate(x):
 
 # %% role="tests" id="largest-stable-rate-tests" points=2
 with check("largest stable rate", section="7"):
-    linear.check_largest_stable_rate(largest_stable_rate)
+    linear.check_largest_stable_rate(largest_stable_rate, hessian)
     ### BEGIN HIDDEN TESTS
-    linear.check_largest_stable_rate(largest_stable_rate, seed=20190314)
+    linear.check_largest_stable_rate(largest_stable_rate, hessian, seed=20190314)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="limit"
+# %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)
 losses = []
 for rate in learning_rates:

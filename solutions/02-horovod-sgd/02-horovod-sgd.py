@@ -52,7 +52,7 @@ from coursekit.checks import check, hand_in_report, pieces, trial
 # `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list: what each rank returned, in rank order.
 # What the ranks print appears below the cell, each line marked with its rank. Nothing survives from one run to the next.
 
-# %% role="readonly" id="hello"
+# %% role="readonly" id="hello" tags=["picture"]
 def hello():
     print(f"hello from process {os.getpid()}")
     return os.getpid()
@@ -88,7 +88,7 @@ with check("rank facts", section="1"):
 # %% [markdown] role="readonly" id="nodes-text"
 # On two nodes, rank and local rank differ. `ranks_per_node` lets four ranks on this machine believe that they live on two nodes:
 
-# %% role="readonly" id="nodes"
+# %% role="readonly" id="nodes" tags=["picture"]
 for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
     print(facts)
 
@@ -143,7 +143,7 @@ batch_size = num_samples // num_ranks  # per rank: all ranks together use the wh
 #
 # `seed` lets every rank draw the same random start in every run (each rank its own), so that the pictures before and after a change can be compared.
 
-# %% role="readonly" id="train"
+# %% role="readonly" id="train" tags=["picture"]
 def train(shard=None, broadcast_start=None, average=None, scale_rate=None, num_epochs=num_epochs):
     """Train on this rank; return where slope and offset were, shape (num_steps + 1, 2)."""
     hvd.init()
@@ -209,7 +209,7 @@ with check("shards", section="3"):
     pieces.check_shard(shard, num_ranks=3, num_samples=31)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="shard-picture"
+# %% role="readonly" id="shard-picture" tags=["picture"]
 def sample_numbers():
     hvd.init()
     return shard(np.arange(24), np.arange(24))[0]
@@ -251,7 +251,7 @@ with check("broadcast", section="4"):
     pieces.check_broadcast(broadcast_start, num_ranks=3)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="broadcast-picture"
+# %% role="readonly" id="broadcast-picture" tags=["picture"]
 together = ranks.run(train, shard, broadcast_start, num_ranks=num_ranks, seed=seed)
 pictures.before_and_after(sharded, together, x, y, "broadcast")
 
@@ -280,7 +280,7 @@ with check("averaged gradients", section="5"):
     pieces.check_average(average, num_ranks=3)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="average-picture"
+# %% role="readonly" id="average-picture" tags=["picture"]
 averaged = ranks.run(train, shard, broadcast_start, average, num_ranks=num_ranks, seed=seed)
 pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 
@@ -290,7 +290,7 @@ pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 # What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast; after the deadline of three seconds
 # `ranks.run` ends all ranks and shows who waits for whom:
 
-# %% role="readonly" id="deadlock"
+# %% role="readonly" id="deadlock" tags=["picture"]
 def deadlock():
     hvd.init()
     variables = [tf.Variable(0.0)]
@@ -334,9 +334,13 @@ with check("learning rate", section="6"):
     pieces.check_scale_rate(scale_rate, num_ranks=4, ranks_per_node=2)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="scale-picture"
+# %% role="readonly" id="scale-picture" tags=["picture"]
 scaled = ranks.run(train, shard, broadcast_start, average, scale_rate, num_ranks=num_ranks, seed=seed)
-pictures.before_and_after(averaged, scaled, x, y, "scaled rate")
+paths = {f"rate {learning_rate:g}": averaged[0], f"scaled, {learning_rate * num_ranks:g}": scaled[0]}
+figure, (left, right) = pictures.panels(2)
+pictures.draw_trajectories(left, paths, x, y, "Rank 0 without and with scaling")
+pictures.draw_losses(right, paths, x, y)
+pictures.show(figure, "With the scaled rate the same path is walked in larger steps, and the loss falls sooner.")
 
 # %% [markdown] role="readonly" id="limit-text"
 # But lab 01 has found a limit: gradient descent on all samples runs away when the rate exceeds $2 / \lambda_{\max}$, with the largest eigenvalue of the Hessian
@@ -361,7 +365,7 @@ with check("limit of scaling", section="6"):
     pieces.check_max_num_ranks(max_num_ranks, seed=20190314)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="limit-picture"
+# %% role="readonly" id="limit-picture" tags=["picture"]
 counts = [1, 2, max_num_ranks(x, learning_rate), max_num_ranks(x, learning_rate) + 2]
 batch_sizes = {count: num_samples // count for count in counts}
 
@@ -484,7 +488,7 @@ with check("equal to one process (train_horovod)", section="8"):
     trial.check_equals_serial(horovod_trial_on_three)
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="horovod-picture"
+# %% role="readonly" id="horovod-picture" tags=["picture"]
 histories = ranks.run(train_horovod, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_horovod, small batches")
@@ -564,7 +568,7 @@ with check("learning rate (train_keras)", section="6"):
     trial.check_rate(trial.try_training(train_keras, num_ranks=3, timeout_s=60))
     ### END HIDDEN TESTS
 
-# %% role="readonly" id="keras-picture"
+# %% role="readonly" id="keras-picture" tags=["picture"]
 histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_keras")

@@ -58,7 +58,7 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
     _run(_with_horovod, pin_gpu, num_ranks=1)
-    got = _run(_pin_with_pretended_gpus, pin_gpu, ranks_per_node, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    got = _run(_pin_with_pretended_gpus, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, visible in enumerate(got):
         local_rank = rank % ranks_per_node
         require(visible is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")

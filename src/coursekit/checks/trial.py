@@ -31,8 +31,9 @@ Array = np.ndarray[Any, Any]
 
 NUM_EPOCHS = 5
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
-CONSTANT = 1e5  # so large that the start, a number around one, does not matter
-UNIT = 1e4
+# Large against a start around one, and small enough for gradients that travel with 16 bits (below 65504).
+CONSTANT = 1e4
+UNIT = 100.0
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 # One bit for each sample of each rank; float32 holds sums of that many bits exactly enough, with room for rounding.
 CODED_SAMPLES_PER_RANK = {1: 8, 2: 2, 3: 1}
@@ -164,8 +165,14 @@ def check_same_start(trial: Trial) -> None:
     )
 
 
+def _require_motion(trial: Trial) -> None:
+    moves = np.abs(np.diff(_offsets(trial, "constant"), axis=1)) > 0
+    require(bool(moves.any()), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
+
+
 def check_averaged(trial: Trial) -> None:
     """Every update uses the mean of all ranks' gradients."""
+    _require_motion(trial)
     require(
         is_averaged(trial),
         "the ranks move by their own gradients: the gradients are not averaged over the ranks",
@@ -182,10 +189,7 @@ def used_samples(trial: Trial) -> dict[int, list[int]]:
     num_samples = batch_size * trial.num_ranks
     averaged = is_averaged(trial)
     sums = _mean_targets(trial, averaged=averaged) * batch_size * (trial.num_ranks if averaged else 1) / UNIT
-    require(
-        bool(np.isfinite(sums).any()),
-        "no rank moves, so nothing can be said about the samples used",
-    )
+    _require_motion(trial)
     sums = sums[np.isfinite(sums)]
     rounded = np.rint(sums)
     require(

@@ -1,0 +1,13 @@
+# /// answer
+# title = "The inner derivative along the slope is forgotten"
+# verdict = "wrong"
+#
+# [fails]
+# gradient-tests = ["along the slope"]
+# is-stable-tests = []
+# ///
+
+# %% role="answer" id="gradient"
+def gradient(slope, offset, x, y):
+    error = slope * x + offset - y
+    return np.mean(2 * error), np.mean(2 * error)

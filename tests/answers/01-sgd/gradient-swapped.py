@@ -1,0 +1,13 @@
+# /// answer
+# title = "Offset and slope are in the wrong order"
+# verdict = "wrong"
+#
+# [fails]
+# gradient-tests = ["along the slope"]
+# is-stable-tests = []
+# ///
+
+# %% role="answer" id="gradient"
+def gradient(slope, offset, x, y):
+    error = slope * x + offset - y
+    return np.mean(2 * error), np.mean(2 * error * x)

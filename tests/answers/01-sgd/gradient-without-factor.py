@@ -1,0 +1,13 @@
+# /// answer
+# title = "The factor 2 of the square is lost"
+# verdict = "wrong"
+#
+# [fails]
+# gradient-tests = ["factor 2"]
+# is-stable-tests = []
+# ///
+
+# %% role="answer" id="gradient"
+def gradient(slope, offset, x, y):
+    error = slope * x + offset - y
+    return np.mean(error * x), np.mean(error)

@@ -1,0 +1,13 @@
+# /// answer
+# title = "The error has the wrong sign, so the gradient points downhill"
+# verdict = "wrong"
+#
+# [fails]
+# gradient-tests = ["sign"]
+# is-stable-tests = []
+# ///
+
+# %% role="answer" id="gradient"
+def gradient(slope, offset, x, y):
+    error = y - (slope * x + offset)
+    return np.mean(2 * error * x), np.mean(2 * error)

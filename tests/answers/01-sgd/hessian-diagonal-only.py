@@ -1,0 +1,11 @@
+# /// answer
+# title = "The mixed derivatives are forgotten"
+# verdict = "wrong"
+#
+# [fails]
+# hessian-tests = ["Hessian is"]
+# ///
+
+# %% role="answer" id="hessian"
+def hessian(x):
+    return np.diag([2 * np.mean(x**2), 2.0])

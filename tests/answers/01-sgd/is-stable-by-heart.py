@@ -1,0 +1,11 @@
+# /// answer
+# title = "The limit of this one data set, typed in"
+# verdict = "wrong"
+#
+# [fails]
+# is-stable-tests = ["is_stable says"]
+# ///
+
+# %% role="answer" id="is-stable"
+def is_stable(learning_rate, x, y):
+    return learning_rate < 1.0

@@ -1,0 +1,11 @@
+# /// answer
+# title = "The smallest eigenvalue is taken"
+# verdict = "wrong"
+#
+# [fails]
+# largest-stable-rate-tests = ["flattest"]
+# ///
+
+# %% role="answer" id="largest-stable-rate"
+def largest_stable_rate(x):
+    return 2 / min(np.linalg.eigvalsh(hessian(x)))

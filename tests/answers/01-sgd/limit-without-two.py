@@ -1,0 +1,11 @@
+# /// answer
+# title = "One over the eigenvalue: the fastest rate, not the largest"
+# verdict = "wrong"
+#
+# [fails]
+# largest-stable-rate-tests = ["limit is"]
+# ///
+
+# %% role="answer" id="largest-stable-rate"
+def largest_stable_rate(x):
+    return 1 / max(np.linalg.eigvalsh(hessian(x)))

@@ -1,0 +1,11 @@
+# /// answer
+# title = "The root of the mean squared error"
+# verdict = "wrong"
+#
+# [fails]
+# loss-tests = ["not"]
+# ///
+
+# %% role="answer" id="loss"
+def loss(slope, offset, x, y):
+    return np.sqrt(np.mean((slope * x + offset - y) ** 2))

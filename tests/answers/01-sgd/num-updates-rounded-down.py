@@ -1,0 +1,11 @@
+# /// answer
+# title = "The last, smaller batch is not counted"
+# verdict = "wrong"
+#
+# [fails]
+# num-updates-tests = ["updates, not"]
+# ///
+
+# %% role="answer" id="num-updates"
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * (num_samples // batch_size)

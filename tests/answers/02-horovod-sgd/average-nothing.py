@@ -1,0 +1,11 @@
+# /// answer
+# title = "Every rank keeps its own gradients"
+# verdict = "wrong"
+#
+# [fails]
+# average-tests = ["own gradient"]
+# ///
+
+# %% role="answer" id="average"
+def average(gradients):
+    return gradients

@@ -1,0 +1,11 @@
+# /// answer
+# title = "Every rank writes"
+# verdict = "wrong"
+#
+# [fails]
+# save-history-tests = ["rank 0 alone"]
+# ///
+
+# %% role="answer" id="save-history"
+def save_history(history, folder):
+    np.save(folder / "history.npy", history)

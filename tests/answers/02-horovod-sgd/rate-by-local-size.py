@@ -1,0 +1,11 @@
+# /// answer
+# title = "The ranks of one node are counted, not all"
+# verdict = "wrong"
+#
+# [fails]
+# scale-rate-tests = ["one node"]
+# ///
+
+# %% role="answer" id="scale-rate"
+def scale_rate(learning_rate):
+    return learning_rate * hvd.local_size()

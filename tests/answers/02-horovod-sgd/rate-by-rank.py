@@ -1,0 +1,16 @@
+# /// answer
+# title = "The rate is multiplied by the rank, so rank 0 stands still"
+# verdict = "wrong"
+#
+# [fails]
+# scale-rate-tests = ["different"]
+# horovod-rate-tests = ["depends on the rank"]
+# horovod-serial-tests = []
+# keras-rate-tests = []
+# keras-average-tests = []
+# keras-shards-tests = []
+# ///
+
+# %% role="answer" id="scale-rate"
+def scale_rate(learning_rate):
+    return learning_rate * hvd.rank()

@@ -1,0 +1,15 @@
+# /// answer
+# title = "Every rank takes the first part"
+# verdict = "wrong"
+#
+# [fails]
+# shard-tests = ["not disjoint"]
+# horovod-shards-tests = ["not disjoint"]
+# horovod-serial-tests = []
+# keras-shards-tests = ["not disjoint"]
+# ///
+
+# %% role="answer" id="shard"
+def shard(x, y):
+    count = len(x) // hvd.size()
+    return x[:count], y[:count]
