@@ -75,13 +75,12 @@ def test_a_disagreement_is_told_in_full(bank, tmp_path):
     assert status == 1
 
 
-@pytest.mark.parametrize("pattern", ["off", "DIVIDES"])
-def test_a_pattern_chooses_by_name_or_title(bank, pattern):
-    """Only what matches is run."""
+def test_a_pattern_chooses_by_name_or_title(bank):
+    """Only what matches is run; upper and lower case do not matter."""
     bank("library", RIGHT)
     bank("off-by-one", WRONG.replace("WORD", "is 3"))
 
-    assert [row[0] for row in rows(run("01", "-k", pattern)[1])] == ["off-by-one"]
+    assert [row[0] for row in rows(run("01", "-k", "DIVIDES")[1])] == ["off-by-one"]
 
 
 def test_a_pattern_that_fits_nothing_is_refused(bank):
@@ -105,7 +104,7 @@ def test_control_c_leaves_no_kernel(bank):
     kernels = psutil.Process(process.pid).children(recursive=True)
 
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
 
     assert len(kernels) == 2
     assert not [kernel for kernel in kernels if kernel.is_running()]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -53,26 +53,68 @@ def is_running(process_id):
         return False
 
 
-def test_outputs_are_kept_and_errors_do_not_stop_the_notebook(tmp_path):
-    """Every cell runs in order in the given folder; the notebook handed in stays as it was."""
-    notebook = notebook_of("import os; print(os.getcwd())", "1 / 0", "print('after')")
+@pytest.fixture(scope="module")
+def ordinary(tmp_path_factory):
+    """One run of a notebook that shows what an ordinary run does: the notebook, the folder, what became of it."""
+    temporary = tmp_path_factory.mktemp("temporary")
+    startup = tmp_path_factory.mktemp("ipython") / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00-first.py").write_text("answer = 42\n")
+    notebook = notebook_of(
+        "import os; print(os.getcwd())",
+        "1 / 0",
+        "print('after')",
+        "x = 1",
+        ("x = 2", ["picture"]),
+        "print(x)",
+        "print('answer' in globals())",
+        "get_ipython().showtraceback = lambda *args, **kwargs: None",
+        "assert False, 'wrong'",
+    )
+    folder = tmp_path_factory.mktemp("work")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(startup.parents[1]))
+        patch.setattr(kernels.tempfile, "tempdir", str(temporary))
+        executed = execute(notebook, folder, 60, skip_tag="picture")
+    return SimpleNamespace(notebook=notebook, folder=folder, temporary=temporary, executed=executed)
 
-    executed = execute(notebook, tmp_path, 60)
 
-    assert executed.cells[0].outputs[0].text.strip() == str(tmp_path)
-    assert errors_of(executed) == [None, ("ZeroDivisionError", "division by zero"), None]
-    assert executed.cells[2].outputs[0].text == "after\n"
-    assert [cell.outputs for cell in notebook.cells] == [[], [], []]
+def printed(cell):
+    """Return the text that a cell printed first."""
+    return cell.outputs[0].text
 
 
-def test_cells_with_the_tag_are_skipped(tmp_path):
-    """A skipped cell has no effect and no output."""
-    notebook = notebook_of("x = 1", ("x = 2", ["picture"]), "print(x)")
+def test_cells_run_in_order_in_the_folder_given(ordinary):
+    """Outputs are in the copy that is returned; the notebook handed in stays as it was."""
+    assert printed(ordinary.executed.cells[0]) == f"{ordinary.folder}\n"
+    assert [cell.outputs for cell in ordinary.notebook.cells] == [[]] * 9
 
-    executed = execute(notebook, tmp_path, 60, skip_tag="picture")
 
-    assert executed.cells[2].outputs[0].text == "1\n"
-    assert executed.cells[1].execution_count is None
+def test_errors_do_not_stop_the_notebook(ordinary):
+    """An error is an output like others, and the next cell runs."""
+    assert errors_of(ordinary.executed)[:3] == [None, ("ZeroDivisionError", "division by zero"), None]
+    assert printed(ordinary.executed.cells[2]) == "after\n"
+
+
+def test_cells_with_the_tag_are_skipped(ordinary):
+    """A skipped cell has no effect and no number."""
+    assert ordinary.executed.cells[4].execution_count is None
+    assert printed(ordinary.executed.cells[5]) == "1\n"
+
+
+def test_start_up_files_of_the_user_play_no_part(ordinary):
+    """An IPython profile of the person who grades cannot change what a cell does."""
+    assert printed(ordinary.executed.cells[6]) == "False\n"
+
+
+def test_an_error_that_was_not_printed_is_recorded(ordinary):
+    """Silencing IPython's traceback does not make a failing cell a passing one."""
+    assert errors_of(ordinary.executed)[7:] == [None, ("AssertionError", "wrong")]
+
+
+def test_no_socket_or_folder_is_left(ordinary):
+    """The folder with the kernel's sockets is removed."""
+    assert list(ordinary.temporary.iterdir()) == []
 
 
 def test_a_slow_cell_is_interrupted_and_the_next_one_runs(tmp_path):
@@ -96,7 +138,7 @@ def test_the_limit_of_the_notebook_ends_it(tmp_path):
         ("CellTimeoutError", "the cell was stopped after 1 s"),
         ("NotRun", "the notebook had used its 1 s"),
     ]
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 45
 
 
 def test_a_cell_that_refuses_to_stop_costs_its_kernel_only(tmp_path, monkeypatch):
@@ -126,16 +168,6 @@ def test_a_dead_kernel_fails_its_cell_and_all_after_it(tmp_path):
     ]
 
 
-def test_an_error_that_was_not_printed_is_recorded(tmp_path):
-    """Silencing IPython's traceback does not make a failing cell a passing one."""
-    silence = "get_ipython().showtraceback = lambda *args, **kwargs: None"
-    notebook = notebook_of(silence, "assert False, 'wrong'")
-
-    executed = execute(notebook, tmp_path, 60)
-
-    assert errors_of(executed) == [None, ("AssertionError", "wrong")]
-
-
 @pytest.mark.parametrize("end", ["", "import os; os._exit(0)"], ids=["kernel-ends", "kernel-dies"])
 def test_processes_in_sessions_of_their_own_end_with_the_kernel(tmp_path, end):
     """What a cell leaves running is gone afterwards, also when its kernel died before it."""
@@ -160,18 +192,6 @@ def test_ranks_end_with_a_kernel_that_dies(tmp_path):
     process_ids = [int(word) for word in (tmp_path / "pids").read_text().split()]
     assert len(process_ids) >= 1
     assert not [process_id for process_id in process_ids if is_running(process_id)]
-
-
-def test_start_up_files_of_the_user_play_no_part(tmp_path, monkeypatch):
-    """An IPython profile of the person who grades cannot change what a cell does."""
-    startup = tmp_path / "ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "00-first.py").write_text("answer = 42\n")
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-
-    executed = execute(notebook_of("print('answer' in globals())"), tmp_path, 60)
-
-    assert executed.cells[0].outputs[0].text == "False\n"
 
 
 def test_an_unknown_kernel_is_named(tmp_path):
@@ -203,18 +223,8 @@ def test_control_c_leaves_no_process(tmp_path):
     children = psutil.Process(process.pid).children(recursive=True)
 
     os.kill(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=120)
 
     assert b"KeyboardInterrupt" in stderr
     assert len(children) >= 2
     assert not [child for child in children if is_running(child.pid)]
-
-
-def test_no_socket_or_folder_is_left(tmp_path, monkeypatch):
-    """The folder with the kernel's sockets is removed."""
-    monkeypatch.setattr(kernels.tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "work").mkdir()
-
-    execute(notebook_of("1"), tmp_path / "work", 60)
-
-    assert [path.name for path in Path(tmp_path).iterdir()] == ["work"]
