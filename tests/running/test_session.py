@@ -108,7 +108,7 @@ def test_ctrl_c_reports_what_is_done(story):
         ("02-slow", "interrupted", ""),
         ("03-last", "not run", ""),
     ]
-    assert "interrupted 02-slow: stopped by the user in cell 2 (slow-tests)" in story["output"]
+    assert "interrupted 02-slow: stopped by a signal in cell 2 (slow-tests)" in story["output"]
     assert story["errors"] == ""
 
 

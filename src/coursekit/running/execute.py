@@ -144,7 +144,7 @@ def _verdict(
     cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")
     lost = [one for one in scores if not one.passed]
     if interrupted:
-        return results.INTERRUPTED, f"stopped by the user in {cell}"
+        return results.INTERRUPTED, f"stopped by a signal in {cell}"
     if watch.overdue and _stopped_early(watch):
         limit = format_time(run.time_limit_s)
         return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"
