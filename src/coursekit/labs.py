@@ -33,6 +33,7 @@ class Lab:
 
     `minutes` is the time a student needs; `needs` lists features a site must offer, such as "gpu";
     `small_run` holds the papermill parameters of a run on a laptop.
+    `picture` names the cell whose picture stands for the lab in the README's table; '' for none.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Lab:
     resources: Resources
     # A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Parameter], MAY_BE_EMPTY] = field(hash=False)
+    picture: str = ""
 
     @property
     def source(self) -> Path:

@@ -33,7 +33,8 @@ def build_tables(root: Path, report: Report = no_report) -> None:
     write_if_changed(overview, overview_text(labs).encode(), report)
     readme = root / "README.md"
     if readme.is_file():
-        refreshed = refresh_table(readme.read_text(encoding="utf-8"), table(labs, "labs/"))
+        new_table = table(labs, "labs/") + picture_table(root, labs)
+        refreshed = refresh_table(readme.read_text(encoding="utf-8"), new_table)
         write_if_changed(readme, refreshed.encode(), report)
 
 
@@ -50,6 +51,21 @@ def table(labs: Sequence[Lab], folder: str) -> str:
         link = f"[{_in_table(lab.title)}]({folder}{lab.name}/{lab.name}.ipynb)"
         rows.append((lab.name[:2], link, str(lab.minutes), str(lab.resources.num_ranks), _in_table(lab.summary)))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def picture_table(root: Path, labs: Sequence[Lab]) -> str:
+    """Return a Markdown table with one picture of each lab that has one (`coursekit pictures` makes them), or ''."""
+    shown = [lab for lab in labs if picture_file(root, lab).is_file()]
+    if not shown:
+        return ""
+    images = [f"![{_in_table(lab.title)}]({picture_file(root, lab).relative_to(root).as_posix()})" for lab in shown]
+    rows = ([f"from lab {lab.name[:2]}" for lab in shown], ["---" for _ in shown], images)
+    return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def picture_file(root: Path, lab: Lab) -> Path:
+    """Return where the picture that stands for a lab is kept."""
+    return root / "docs" / "pictures" / f"{lab.name}.png"
 
 
 def refresh_table(readme: str, new_table: str) -> str:
