@@ -1,0 +1,61 @@
+"""The frame around checks: names, sections, messages, and silence on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from coursekit import ranks
+from coursekit.checks import CheckError, check, hand_in_report, require
+
+
+def test_message_names_property_fault_and_section():
+    """A failed check says which property, what is wrong and which section explains it."""
+    with pytest.raises(CheckError) as caught, check("shards", section="3"):
+        require(condition=False, message="no shard")
+
+    assert str(caught.value) == "shards: no shard → section 3"
+
+
+def test_unanswered_exercise_is_called_so():
+    """The stub's exception reads as an exercise not answered yet, here and on a rank."""
+    with pytest.raises(CheckError) as here, check("loss", section="2"):
+        raise NotImplementedError
+    with pytest.raises(CheckError) as on_a_rank, check("shards", section="3"):
+        raise ranks.RankError("rank 0 raised NotImplementedError", rank=0, error_type="NotImplementedError")
+
+    assert str(here.value) == "loss: not answered yet → section 2"
+    assert str(on_a_rank.value) == "shards: not answered yet → section 3"
+
+
+def test_exception_of_an_answer_becomes_one_line():
+    """An answer that raises is told by type and text, without a traceback through the checks."""
+    with pytest.raises(CheckError) as caught, check("loss", section="2"):
+        raise ZeroDivisionError("division by zero")
+
+    assert str(caught.value) == "loss: the answer raised ZeroDivisionError: division by zero → section 2"
+    assert caught.value.__suppress_context__
+
+
+def test_text_on_stderr_moves_to_stdout(capsys):
+    """What an answer writes to stderr lands on stdout: nbgrader fails cells with text on stderr."""
+    with check("noise", section="1"):
+        print("a line", file=sys.stderr)
+
+    assert capsys.readouterr() == ("a line\n✓ noise\n", "")
+
+
+def test_report_lists_the_last_result_of_every_check(capsys):
+    """The list before handing in shows each check once, with its latest result."""
+    with pytest.raises(CheckError), check("first of two", section="1"):
+        require(condition=False, message="wrong")
+    with check("first of two", section="1"):
+        pass
+    with pytest.raises(CheckError), check("second of two", section="9"):
+        require(condition=False, message="missing")
+    capsys.readouterr()
+    hand_in_report()
+    lines = capsys.readouterr().out.splitlines()
+
+    assert [line for line in lines if "of two" in line] == ["✓ first of two", "✗ second of two: missing"]
