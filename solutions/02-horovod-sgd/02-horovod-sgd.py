@@ -60,6 +60,19 @@ def hello():
 
 print("the ranks returned", ranks.run(hello, num_ranks=num_ranks))
 
+# %% [markdown] role="readonly" id="magic-text"
+# For a quick look there is also a cell magic: the whole cell runs on every rank, and the value of its last line is printed.
+
+# %% role="readonly" id="load-magic"
+# %load_ext coursekit.ranks
+
+# %% role="readonly" id="magic" tags=["picture"]
+# %%ranks 4
+import os
+
+pid = os.getpid()
+f"I am process {pid}"
+
 # %% [markdown] role="readonly" id="facts-text"
 # These processes do not know of each other yet. `hvd.init()` connects them. From then on
 #
