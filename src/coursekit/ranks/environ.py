@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Variables of a surrounding launcher. A program started with them believes to be a part of that launcher's job:
 # mpirun refuses to start inside mpirun, and a lone process takes itself for rank 3 of 8.
@@ -21,31 +21,41 @@ def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     return {name: value for name, value in source.items() if not name.startswith(LAUNCHER_PREFIXES)}
 
 
-def gloo_environ(  # noqa: PLR0913  # these are the six numbers that place a rank
+def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
+    """Return how many ranks each node gets when nodes are filled one after the other: (2, 2, 1) for 5 ranks by 2."""
+    return tuple(min(ranks_per_node, num_ranks - first) for first in range(0, num_ranks, ranks_per_node))
+
+
+def gloo_environ(
     *,
     rank: int,
-    size: int,
-    local_rank: int,
-    local_size: int,
+    ranks_on_nodes: Sequence[int],
     rendezvous: tuple[str, int],
     interface: str | None = None,
 ) -> dict[str, str]:
     """Return the variables from which Horovod's Gloo controller learns its place.
 
-    Nodes must be filled one after the other with `local_size` ranks each, the last one with the rest.
     The names are those that `horovodrun --gloo` sets (Horovod 0.28, `horovod/runner/gloo_run.py`).
+
+    Args:
+        rank: the rank to place; ranks are numbered node by node.
+        ranks_on_nodes: how many ranks each node has.
+        rendezvous: host and port of the store in which ranks find each other.
+        interface: the network interface to use.
     """
-    node = rank // local_size
-    num_nodes = -(-size // local_size)
-    ranks_on_node = min(local_size, size - node * local_size)
-    nodes_with_this_local_rank = sum(1 for first in range(0, size, local_size) if first + local_rank < size)
+    node, local_rank = 0, rank
+    while local_rank >= ranks_on_nodes[node]:
+        local_rank -= ranks_on_nodes[node]
+        node += 1
+    # The cross group holds the ranks with the same local rank, one of each node that has so many.
+    peers = [other for other, num_ranks in enumerate(ranks_on_nodes) if num_ranks > local_rank]
     variables = {
         "HOROVOD_RANK": rank,
-        "HOROVOD_SIZE": size,
+        "HOROVOD_SIZE": sum(ranks_on_nodes),
         "HOROVOD_LOCAL_RANK": local_rank,
-        "HOROVOD_LOCAL_SIZE": ranks_on_node,
-        "HOROVOD_CROSS_RANK": node,
-        "HOROVOD_CROSS_SIZE": nodes_with_this_local_rank if num_nodes > 1 else 1,
+        "HOROVOD_LOCAL_SIZE": ranks_on_nodes[node],
+        "HOROVOD_CROSS_RANK": peers.index(node),
+        "HOROVOD_CROSS_SIZE": len(peers),
         "HOROVOD_HOSTNAME": f"node{node}",
         "HOROVOD_CONTROLLER": "gloo",
         "HOROVOD_CPU_OPERATIONS": "gloo",

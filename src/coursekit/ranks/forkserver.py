@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import IO, TYPE_CHECKING
@@ -35,26 +36,51 @@ _SERVER_DEFAULTS = {
 
 @dataclass
 class Job:
-    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to the server."""
+    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server.
 
-    control: Connection
+    Attributes:
+        controls: one connection per server that runs ranks.
+        outputs: by rank, the file number from which to read what the rank prints.
+        reports: by rank, the connection over which its `Report` comes.
+        stacks: by rank, where it writes its Python stacks when asked to.
+        server: what runs the ranks, in words.
+    """
+
+    controls: list[Connection]
     outputs: list[int] = field(default_factory=list)
     reports: list[Connection] = field(default_factory=list)
     stacks: list[IO[bytes]] = field(default_factory=list)
-    pids: list[int] = field(default_factory=list)
-    gone: bool = False
+    server: str = "the fork server"
+    _running: list[Connection] = field(init=False)
 
-    def dump_stacks(self) -> None:
-        """Ask every rank to write its Python stack."""
-        self.control.send("dump")
+    def __post_init__(self) -> None:
+        self._running = list(self.controls)
+
+    @property
+    def gone(self) -> bool:
+        """Whether every server has said that its part of the run has ended and nothing of it is left."""
+        return not self._running
+
+    def read_stacks(self, wait_s: float) -> list[str]:
+        """Ask every rank for its Python stacks, give them a moment, and return what each has written."""
+        for control in self._running:
+            control.send("dump")
+        time.sleep(wait_s)
+        return [self._read_stack(stack) for stack in self.stacks]
+
+    @staticmethod
+    def _read_stack(stack: IO[bytes]) -> str:
+        if stack.seekable():
+            stack.seek(0)
+        return (stack.read() or b"").decode(errors="replace")
 
     def stop(self) -> bool:
-        """End every process of the run; return True when all are gone, False when the server cannot tell."""
+        """End every process of the run; return True when all are gone, False when a server cannot tell."""
         with contextlib.suppress(OSError, EOFError):
-            if not self.gone:
-                self.control.send("stop")
-            while not self.gone:
-                self.note(self.control.recv())
+            for control in self._running:
+                control.send("stop")
+            while self._running:
+                self.receive(self._running[0])
         self.close()
         return self.gone
 
@@ -68,14 +94,12 @@ class Job:
             stack.close()
         self.outputs.clear()
 
-    def note(self, message: tuple[str, object]) -> tuple[str, object]:
-        """Keep what a message of the server says about the whole run, and return it."""
-        kind, content = message
-        if kind == "started":
-            self.pids = list(content)  # type: ignore[call-overload]
-        elif kind == "gone":
-            self.gone = True
-        return message
+    def receive(self, control: Connection) -> tuple[str, object]:
+        """Receive one message of a server, keep what it says about the whole run, and return it."""
+        kind, content = control.recv()
+        if kind == "gone":
+            self._running.remove(control)
+        return kind, content
 
 
 class ForkServer:
@@ -111,14 +135,14 @@ class ForkServer:
         """Whether the server still runs and belongs to this process, not to the one we were forked from."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def launch(self, task: Task, environ: dict[str, str], ranks_per_node: int) -> Job:
+    def launch(self, task: Task, environ: dict[str, str], ranks_on_nodes: tuple[int, ...]) -> Job:
         """Start the ranks of one run and return the job that stands for them.
 
         Raises:
             RankError: TensorFlow or Horovod cannot be imported, or the server died.
         """
         self._wait_until_ready()
-        job = Job(self._control)
+        job = Job([self._control])
         files: list[int] = []
         for _ in range(task.num_ranks):
             output, output_end = os.pipe()
@@ -129,7 +153,7 @@ class ForkServer:
             job.stacks.append(stack)
             files += [output_end, report_end, os.dup(stack.fileno())]
         try:
-            self._control.send(Launch(task, environ, ranks_per_node))
+            self._control.send(Launch(task, environ, ranks_on_nodes, tuple(range(task.num_ranks))))
             socket.send_fds(self._socket, [b"f"], files)
         except OSError as error:
             job.close()

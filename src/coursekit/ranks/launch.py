@@ -10,13 +10,13 @@ import pickle
 import secrets
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from coursekit.ranks.devices import gpu_environ
-from coursekit.ranks.environ import scrubbed
+from coursekit.ranks import slurm
+from coursekit.ranks.devices import HIDE_GPUS, gpu_environ
+from coursekit.ranks.environ import fill_nodes, scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_timeout
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
@@ -85,11 +85,13 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     with _one_run_at_a_time:
         job = None
         try:
-            job = _start(task, ranks_per_node or num_ranks, use_gpus=use_gpus)
+            job = _start(task, ranks_per_node, use_gpus=use_gpus)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
-            dumps = _collect_stacks(job) if outcome.timed_out else []
+            dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
             _stop(job)
+    if outcome.server_died:
+        raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
     return _results(outcome, dumps, num_ranks, timeout_s)
 
 
@@ -127,30 +129,27 @@ def _cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
 
 
-def _start(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
-    environ = gpu_environ(scrubbed(), ranks_per_node, use_gpus=use_gpus)
-    return shared_server().launch(task, environ, ranks_per_node)
+def _start(task: Task, ranks_per_node: int | None, *, use_gpus: bool | None) -> Job:
+    """Start the ranks as tasks of the Slurm job we are in, if it has that many, else on this machine."""
+    environ = scrubbed()
+    if ranks_per_node is None and slurm.has_tasks_for(task.num_ranks):
+        # Slurm has given each task its GPUs, so there is nothing to count.
+        hidden = HIDE_GPUS if use_gpus is False else {}
+        return slurm.shared_step(task.num_ranks).launch(task, {**environ, **hidden})
+    ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node or task.num_ranks)
+    environ = gpu_environ(environ, max(ranks_on_nodes), use_gpus=use_gpus)
+    return shared_server().launch(task, environ, ranks_on_nodes)
 
 
 def _stop(job: Job | None) -> None:
-    """End the run's processes; when that fails or is interrupted, end the server, which takes them along."""
+    """End the run's processes; when that fails or is interrupted, end the servers, which take them along."""
     all_gone = False
     try:
         all_gone = job is not None and job.stop()
     finally:
         if not all_gone:
             close_shared_server()
-
-
-def _collect_stacks(job: Job) -> list[str]:
-    """Return each rank's stacks as text, waiting for the ranks to write them."""
-    job.dump_stacks()
-    time.sleep(DUMP_WAIT_S)
-    dumps = []
-    for stack in job.stacks:
-        stack.seek(0)
-        dumps.append(stack.read().decode(errors="replace"))
-    return dumps
+            slurm.close_shared_step()
 
 
 def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: float) -> list[Any]:
@@ -163,8 +162,6 @@ def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: floa
     }
     if outcome.timed_out:
         raise RankTimeoutError(explain_timeout(outcome, dumps, timeout_s), partial=values)
-    if outcome.server_died:
-        raise RankError("the fork server was killed, and with it all ranks: run the cell again", partial=values)
     if len(values) == num_ranks:
         return [values[rank] for rank in range(num_ranks)]
     message, rank = explain_failure(outcome)

@@ -8,7 +8,6 @@ and it ends together with the notebook's process, whose end closes the control s
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -19,49 +18,66 @@ import sys
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import NoReturn
-
-import psutil
+from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.ranks.environ import LOOPBACK, gloo_environ
+from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.ranks.rendezvous import make_store
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PRELOADED = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
 
 NUM_FILES_PER_RANK = 3  # output, reports, stacks
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-
 
 @dataclass(frozen=True)
 class Launch:
-    """A request: start these ranks. The files of each rank travel with it."""
+    """A request: start these ranks.
+
+    Attributes:
+        task: what every rank does.
+        environ: their environment, without Horovod's part.
+        ranks_on_nodes: how many ranks each node has; ranks are numbered node by node.
+        ranks: those to start here.
+        rendezvous: host and port of a store that serves; None to start one on loopback.
+        interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
+    """
 
     task: Task
     environ: dict[str, str]
-    ranks_per_node: int
+    ranks_on_nodes: tuple[int, ...]
+    ranks: tuple[int, ...]
+    rendezvous: tuple[str, int] | None = None
+    interface: str | None = "lo"
 
 
-def serve(control: socket.socket) -> None:
-    """Answer requests until the notebook's process closes the control socket."""
-    channel = Connection(control.detach())
+def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]]) -> None:
+    """Answer requests until the notebook's process closes the channel.
+
+    Args:
+        channel: the control connection.
+        receive: completes a request: returns it with three files for each rank that it starts.
+    """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         channel.send(_preload())
         while True:
             request = channel.recv()
             if isinstance(request, Launch):  # else a `stop` that crossed the end of its run
-                files = _receive_files(channel, request.task.num_ranks * NUM_FILES_PER_RANK)
-                _Run(request, files, channel).supervise()
+                _Run(*receive(channel, request), channel).supervise()
 
 
-def _receive_files(channel: Connection, num_files: int) -> list[int]:
+def receive_over_socket(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
+    """Receive the files that the notebook's process on this machine sends along with a request."""
+    num_files = len(request.ranks) * NUM_FILES_PER_RANK
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
         _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
     if len(files) != num_files:
         raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
-    return files
+    return request, files
 
 
 def _preload() -> str:
@@ -83,12 +99,12 @@ class _Run:
         self.files = files
         self.channel = channel
         self.rank_of: dict[int, int] = {}
-        rendezvous = self._start_rendezvous()
-        for rank in range(request.task.num_ranks):
-            self.rank_of[self._start_rank(rank, rendezvous)] = rank
+        rendezvous = request.rendezvous or self._start_rendezvous()
+        for position, rank in enumerate(request.ranks):
+            own = files[position * NUM_FILES_PER_RANK : (position + 1) * NUM_FILES_PER_RANK]
+            self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
         for file in files:
             os.close(file)
-        channel.send(("started", sorted(self.rank_of, key=self.rank_of.__getitem__)))
 
     def supervise(self) -> None:
         """Report ends of ranks, obey `dump` and `stop`, and leave no process behind."""
@@ -109,7 +125,7 @@ class _Run:
                 signal.set_wakeup_fd(-1)
                 os.close(wake_read)
                 os.close(wake_write)
-                _kill_descendants()
+                kill_descendants()
         self.channel.send(("gone", None))
 
     def _obey(self, command: str) -> bool:
@@ -118,7 +134,7 @@ class _Run:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, DUMP_STACKS_SIGNAL)
         elif command == "stop":
-            _kill_descendants()
+            kill_descendants()
             self.channel.send(("gone", None))
         return command != "stop"
 
@@ -133,10 +149,9 @@ class _Run:
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
 
-    def _start_rank(self, rank: int, rendezvous: tuple[str, int]) -> int:
+    def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int]) -> int:
         pid = os.fork()
         if pid == 0:
-            own = self.files[rank * NUM_FILES_PER_RANK : (rank + 1) * NUM_FILES_PER_RANK]
             self._close_all_but(own)
             _become_rank(self.request, rank, own, rendezvous)
         return pid
@@ -148,18 +163,9 @@ class _Run:
 
     def _start_rendezvous(self) -> tuple[str, int]:
         """Start Horovod's own key-value store, in which Gloo ranks find each other, on loopback only."""
-        from horovod.runner.http.http_server import (  # noqa: PLC0415  # part of what is preloaded
-            RendezvousHandler,
-            RendezvousHTTPServer,
-        )
-
-        class Store(RendezvousHTTPServer):  # type: ignore[misc]  # Horovod has no types
-            daemon_threads = True
-            request_queue_size = 128  # the default of 5 makes eight ranks wait seconds for a second try
-
-        store = Store((LOOPBACK, 0), RendezvousHandler, 0)
+        store = make_store(LOOPBACK)
         if os.fork() == 0:
-            _end_with_parent()
+            end_with_parent()
             self._close_all_but([])
             store.serve_forever()
         store.server_close()
@@ -171,7 +177,7 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
     exit_code = 1
     try:
         os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
-        _end_with_parent()
+        end_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         output, reports, stacks = files
         os.dup2(output, 1)
@@ -180,15 +186,12 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
         dump_stacks_to(stacks)
         os.environ.clear()
         os.environ.update(request.environ)
-        size, local_size = request.task.num_ranks, request.ranks_per_node
         os.environ.update(
             gloo_environ(
                 rank=rank,
-                size=size,
-                local_rank=rank % local_size,
-                local_size=local_size,
+                ranks_on_nodes=request.ranks_on_nodes,
                 rendezvous=rendezvous,
-                interface="lo",
+                interface=request.interface,
             ),
         )
         run_rank(request.task, rank, Connection(reports, readable=False))
@@ -198,29 +201,17 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
         os._exit(exit_code)  # no exit handlers: they belong to the server
 
 
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _kill_descendants() -> None:
-    """Kill and reap everything below this process; orphans of ranks are children here (child subreaper)."""
-    while children := psutil.Process().children(recursive=True):
-        for child in children:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-        # Wait for one at a time: a process that was just being forked is not in the list and would not end.
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, 0)
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+def prepare_process() -> None:
+    """Make this process fit for `serve`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
+    adopt_orphans()
 
 
 def main() -> None:
     """Serve on the socket whose number is the first argument."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    prepare_process()
+    serve(Connection(int(sys.argv[1])), receive_over_socket)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,8 @@ class Watch:
         self.grace_end: float | None = None
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(job.outputs))]
         self._selector = selectors.DefaultSelector()
-        self._selector.register(job.control, selectors.EVENT_READ, self._read_control)
+        for control in job.controls:
+            self._selector.register(control, selectors.EVENT_READ, lambda control=control: self._read_control(control))
         for rank, (output, reports) in enumerate(zip(job.outputs, job.reports)):
             self._selector.register(output, selectors.EVENT_READ, lambda rank=rank: self._read_output(rank))
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
@@ -130,9 +131,9 @@ class Watch:
             return time.monotonic()
         return time.monotonic() + GRACE_S if failed or self.outcome.lost_ranks() else None
 
-    def _read_control(self) -> None:
+    def _read_control(self, control: Connection) -> None:
         try:
-            kind, content = self.job.note(self.job.control.recv())
+            kind, content = self.job.receive(control)
         except (EOFError, OSError):
             self.outcome.server_died = True
             return

@@ -1,0 +1,49 @@
+"""One task of a job step: a fork server for one rank, which serves a notebook's process on another node."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from multiprocessing.connection import Client
+from typing import TYPE_CHECKING
+
+from coursekit.ranks.server import Launch, prepare_process, serve
+from coursekit.ranks.slurm import ADDRESS_VARIABLE, FILES, KEY_VARIABLE
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+# What Slurm sets for this task alone, and the notebook's environment must not hide from the rank.
+DEVICE_VARIABLES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+
+
+def main() -> None:
+    """Connect to the notebook's process, and serve it until it closes the connection."""
+    host, port = os.environ.pop(ADDRESS_VARIABLE).rsplit(":", 1)
+    key = bytes.fromhex(os.environ.pop(KEY_VARIABLE))
+    rank = int(os.environ["SLURM_PROCID"])
+    step = {name: value for name, value in os.environ.items() if name.startswith("SLURM") or name in DEVICE_VARIABLES}
+
+    def connect(kind: str) -> Connection:
+        connection = Client((host, int(port)), authkey=key)
+        connection.send((rank, kind))
+        return connection
+
+    def receive(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
+        del channel
+        files = []
+        for kind in FILES:
+            with connect(kind) as connection:
+                files.append(os.dup(connection.fileno()))
+        environ = {**request.environ, **step}
+        if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
+            environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the notebook has hidden the GPUs from this run
+        return replace(request, environ=environ), files
+
+    prepare_process()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    serve(connect(os.environ["SLURM_NODEID"]), receive)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Where a rank stands in the world, computed from the layout of nodes alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit.ranks.environ import fill_nodes, gloo_environ, scrubbed
+
+NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
+
+
+@pytest.mark.parametrize(
+    ("num_ranks", "ranks_per_node", "nodes"),
+    [(1, 1, (1,)), (4, 4, (4,)), (4, 2, (2, 2)), (5, 2, (2, 2, 1)), (3, 1, (1, 1, 1))],
+)
+def test_nodes_are_filled_one_after_the_other(num_ranks, ranks_per_node, nodes):
+    """Only the last node may have fewer ranks."""
+    assert fill_nodes(num_ranks, ranks_per_node) == nodes
+
+
+def test_places_on_uneven_nodes():
+    """Slurm spreads 6 tasks over 3 nodes as it likes, say 1, 3 and 2; cross groups hold equal local ranks."""
+    places = []
+    for rank in range(6):
+        environ = gloo_environ(rank=rank, ranks_on_nodes=(1, 3, 2), rendezvous=("127.0.0.1", 1234))
+        places.append(tuple(int(environ[f"HOROVOD_{name}"]) for name in NAMES))
+    assert places == [
+        (0, 6, 0, 1, 0, 3),
+        (1, 6, 0, 3, 1, 3),
+        (2, 6, 1, 3, 0, 2),
+        (3, 6, 2, 3, 0, 1),
+        (4, 6, 0, 2, 2, 3),
+        (5, 6, 1, 2, 1, 2),
+    ]
+
+
+def test_the_interface_is_named_only_when_asked_for():
+    """Across nodes Horovod chooses the interface of the host's name."""
+    settings = {"rank": 0, "ranks_on_nodes": (1,), "rendezvous": ("127.0.0.1", 1234)}
+    assert "HOROVOD_GLOO_IFACE" not in gloo_environ(**settings)
+    assert gloo_environ(**settings, interface="lo")["HOROVOD_GLOO_IFACE"] == "lo"
+
+
+def test_scrubbing_takes_out_launchers_and_nothing_else():
+    """What a surrounding mpirun or horovodrun left goes; Slurm's own variables and all others stay."""
+    kept = {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"}
+    launchers = {"HOROVOD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMI_FD": "3", "HYDRA_X": "1"}
+    assert scrubbed({**kept, **launchers}) == kept

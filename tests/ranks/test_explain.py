@@ -1,0 +1,131 @@
+"""Words for the end of a run, from stacks and reports alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.ranks import worker
+from coursekit.ranks.explain import Frame, explain_failure, explain_timeout, parse_stacks, position
+from coursekit.ranks.watch import Outcome
+from coursekit.ranks.worker import Report
+
+LIBRARY = f"{sys.prefix}/lib/site-packages"
+HOROVOD = f"{LIBRARY}/horovod/tensorflow/__init__.py"
+WORKER = worker.__file__
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """Return a file of lab code whose second line calls a collective."""
+    file = tmp_path / "lab.py"
+    file.write_text("def train():\n    hvd.allreduce(x)\n")
+    return str(file)
+
+
+def dump(*frames):
+    """Return what faulthandler writes: another thread, then the thread with these frames above the worker's."""
+    lines = ["Thread 0x00007f01 (most recent call first):", '  File "/lib/threading.py", line 1 in wait', ""]
+    lines += ["Current thread 0x00007f02 (most recent call first):"]
+    lines += [f'  File "{file}", line {line} in {function}' for file, line, function in frames]
+    return "\n".join([*lines, f'  File "{WORKER}", line 99 in _call', '  File "server.py", line 1 in main'])
+
+
+def test_the_stack_of_the_students_function_is_found_among_threads(lab):
+    """Only the frames above the worker's own count, innermost first."""
+    frames = parse_stacks(dump((HOROVOD, 7, "allreduce"), (lab, 2, "train")))
+    assert frames == [Frame(HOROVOD, 7, "allreduce"), Frame(lab, 2, "train")]
+
+
+def test_a_dump_without_the_function_gives_no_frames():
+    """A rank that has not begun, or could not write, has no frames."""
+    assert parse_stacks("") == []
+    assert parse_stacks('Thread 0x01 (most recent call first):\n  File "/x.py", line 1 in f') == []
+
+
+@pytest.mark.parametrize(
+    ("library_frames", "words"),
+    [
+        ([(HOROVOD, 7, "allreduce")], "waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)"),
+        (
+            [(HOROVOD, 9, "broadcast"), (HOROVOD, 8, "broadcast_variables")],
+            "waits in hvd.broadcast_variables (lab.py, line 2 in train: `hvd.allreduce(x)`)",
+        ),
+        (
+            [(f"{LIBRARY}/tensorflow/execute.py", 53, "quick_execute")],
+            (
+                "is inside a compiled TensorFlow step, where gradients or variables are exchanged "
+                "(lab.py, line 2 in train: `hvd.allreduce(x)`)"
+            ),
+        ),
+        ([], "is not in a collective (lab.py, line 2 in train: `hvd.allreduce(x)`)"),
+    ],
+)
+def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, words):
+    """The outermost function of Horovod counts, since that is the one which the student called."""
+    frames = [Frame(*frame) for frame in [*library_frames, (lab, 2, "train")]]
+    assert position(frames) == words
+
+
+def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_path):
+    """Only code of Horovod waits for other ranks."""
+    assert position([Frame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
+
+
+def test_a_timeout_says_who_waits_for_whom(lab):
+    """Waiting ranks, a finished one and one in plain code each get a line; the waiting ones wait for the others."""
+    waiting = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
+    outcome = Outcome(reports={1: Report(value=b"")}, timed_out=True)
+    story = explain_timeout(outcome, [waiting, "", dump((lab, 1, "train")), waiting], 2.5).split("\n\n")[0]
+    assert story.splitlines() == [
+        "the deadline of 2.5 s passed; all ranks were ended. Where they stood:",
+        "  rank 0 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)",
+        "  rank 1 has finished",
+        "  rank 2 is not in a collective (lab.py, line 1 in train: `def train():`)",
+        "  rank 3 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)",
+        "  A collective ends only when every rank calls it: ranks 0 and 3 wait for ranks 1 and 2.",
+    ]
+
+
+def failed(error_type, text=""):
+    """Return the report of a rank that raised."""
+    return Report(error_type=error_type, error_text=text, traceback=f"Traceback: {error_type}: {text}")
+
+
+LOST = failed("HorovodInternalError", "Horovod has been shut down")
+
+
+@pytest.mark.parametrize(
+    ("reports", "exit_codes", "first_line", "rank"),
+    [
+        ({1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were ended.", 1),
+        ({0: LOST, 1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were ended.", 1),
+        ({0: LOST}, {1: 3}, "rank 1 ended without a result (exit status 3).", 1),
+        ({0: LOST}, {1: -11}, "rank 1 ended without a result (killed by SIGSEGV).", 1),
+        (
+            {1: Report(value=b""), 0: LOST},
+            {},
+            (
+                "rank 0 was left alone in a collective: rank 1 had already finished: "
+                "every rank must call the same collectives, the same number of times."
+            ),
+            0,
+        ),
+        ({0: LOST}, {}, "rank 0 was left alone in a collective: the connection to another rank was lost.", 0),
+    ],
+)
+def test_the_cause_is_told_from_its_consequences(reports, exit_codes, first_line, rank):
+    """A rank that lost its peer is blamed only when nobody else is to blame."""
+    message, blamed = explain_failure(Outcome(reports=reports, exit_codes=exit_codes))
+    assert (message.splitlines()[0], blamed) == (first_line, rank)
+
+
+def test_library_code_is_told_from_lab_code(tmp_path):
+    """Installed packages, generated code and the kit itself are not the student's."""
+    assert Frame(HOROVOD, 1, "f").is_library
+    assert Frame("<string>", 1, "f").is_library
+    assert Frame("/tmp/__autograph_generated_file1.py", 1, "f").is_library  # noqa: S108  # only a name
+    assert Frame(str(Path(WORKER)), 1, "f").is_library
+    assert not Frame(str(tmp_path / "lab.py"), 1, "f").is_library

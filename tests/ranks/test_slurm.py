@@ -1,0 +1,101 @@
+"""Ranks as tasks of a job step, with a small program in place of srun that starts the tasks on this machine."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks import slurm
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+SRUN = """\
+#!{python}
+import os, subprocess, sys
+options = [word for word in sys.argv[1:] if word.startswith("--")]
+command = sys.argv[1 + len(options):]
+if "--refuse" in options:
+    sys.exit("srun: error: Unable to create step")
+num_tasks = int(dict(option[2:].split("=") for option in options if "=" in option)["ntasks"])
+tasks = [
+    subprocess.Popen(command, env={{**os.environ, "SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)}})
+    for rank in range(num_tasks)
+]
+sys.exit(max(task.wait() for task in tasks))
+"""
+
+
+@pytest.fixture
+def _allocation(tmp_path, monkeypatch):
+    """Pretend an allocation of two tasks, one on each of two nodes."""
+    srun = tmp_path / "srun"
+    srun.write_text(textwrap.dedent(SRUN).format(python=sys.executable))
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("SLURM_NTASKS", "2")
+    yield
+    slurm.close_shared_step()
+
+
+@pytest.mark.usefixtures("_allocation")
+def test_a_step_is_used_when_the_job_has_a_task_for_each_rank(monkeypatch):
+    """Too few tasks, no job, or the wish for local ranks: then ranks start on this machine."""
+    assert [slurm.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
+    monkeypatch.setenv("COURSEKIT_RANKS", "local")
+    assert not slurm.has_tasks_for(2)
+    monkeypatch.delenv("COURSEKIT_RANKS")
+    monkeypatch.delenv("SLURM_JOB_ID")
+    assert not slurm.has_tasks_for(2)
+
+
+def place_and_sum(values):
+    """Return the rank's place, and the sum over ranks."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    print("in a step")
+    total = hvd.allreduce(values[hvd.rank()], op=hvd.Sum).numpy()
+    return hvd.rank(), hvd.local_size(), hvd.cross_size(), total.tolist()
+
+
+def fail_or_hang(what):
+    """Fail, or hang in a broadcast, on rank 0 only."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 0 and what == "fail":
+        raise ValueError("own words")
+    if hvd.rank() == 0:
+        hvd.broadcast(np.zeros(1), root_rank=0)
+    time.sleep(60)
+
+
+@pytest.mark.usefixtures("_allocation")
+def test_a_step_serves_runs_as_one_machine_does(capsys):
+    """Results, output, exceptions and deadlines come from tasks on two nodes, and a second run is quick."""
+    values = np.array([[1.0, 2.0], [10.0, 20.0]])
+    expected = [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
+    assert ranks.run(place_and_sum, values) == expected
+    assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step", "[1] in a step"]
+    step = slurm.shared_step(2)
+    with pytest.raises(ranks.RankError, match=r"^rank 0 raised ValueError(.|\n)*own words"):
+        ranks.run(fail_or_hang, "fail")
+    with pytest.raises(ranks.RankTimeoutError, match=r"rank 0 waits in hvd\.broadcast(.|\n)*rank 0 waits for rank 1\."):
+        ranks.run(fail_or_hang, "hang", timeout_s=3)
+    assert ranks.run(place_and_sum, values) == expected
+    assert slurm.shared_step(2) is step
+
+
+@pytest.mark.usefixtures("_allocation")
+def test_a_step_that_srun_refuses_is_said_with_its_words(monkeypatch):
+    """Flags of the site go to srun, and its complaint comes back."""
+    monkeypatch.setenv("COURSEKIT_SRUN_FLAGS", "--refuse")
+    with pytest.raises(ranks.RankError, match="srun could not start the ranks: srun: error: Unable to create step"):
+        ranks.run(fail_or_hang, "fail")
