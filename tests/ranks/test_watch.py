@@ -38,7 +38,7 @@ class TimedOutput(io.StringIO):
 def speak_and_stay():
     """Print a line, stay a while, and return when that while was over."""
     print("early")
-    time.sleep(0.5)
+    time.sleep(1)
     return time.monotonic()
 
 

@@ -88,9 +88,9 @@ def test_an_exception_ends_the_other_ranks_within_a_second():
 
 
 def fail_everywhere():
-    """Raise on every rank, a moment later on rank 0."""
+    """Raise on every rank, later on rank 0."""
     rank = int(os.environ["HOROVOD_RANK"])
-    time.sleep(0.0 if rank else 0.2)
+    time.sleep(0 if rank else 5)
     raise KeyError(f"key of rank {rank}")
 
 
@@ -125,7 +125,7 @@ def test_results_that_arrived_before_the_failure_are_kept():
 
     def half():
         if os.environ["HOROVOD_RANK"] == "1":
-            time.sleep(0.5)
+            time.sleep(1.5)
             raise ValueError("late")
         return "done"
 

@@ -82,14 +82,15 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         search_path=tuple(sys.path),
         sources=_cell_sources(),
     )
+    in_step = ranks_per_node is None and slurm.has_tasks_for(num_ranks)
     with _one_run_at_a_time:
         job = None
         try:
-            job = _start(task, ranks_per_node, use_gpus=use_gpus)
+            job = (_start_in_step if in_step else _start_here)(task, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
-            _stop(job)
+            _stop(job, slurm.close_shared_step if in_step else close_shared_server)
     if outcome.server_died:
         raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
     return _results(outcome, dumps, num_ranks, timeout_s)
@@ -129,27 +130,28 @@ def _cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
 
 
-def _start(task: Task, ranks_per_node: int | None, *, use_gpus: bool | None) -> Job:
-    """Start the ranks as tasks of the Slurm job we are in, if it has that many, else on this machine."""
-    environ = scrubbed()
-    if ranks_per_node is None and slurm.has_tasks_for(task.num_ranks):
-        # Slurm has given each task its GPUs, so there is nothing to count.
-        hidden = HIDE_GPUS if use_gpus is False else {}
-        return slurm.shared_step(task.num_ranks).launch(task, {**environ, **hidden})
-    ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node or task.num_ranks)
-    environ = gpu_environ(environ, max(ranks_on_nodes), use_gpus=use_gpus)
+def _start_here(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+    """Start the ranks on this machine."""
+    ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
+    environ = gpu_environ(scrubbed(), ranks_per_node, use_gpus=use_gpus)
     return shared_server().launch(task, environ, ranks_on_nodes)
 
 
-def _stop(job: Job | None) -> None:
-    """End the run's processes; when that fails or is interrupted, end the servers, which take them along."""
+def _start_in_step(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+    """Start the ranks as tasks of the Slurm job we are in, which has spread them over nodes and given them GPUs."""
+    del ranks_per_node
+    hidden = HIDE_GPUS if use_gpus is False else {}
+    return slurm.shared_step(task.num_ranks).launch(task, {**scrubbed(), **hidden})
+
+
+def _stop(job: Job | None, close_server: Callable[[], None]) -> None:
+    """End the run's processes; when that fails or is interrupted, end their server, which takes them along."""
     all_gone = False
     try:
         all_gone = job is not None and job.stop()
     finally:
         if not all_gone:
-            close_shared_server()
-            slurm.close_shared_step()
+            close_server()
 
 
 def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: float) -> list[Any]:
