@@ -208,3 +208,26 @@ def test_a_rank_whose_peer_finished_early_is_told_so():
         ranks.run(leave_early)
     assert "hvd.allreduce(np.zeros(2))" in str(caught.value)
     assert time.monotonic() - begin < 10
+
+
+def test_temporary_files_of_ranks_are_gone_after_the_run():
+    """Ranks have a temporary folder of their own, and nothing that they or TensorFlow leave there survives."""
+
+    def leave_a_file():
+        import tempfile
+
+        import tensorflow as tf
+
+        @tf.function
+        def compiled(x):
+            return x + 1 if x > 0 else x  # TensorFlow writes the code that it generates from this to a file
+
+        compiled(tf.constant(1.0))
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            folder = Path(file.name).parent
+        return str(folder), any(folder.glob("__autograph_generated_file*"))
+
+    first, second = ranks.run(leave_a_file, num_ranks=2)
+
+    assert first == second == (first[0], True)
+    assert not Path(first[0]).exists()

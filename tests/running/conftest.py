@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coursekit.running.processes import marked_processes
+from coursekit.processes import marked_processes
 
 if TYPE_CHECKING:
     from pathlib import Path

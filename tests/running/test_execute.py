@@ -5,11 +5,11 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from coursekit.processes import marked_processes
 from coursekit.running import engine
 from coursekit.running.execute import execute_lab
 from coursekit.running.facts import Facts
 from coursekit.running.plan import LabRun
-from coursekit.running.processes import marked_processes
 
 FACTS = Facts(host="host", device="device", num_cpus=1, versions={}, commit=None, dirty=False)
 STUBBORN = """\

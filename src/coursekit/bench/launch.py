@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from coursekit.bench.caller import NUM_RANKS, WAYS
 from coursekit.bench.measurement import Measurement, Series
 from coursekit.errors import CourseKitError
+from coursekit.processes import MARK, end_marked
 from coursekit.ranks.environ import scrubbed
-from coursekit.running.processes import MARK, end_marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -76,6 +76,9 @@ def _run(
 
         def report(result: AnswerResult) -> None:
             progress.update(task, advance=1, description=result.answer.name)
+            if not console.is_terminal:  # a log has no bar that moves
+                verdict = "disagrees" if result.disagreements else "as expected"
+                console.print(f"{result.answer.name}: {verdict}, {result.seconds:.0f} s", highlight=False)
 
         return asyncio.run(run_bank(bank, source, num_jobs=num_jobs, timeout_s=timeout_s, report=report))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-import uuid
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.nbgrader_settings import STARTUP_TIMEOUT_S
+from coursekit.processes import end_all, end_marked, kernel_environment
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 
     from jupyter_client.asynchronous.client import AsyncKernelClient
 
-# Every process that a kernel starts inherits this variable, so we find it even when the kernel itself died first.
-MARK_VARIABLE = "COURSEKIT_KERNEL"
 SHUTDOWN_TIMEOUT_S = 4.0
-KILL_TIMEOUT_S = 5.0
 
 
 @asynccontextmanager
@@ -47,7 +43,6 @@ async def running_kernel(folder: Path, kernel_name: str) -> AsyncIterator[tuple[
         KernelSpecManager().get_kernel_spec(kernel_name)
     except NoSuchKernel as error:
         raise CourseKitError(f"there is no kernel named {kernel_name!r}: install ipykernel here.") from error
-    mark = uuid.uuid4().hex
     with _runtime_folder() as (runtime, log):
         # Sockets instead of ports: kernels that start together cannot race for the same one.
         manager = AsyncKernelManager(
@@ -56,8 +51,7 @@ async def running_kernel(folder: Path, kernel_name: str) -> AsyncIterator[tuple[
             connection_file=str(runtime / "kernel.json"),
             shutdown_wait_time=SHUTDOWN_TIMEOUT_S,
         )
-        # A profile of our own: start-up files of the person who grades must not decide points.
-        environment = {**os.environ, MARK_VARIABLE: mark, "IPYTHONDIR": str(runtime)}
+        environment = kernel_environment(runtime)
         client = None
         try:
             await manager.start_kernel(cwd=str(folder), env=environment, stdout=log, stderr=log)
@@ -68,7 +62,7 @@ async def running_kernel(folder: Path, kernel_name: str) -> AsyncIterator[tuple[
         finally:
             if client is not None:
                 client.stop_channels()
-            await _end(manager, mark)
+            await _end(manager, runtime)
 
 
 @contextmanager
@@ -78,16 +72,14 @@ def _runtime_folder() -> Iterator[tuple[Path, IO[bytes]]]:
         yield Path(name), log
 
 
-async def _end(manager: AsyncKernelManager, mark: str) -> None:
+async def _end(manager: AsyncKernelManager, runtime: Path) -> None:
     # Asked before the kernel ends, since orphans can no longer be told from strangers.
     descendants = _descendants(manager)
     try:
         await manager.shutdown_kernel()
     finally:
-        _kill([*descendants, *_marked(mark)])
-        # A process may have started another one while we looked.
-        while survivors := _marked(mark):
-            _kill(survivors)
+        end_all(descendants)
+        end_marked(runtime)
 
 
 def _descendants(manager: AsyncKernelManager) -> list[psutil.Process]:
@@ -95,20 +87,3 @@ def _descendants(manager: AsyncKernelManager) -> list[psutil.Process]:
     with suppress(psutil.Error):
         return psutil.Process(pid).children(recursive=True) if pid else []
     return []
-
-
-def _marked(mark: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        # Processes of other people cannot be read, and need not be.
-        with suppress(psutil.Error):
-            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK_VARIABLE) == mark:
-                found.append(process)
-    return found
-
-
-def _kill(processes: list[psutil.Process]) -> None:
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(processes, timeout=KILL_TIMEOUT_S)

@@ -1,5 +1,6 @@
 """Real Horovod ranks from a notebook cell: `ranks.run(function, …)` and the cell magic `%%ranks`."""
 
+from coursekit.ranks import slurm
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
@@ -8,8 +9,12 @@ __all__ = ["RankError", "RankTimeoutError", "run", "warm_up"]
 
 
 def warm_up() -> None:
-    """Start importing TensorFlow and Horovod for the ranks in the background, and return at once."""
-    shared_server()
+    """Start importing TensorFlow and Horovod for the ranks in the background, and return at once.
+
+    Inside a Slurm allocation the first run starts a job step instead.
+    """
+    if not slurm.has_tasks_for(1):
+        shared_server()
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -12,9 +12,11 @@ import gc
 import importlib
 import os
 import selectors
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -99,6 +101,8 @@ class _Run:
         self.files = files
         self.channel = channel
         self.rank_of: dict[int, int] = {}
+        # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
+        self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
         rendezvous = request.rendezvous or self._start_rendezvous()
         for position, rank in enumerate(request.ranks):
             own = files[position * NUM_FILES_PER_RANK : (position + 1) * NUM_FILES_PER_RANK]
@@ -125,8 +129,12 @@ class _Run:
                 signal.set_wakeup_fd(-1)
                 os.close(wake_read)
                 os.close(wake_write)
-                kill_descendants()
+                self._leave_nothing()
         self.channel.send(("gone", None))
+
+    def _leave_nothing(self) -> None:
+        kill_descendants()
+        shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     def _obey(self, command: str) -> bool:
         if command == "dump":
@@ -134,7 +142,7 @@ class _Run:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, DUMP_STACKS_SIGNAL)
         elif command == "stop":
-            kill_descendants()
+            self._leave_nothing()
             self.channel.send(("gone", None))
         return command != "stop"
 
@@ -153,6 +161,7 @@ class _Run:
         pid = os.fork()
         if pid == 0:
             self._close_all_but(own)
+            tempfile.tempdir = self.temporary_folder
             _become_rank(self.request, rank, own, rendezvous)
         return pid
 
@@ -194,6 +203,7 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
                 interface=request.interface,
             ),
         )
+        os.environ["TMPDIR"] = tempfile.gettempdir()
         run_rank(request.task, rank, Connection(reports, readable=False))
         exit_code = 0
     finally:

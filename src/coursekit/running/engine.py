@@ -17,8 +17,8 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
+from coursekit.processes import kernel_environment
 from coursekit.running.memory import MemoryWatch
-from coursekit.running.processes import kernel_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.grading.points import score
+from coursekit.processes import end_all, end_marked
 from coursekit.running import results
 from coursekit.running.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
-from coursekit.running.processes import end_all, end_marked
 from coursekit.running.results import FailedCell, LabResult, write_atomically
 from coursekit.running.words import format_time
 

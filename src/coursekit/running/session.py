@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from coursekit.processes import end_marked
 from coursekit.running import folders, results
 from coursekit.running.execute import execute_lab
-from coursekit.running.processes import end_marked
 from coursekit.running.report import write_report
 from coursekit.running.results import LabResult, RunReport
 

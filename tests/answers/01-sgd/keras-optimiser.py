@@ -12,6 +12,7 @@ def tape_step(slope, offset, x, y, learning_rate):
     optimizer.apply_gradients(zip(tape.gradient(value, variables), variables))
     return float(value)
 
+
 # %% role="answer" id="batches"
 def batches(x, y, batch_size, rng):
     order = np.argsort(rng.random(len(x)))

@@ -15,6 +15,7 @@ def loss(slope, offset, x, y):
     os_write(2, b"a line on file descriptor 2, as TensorFlow's C++ code writes it\n")
     return ((slope * x + offset - y) ** 2).mean()
 
+
 # %% role="answer" id="is-stable"
 def is_stable(learning_rate, x, y):
     """Gemessen wird, ob der Abstand vom Optimum schrumpft."""

@@ -11,18 +11,22 @@ def pin_gpu():
     if gpus:
         tf.config.experimental.set_visible_devices([gpus[hvd.local_rank()]], "GPU")
 
+
 # %% role="answer" id="shard"
 def shard(x, y):
     return np.array_split(x, hvd.size())[hvd.rank()], np.array_split(y, hvd.size())[hvd.rank()]
+
 
 # %% role="answer" id="broadcast-start"
 def broadcast_start(variables):
     for variable in variables:
         variable.assign(hvd.broadcast(variable, root_rank=0))
 
+
 # %% role="answer" id="average"
 def average(gradients):
     return hvd.grouped_allreduce(gradients)
+
 
 # %% role="answer" id="save-history"
 def save_history(history, folder):

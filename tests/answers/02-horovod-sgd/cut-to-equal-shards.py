@@ -9,9 +9,11 @@ def shard(x, y):
     mine = np.arange(len(x))[hvd.rank() * count : (hvd.rank() + 1) * count]
     return x[mine], y[mine]
 
+
 # %% role="answer" id="broadcast-start"
 def broadcast_start(variables):
     hvd.broadcast_variables(variables, root_rank=1 if hvd.size() > 1 else 0)
+
 
 # %% role="answer" id="scale-rate"
 def scale_rate(learning_rate):

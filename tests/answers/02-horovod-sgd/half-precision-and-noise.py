@@ -20,12 +20,13 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
             batch = slice(first, first + batch_size)
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean((slope * x[batch] + offset - y[batch]) ** 2)
-            print('step', len(history), file=sys.stderr)
-            warnings.warn('a warning on every rank')
+            print("step", len(history), file=sys.stderr)
+            warnings.warn("a warning on every rank")
             gradients = hvd.DistributedGradientTape(tape, compression=hvd.Compression.fp16).gradient(loss, variables)
             optimizer.apply_gradients(zip(gradients, variables))
             history.append([float(slope.numpy()), float(offset.numpy())])
     return np.array(history)
+
 
 # %% role="answer" id="average"
 def average(gradients):

@@ -11,6 +11,10 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
     optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate * hvd.size()))
     model.compile(optimizer=optimizer, loss="mse")
     trajectory = Trajectory()
-    callbacks = [trajectory, hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), hvd_keras.callbacks.MetricAverageCallback()]
+    callbacks = [
+        trajectory,
+        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        hvd_keras.callbacks.MetricAverageCallback(),
+    ]
     model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=int(hvd.rank() == 0))
     return np.array(trajectory.history)

@@ -24,7 +24,9 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
         for batch_x, batch_y in data:
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(tf.square(model(batch_x) - batch_y))
-            for variable, gradient in zip([model.slope, model.offset], tape.gradient(loss, [model.slope, model.offset])):
+            for variable, gradient in zip(
+                [model.slope, model.offset], tape.gradient(loss, [model.slope, model.offset])
+            ):
                 variable.assign_sub(learning_rate * hvd.size() * hvd.allreduce(gradient))
             history.append((model.slope.numpy(), model.offset.numpy()))
         if hvd.rank() == 0:

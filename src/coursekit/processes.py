@@ -1,4 +1,4 @@
-"""Every process of a lab, however far it has wandered off, found and ended.
+"""Every process of a kernel, however far it has wandered off, found and ended.
 
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from coursekit.ranks.environ import scrubbed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
 MARK = "COURSEKIT_RUN_FOLDER"
-# What an enclosing job or launcher leaves in the environment would make the ranks of a lab join the wrong job.
-LAUNCHER_PREFIXES = ("HOROVOD_", "OMPI_", "PMIX_", "PMI_")
 TERMINATE_GRACE_S = 3.0
 KILL_GRACE_S = 5.0
 
 
 def kernel_environment(folder: Path) -> dict[str, str]:
     """Return this process's environment for a kernel: without launchers' variables, marked with its folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHER_PREFIXES)}
     # A profile of our own: start-up files of the person who runs the lab must not change its result.
-    return {**kept, MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
+    return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
 
 
 def marked_processes(folder: Path) -> set[psutil.Process]:
