@@ -184,7 +184,7 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
 def _average(average: Callable[..., Any]) -> tuple[list[Array], list[Array]]:
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    given = [np.random.normal(size=shape).astype(np.float32) + 1 for shape in ((), (), (3, 2))]  # noqa: NPY002  # seeded per rank
+    given = [np.asarray(np.random.normal(1, 1, shape), np.float32) for shape in ((), (), (3, 2))]  # noqa: NPY002  # seeded per rank
     got = average([tf.constant(gradient) for gradient in given])
     return given, [np.array(gradient) for gradient in got]
 

@@ -5,7 +5,6 @@
 # [fails]
 # keras-average-tests = ["not averaged"]
 # keras-rate-tests = []
-# keras-shards-tests = []
 # ///
 
 # %% role="answer" id="train-keras"

@@ -6,9 +6,7 @@
 # scale-rate-tests = ["different"]
 # horovod-rate-tests = ["depends on the rank"]
 # horovod-serial-tests = []
-# keras-rate-tests = []
-# keras-average-tests = []
-# keras-shards-tests = []
+# keras-rate-tests = ["depends on the rank"]
 # ///
 
 # %% role="answer" id="scale-rate"
