@@ -31,7 +31,8 @@ check: env ## check style and types, and that labs/ is what solutions/ makes
 	  echo "make check: labs/ is not what solutions/ makes: run make labs and commit labs/." >&2; exit 1; }
 
 bench: env ## compare the time ranks.run, horovod.run and horovodrun take to start ranks
-	@$(BIN)/coursekit bench
+	@mkdir -p build
+	@$(BIN)/coursekit bench --json build/bench.json
 
 lab: env ## open JupyterLab on labs/
 	@$(BIN)/jupyter lab --notebook-dir=labs

@@ -36,6 +36,7 @@ from coursekit.checks import check, hand_in_report, linear
 # A thousand points on the line $y = 2x$, with noise: $x$ is uniform in $[-0.5, 0.5)$, and so is the noise.
 # The generator is seeded, so that everybody, and later every rank, means the same data.
 
+
 # %% role="readonly" id="data"
 def make_data(num_samples, seed):
     rng = np.random.default_rng(seed)
@@ -64,6 +65,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # </details>
 
+
 # %% role="answer" id="loss"
 def loss(slope, offset, x, y):
     """Return the mean squared error of the line over the samples x, y."""
@@ -72,6 +74,7 @@ def loss(slope, offset, x, y):
     errors = slope * x + offset - y
     return np.mean(errors**2)
     ### END SOLUTION
+
 
 # %% role="tests" id="loss-tests" points=2
 with check("loss", section="2"):
@@ -107,6 +110,7 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 #
 # </details>
 
+
 # %% role="answer" id="gradient"
 def gradient(slope, offset, x, y):
     """Return the derivatives of the loss along slope and offset."""
@@ -115,6 +119,7 @@ def gradient(slope, offset, x, y):
     errors = slope * x + offset - y
     return np.mean(2 * errors * x), np.mean(2 * errors)
     ### END SOLUTION
+
 
 # %% role="tests" id="gradient-tests" points=3
 with check("gradient", section="3"):
@@ -132,6 +137,7 @@ with check("gradient", section="3"):
 #
 # **Exercise (2 points).** Write `step`, which returns the new slope and offset.
 
+
 # %% role="answer" id="step"
 def step(slope, offset, x, y, learning_rate):
     """Return slope and offset after one step of gradient descent on the samples x, y."""
@@ -140,6 +146,7 @@ def step(slope, offset, x, y, learning_rate):
     d_slope, d_offset = gradient(slope, offset, x, y)
     return slope - learning_rate * d_slope, offset - learning_rate * d_offset
     ### END SOLUTION
+
 
 # %% role="tests" id="step-tests" points=2
 with check("step", section="4"):
@@ -182,6 +189,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # </details>
 
+
 # %% role="answer" id="batches"
 def batches(x, y, batch_size, rng):
     """Yield one epoch of (x, y) batches in random order."""
@@ -193,6 +201,7 @@ def batches(x, y, batch_size, rng):
         yield x[picked], y[picked]
     ### END SOLUTION
 
+
 # %% role="tests" id="batches-tests" points=3
 with check("batches", section="5"):
     linear.check_batches(batches)
@@ -203,6 +212,7 @@ with check("batches", section="5"):
 # %% [markdown] role="readonly" id="updates-text"
 # **Exercise (1 point).** How many updates does a training make? Write `num_updates`. Mind the last, smaller batch of every epoch.
 
+
 # %% role="answer" id="num-updates"
 def num_updates(num_samples, batch_size, num_epochs):
     """Return how many updates a training makes in all its epochs."""
@@ -210,6 +220,7 @@ def num_updates(num_samples, batch_size, num_epochs):
     ### BEGIN SOLUTION
     return num_epochs * -(-num_samples // batch_size)
     ### END SOLUTION
+
 
 # %% role="tests" id="num-updates-tests" points=1
 with check("number of updates", section="5"):
@@ -221,6 +232,7 @@ with check("number of updates", section="5"):
 # %% [markdown] role="readonly" id="compare-text"
 # The same training with batches of 1, 100 and all samples. To compare equal work, each makes the same number of *epochs*
 # (for batch size 1 we stop after ten, which is already ten thousand updates).
+
 
 # %% role="readonly" id="compare" tags=["picture"]
 def train(x, y, batch_size, num_epochs, learning_rate, seed):
@@ -243,7 +255,8 @@ pictures.draw_losses(right, runs, x, y)
 pictures.show(figure, "The smaller the batch, the wilder the path around the best parameters.")
 for name, history in runs.items():
     half = history[len(history) // 2 :]
-    print(f"{name:>16}: {len(history) - 1:6d} updates, spread of slope {half[:, 0].std():.4f}, of offset {half[:, 1].std():.4f}")
+    spread = half.std(axis=0)
+    print(f"{name:>16}: {len(history) - 1:6d} updates, spread of slope {spread[0]:.4f}, of offset {spread[1]:.4f}")
 
 # %% role="readonly" id="fit" tags=["picture"]
 figure, (axes,) = pictures.panels(1)
@@ -274,6 +287,7 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 import tensorflow as tf
 
+
 # %% role="answer" id="tape-step"
 def tape_step(slope, offset, x, y, learning_rate):
     """Change slope and offset in place by one step of gradient descent; return the loss before it."""
@@ -286,6 +300,7 @@ def tape_step(slope, offset, x, y, learning_rate):
     offset.assign_sub(learning_rate * d_offset)
     return value
     ### END SOLUTION
+
 
 # %% role="tests" id="tape-step-tests" points=3
 with check("gradient tape", section="6"):
@@ -324,6 +339,7 @@ print(f"largest difference between the two paths: {np.max(np.abs(full - with_tap
 #
 # </details>
 
+
 # %% role="answer" id="is-stable"
 def is_stable(learning_rate, x, y):
     """Return whether gradient descent on all samples settles with this learning rate."""
@@ -334,6 +350,7 @@ def is_stable(learning_rate, x, y):
         point = step(*point, x, y, learning_rate)
     return bool(loss(*point, x, y) <= loss(0.5, 0.8, x, y))
     ### END SOLUTION
+
 
 # %% role="tests" id="is-stable-tests" points=2
 with check("stability by experiment", section="7"):
@@ -358,6 +375,7 @@ with check("stability by experiment", section="7"):
 #
 # </details>
 
+
 # %% role="answer" id="hessian"
 def hessian(x):
     """Return the matrix of second derivatives of the loss, shape (2, 2), in the order slope, offset."""
@@ -365,6 +383,7 @@ def hessian(x):
     ### BEGIN SOLUTION
     return 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1.0]])
     ### END SOLUTION
+
 
 # %% role="tests" id="hessian-tests" points=2
 with check("Hessian", section="7"):
@@ -377,6 +396,7 @@ with check("Hessian", section="7"):
 # **Exercise (2 points).** Write `largest_stable_rate`, which returns the limit for the inputs `x`.
 # `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix.
 
+
 # %% role="answer" id="largest-stable-rate"
 def largest_stable_rate(x):
     """Return the learning rate above which gradient descent on all samples runs away."""
@@ -384,6 +404,7 @@ def largest_stable_rate(x):
     ### BEGIN SOLUTION
     return 2 / np.max(np.linalg.eigvalsh(hessian(x)))
     ### END SOLUTION
+
 
 # %% role="tests" id="largest-stable-rate-tests" points=2
 with check("largest stable rate", section="7"):

@@ -52,6 +52,7 @@ from coursekit.checks import check, hand_in_report, pieces, trial
 # `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list: what each rank returned, in rank order.
 # What the ranks print appears below the cell, each line marked with its rank. Nothing survives from one run to the next.
 
+
 # %% role="readonly" id="hello" tags=["picture"]
 def hello():
     print(f"hello from process {os.getpid()}")
@@ -82,6 +83,7 @@ f"I am process {pid}"
 #
 # **Exercise (1 point).** Write `rank_facts`: initialise Horovod, then return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
 
+
 # %% role="answer" id="rank-facts"
 def rank_facts():
     """Initialise Horovod and return this rank's place: rank, size, local_rank."""
@@ -90,6 +92,7 @@ def rank_facts():
     hvd.init()
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
     ### END SOLUTION
+
 
 # %% role="tests" id="rank-facts-tests" points=1
 with check("rank facts", section="1"):
@@ -118,6 +121,7 @@ for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
 #
 # </details>
 
+
 # %% role="answer" id="pin-gpu"
 def pin_gpu():
     """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
@@ -127,6 +131,7 @@ def pin_gpu():
     if gpus:
         tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
     ### END SOLUTION
+
 
 # %% role="tests" id="pin-gpu-tests" points=1
 with check("GPU pinning", section="2"):
@@ -139,6 +144,7 @@ with check("GPU pinning", section="2"):
 # ## The training loop
 #
 # The data of lab 01, seeded, so that all ranks mean the same data set:
+
 
 # %% role="readonly" id="data"
 def make_data(num_samples, seed):
@@ -155,6 +161,7 @@ batch_size = num_samples // num_ranks  # per rank: all ranks together use the wh
 # Read it once; you will fill the gaps one by one.
 #
 # `seed` lets every rank draw the same random start in every run (each rank its own), so that the pictures before and after a change can be compared.
+
 
 # %% role="readonly" id="train" tags=["picture"]
 def train(shard=None, broadcast_start=None, average=None, scale_rate=None, num_epochs=num_epochs):
@@ -188,7 +195,8 @@ figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(alone), x, y, "Every rank alone")
 pictures.draw_losses(right, pictures.by_rank(alone), x, y)
 pictures.show(figure, f"{num_ranks} ranks start at different points and walk down on different paths.")
-print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the end: {pictures.distance_between_ranks(alone)[-1]:.2g}")
+distance = pictures.distance_between_ranks(alone)[-1]
+print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the end: {distance:.2g}")
 
 # %% [markdown] role="readonly" id="shard-text"
 # Every rank starts somewhere else and does all the work: the same result several times over, at several times the cost.
@@ -206,6 +214,7 @@ print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the e
 #
 # </details>
 
+
 # %% role="answer" id="shard"
 def shard(x, y):
     """Return this rank's share of the samples."""
@@ -215,12 +224,14 @@ def shard(x, y):
     return x[mine], y[mine]
     ### END SOLUTION
 
+
 # %% role="tests" id="shard-tests" points=3
 with check("shards", section="3"):
     pieces.check_shard(shard, num_ranks=2, num_samples=12)
     ### BEGIN HIDDEN TESTS
     pieces.check_shard(shard, num_ranks=3, num_samples=31)
     ### END HIDDEN TESTS
+
 
 # %% role="readonly" id="shard-picture" tags=["picture"]
 def sample_numbers():
@@ -249,6 +260,7 @@ print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) 
 #
 # </details>
 
+
 # %% role="answer" id="broadcast-start"
 def broadcast_start(variables):
     """Give every rank the variables of rank 0, in place."""
@@ -256,6 +268,7 @@ def broadcast_start(variables):
     ### BEGIN SOLUTION
     hvd.broadcast_variables(variables, root_rank=0)
     ### END SOLUTION
+
 
 # %% role="tests" id="broadcast-start-tests" points=1
 with check("broadcast", section="4"):
@@ -278,6 +291,7 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 #
 # **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and returns the list of their means over the ranks, with `hvd.allreduce`.
 
+
 # %% role="answer" id="average"
 def average(gradients):
     """Return the mean of each gradient over all ranks, in the same order."""
@@ -285,6 +299,7 @@ def average(gradients):
     ### BEGIN SOLUTION
     return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
     ### END SOLUTION
+
 
 # %% role="tests" id="average-tests" points=2
 with check("averaged gradients", section="5"):
@@ -302,6 +317,7 @@ pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 #
 # What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast; after the deadline of three seconds
 # `ranks.run` ends all ranks and shows who waits for whom:
+
 
 # %% role="readonly" id="deadlock" tags=["picture"]
 def deadlock():
@@ -332,6 +348,7 @@ except ranks.RankTimeoutError as error:
 #
 # **Exercise (1 point).** Write `scale_rate`. On two nodes with four ranks each, it must count eight.
 
+
 # %% role="answer" id="scale-rate"
 def scale_rate(learning_rate):
     """Return the learning rate of one rank, scaled linearly to the whole group."""
@@ -339,6 +356,7 @@ def scale_rate(learning_rate):
     ### BEGIN SOLUTION
     return learning_rate * hvd.size()
     ### END SOLUTION
+
 
 # %% role="tests" id="scale-rate-tests" points=1
 with check("learning rate", section="6"):
@@ -361,6 +379,7 @@ pictures.show(figure, "With the scaled rate the same path is walked in larger st
 #
 # **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit.
 
+
 # %% role="answer" id="max-num-ranks"
 def max_num_ranks(x, learning_rate):
     """Return the largest number of ranks for which linear scaling stays below the stability limit."""
@@ -370,6 +389,7 @@ def max_num_ranks(x, learning_rate):
     limit = 2 / np.max(np.linalg.eigvalsh(hessian))
     return int(limit / learning_rate)
     ### END SOLUTION
+
 
 # %% role="tests" id="max-num-ranks-tests" points=1
 with check("limit of scaling", section="6"):
@@ -409,6 +429,7 @@ for name, history in runs.items():
 #
 # **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, and does nothing on the others.
 
+
 # %% role="answer" id="save-history"
 def save_history(history, folder):
     """Save the history as folder / "history.npy", on rank 0 only."""
@@ -417,6 +438,7 @@ def save_history(history, folder):
     if hvd.rank() == 0:
         np.save(folder / "history.npy", history)
     ### END SOLUTION
+
 
 # %% role="tests" id="save-history-tests" points=1
 with check("files", section="7"):
@@ -443,6 +465,7 @@ with check("files", section="7"):
 #
 # </details>
 
+
 # %% role="answer" id="train-horovod"
 def train_horovod(x, y, num_epochs, batch_size, learning_rate):
     """Train on all ranks together; return this rank's history, shape (num_steps + 1, 2)."""
@@ -466,6 +489,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
             history.append([float(slope.numpy()), float(offset.numpy())])
     return np.array(history)
     ### END SOLUTION
+
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
 # One launch on two ranks feeds all five checks: short trainings on made data from whose trajectories the properties can be read.
@@ -520,6 +544,7 @@ pictures.show(figure, f"The trajectories of {num_ranks} ranks lie on each other,
 #
 # The callback below records the trajectory. Put it *after* the broadcast in the list of callbacks.
 
+
 # %% role="readonly" id="trajectory"
 class Trajectory(tf.keras.callbacks.Callback):
     """Record slope and offset of a model with one Dense(1) layer, at the start and after every batch."""
@@ -537,9 +562,11 @@ class Trajectory(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         self.record()
 
+
 # %% [markdown] role="readonly" id="keras-exercise-text"
 # **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
 # `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD`, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
+
 
 # %% role="answer" id="train-keras"
 def train_keras(x, y, num_epochs, batch_size, learning_rate):
@@ -557,6 +584,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
     model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
     return np.array(trajectory.history)
     ### END SOLUTION
+
 
 # %% role="readonly" id="keras-trial"
 keras_trial = trial.try_training(train_keras, num_ranks=2, timeout_s=60)
@@ -583,7 +611,7 @@ histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, nu
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_keras")
 pictures.draw_losses(right, pictures.by_rank(histories), x, y)
-pictures.show(figure, f"The trajectories of {num_ranks} ranks: they jump together after the first batch, then lie on each other.")
+pictures.show(figure, f"{num_ranks} trajectories that jump together after the first batch, then lie on each other.")
 
 # %% [markdown] role="readonly" id="end"
 # In the first step the trajectories of the Keras version still differ: the callback broadcasts after the first batch, and from then on all ranks are one.

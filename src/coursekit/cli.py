@@ -15,7 +15,7 @@ COMMANDS = {
     "bench": "coursekit.bench.command:bench",
     "build": "coursekit.building.command:build",
     "doctor": "coursekit.environment.doctor_command:doctor",
-    "pictures": "coursekit.running.pictures_command:pictures",
+    "readme": "coursekit.running.readme_command:readme",
     "run": "coursekit.running.command:run",
 }
 

@@ -75,7 +75,8 @@ def _read_table(
         raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {allowed}.")
     missing = [name for name, field in expected.items() if name not in table and _is_required(field)]
     if missing:
-        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {allowed}.")
+        needed = ", ".join(name for name, field in expected.items() if _is_required(field))
+        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {needed}.")
     hints = get_type_hints(cls, include_extras=True)
     values = {name: _read_value(hints[name], value, where, (*key, name)) for name, value in table.items()}
     return cls(**given, **values)

@@ -1,0 +1,119 @@
+"""`coursekit readme`: refresh what the README shows of real runs: pictures, the table of a run, launch times."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import nbformat
+
+from coursekit.building.tables import picture_file, picture_table, refresh_block, table
+from coursekit.errors import CourseKitError
+from coursekit.labs import find_labs
+from coursekit.paths import find_root
+from coursekit.running.results import LabResult
+from coursekit.running.words import format_memory, format_points, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from coursekit.labs import Lab
+
+
+@click.command(epilog="Example: make run bench && coursekit readme")
+def readme() -> None:
+    """Refresh the README's pictures and numbers from the newest `make run` and `make bench`.
+
+    Which cell's picture stands for a lab, the key `picture` of its lab.toml says.
+    """
+    root = find_root()
+    labs = find_labs(root)
+    for lab in labs:
+        if lab.picture:
+            keep_picture(root, lab)
+    blocks = {
+        "labs": table(labs, "labs/") + picture_table(root, labs),
+        "run": run_block(read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")),
+        "bench": bench_block(read_json(root / "build" / "bench.json", "make bench")),
+    }
+    page = root / "README.md"
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        text = refresh_block(text, name, block)
+    page.write_text(text, encoding="utf-8")
+    click.echo(f"{page.name}: {', '.join(blocks)} refreshed")
+
+
+def keep_picture(root: Path, lab: Lab) -> None:
+    """Copy the last PNG of the lab's chosen cell out of the newest run.
+
+    Raises:
+        CourseKitError: there is no run of this lab, or the cell shows no picture.
+    """
+    executed = root / "build" / "runs" / "latest" / lab.name / f"{lab.name}.ipynb"
+    if not executed.is_file():
+        raise CourseKitError(f"the newest run has no notebook of {lab.name}: run `coursekit run` first.")
+    cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.id == lab.picture]
+    outputs = [output.get("data", {}) for cell in cells for output in cell.outputs]
+    shown = [data["image/png"] for data in outputs if "image/png" in data]
+    if not shown:
+        raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
+    path = picture_file(root, lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(base64.b64decode(shown[-1]))
+
+
+def read_json(path: Path, command: str) -> dict[str, Any]:
+    """Read what a command has recorded.
+
+    Raises:
+        CourseKitError: it has not recorded anything yet.
+    """
+    if not path.is_file():
+        raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def run_block(report: dict[str, Any]) -> str:
+    """Return the table that `coursekit run` ended with, as Markdown."""
+    rows: list[Sequence[str]] = [
+        ("lab", "verdict", "points", "time", "peak memory", "ranks"),
+        ("---", "---", "---:", "---:", "---:", "---:"),
+    ]
+    for entry in report["labs"]:
+        lab = LabResult.from_json(entry)
+        memory = format_memory(lab.peak_memory_mb)
+        rows.append((lab.lab, lab.verdict, format_points(lab), format_time(lab.time_s), memory, str(lab.num_ranks)))
+    return markdown(rows) + machine(report["facts"])
+
+
+def bench_block(record: dict[str, Any]) -> str:
+    """Return the launch benchmark as a Markdown table."""
+    series = record["benchmarks"]["launch"]["series"]
+    fastest = series[0]["median_s"]
+    rows: list[Sequence[str]] = [
+        ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio"),
+        ("---", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in series:
+        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
+    return markdown(rows) + machine(record["facts"])
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of words as a Markdown table."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def machine(facts: dict[str, Any]) -> str:
+    """Return one line on what a measurement was made with."""
+    versions = facts["versions"]
+    return (
+        f"\nMeasured on {facts['num_cpus']} cores of {facts['device']} with Python {versions['python']}, "
+        f"TensorFlow {versions['tensorflow']} and Horovod {versions['horovod']}.\n"
+    )
