@@ -8,7 +8,7 @@ import sys
 AUTHORING = ("click", "jinja2", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "papermill", "rich")
 PROGRAM = """
 import sys
-import coursekit.checks.linear, coursekit.checks.pieces, coursekit.checks.trial, coursekit.pictures, coursekit.ranks
+import coursekit.checks.linear, coursekit.checks.properties, coursekit.pictures, coursekit.ranks
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

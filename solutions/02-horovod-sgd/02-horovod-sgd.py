@@ -44,7 +44,7 @@ import numpy as np
 import tensorflow as tf
 
 from coursekit import pictures
-from coursekit.checks import check, hand_in_report, pieces, trial
+from coursekit.checks import check, hand_in_report, pieces, properties, trial
 
 # %% [markdown] role="readonly" id="ranks-text"
 # ## 1. What is a rank?
@@ -500,29 +500,29 @@ print(horovod_trial.error or "The training ran on two ranks; now the checks.")
 
 # %% role="tests" id="horovod-start-tests" points=1
 with check("same start (train_horovod)", section="4"):
-    trial.check_same_start(horovod_trial)
+    properties.check_same_start(horovod_trial)
 
 # %% role="tests" id="horovod-average-tests" points=1
 with check("averaged gradients (train_horovod)", section="5"):
-    trial.check_averaged(horovod_trial)
+    properties.check_averaged(horovod_trial)
 
 # %% role="tests" id="horovod-shards-tests" points=1
 with check("shards (train_horovod)", section="3"):
-    trial.check_shards(horovod_trial)
+    properties.check_shards(horovod_trial)
     ### BEGIN HIDDEN TESTS
     horovod_trial_on_three = trial.try_training(train_horovod, num_ranks=3)
-    trial.check_shards(horovod_trial_on_three)
+    properties.check_shards(horovod_trial_on_three)
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-rate-tests" points=1
 with check("learning rate (train_horovod)", section="6"):
-    trial.check_rate(horovod_trial)
+    properties.check_rate(horovod_trial)
 
 # %% role="tests" id="horovod-serial-tests" points=1
 with check("equal to one process (train_horovod)", section="8"):
-    trial.check_equals_serial(horovod_trial)
+    properties.check_equals_serial(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    trial.check_equals_serial(horovod_trial_on_three)
+    properties.check_equals_serial(horovod_trial_on_three)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="horovod-picture" tags=["picture"]
@@ -592,19 +592,19 @@ print(keras_trial.error or "The training ran on two ranks; now the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1
 with check("same start (train_keras)", section="4"):
-    trial.check_same_start(keras_trial)
+    properties.check_same_start(keras_trial)
 
 # %% role="tests" id="keras-average-tests" points=1
 with check("averaged gradients (train_keras)", section="5"):
-    trial.check_averaged(keras_trial)
+    properties.check_averaged(keras_trial)
 
 # %% role="tests" id="keras-shards-tests" points=1
 with check("shards (train_keras)", section="3"):
-    trial.check_shards(keras_trial)
+    properties.check_shards(keras_trial)
 
 # %% role="tests" id="keras-rate-tests" points=1
 with check("learning rate (train_keras)", section="6"):
-    trial.check_rate(keras_trial)
+    properties.check_rate(keras_trial)
 
 # %% role="readonly" id="keras-picture" tags=["picture"]
 histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)

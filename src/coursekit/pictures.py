@@ -107,7 +107,8 @@ def draw_trajectories(
         axes.plot(drawn[:, 0], drawn[:, 1], color=color, linestyle=line_style, label=label, alpha=alpha)
         axes.plot(*history[0], MARKERS[number % 8], color=color, markersize=6)
     axes.plot(*OPTIMUM, "x", color="red", markersize=9, markeredgewidth=2)
-    axes.set(xlabel="slope", ylabel="offset", title=title, xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.set(xlabel="slope", ylabel="offset", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.set_title(title, fontsize="medium")
     axes.legend(loc="best", fontsize="small")
 
 
@@ -143,7 +144,8 @@ def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, 
     for number, (label, distance) in enumerate(distances.items()):
         shown = np.maximum(distance, SMALLEST_DISTANCE)
         below.plot(shown, color=f"{0.6 - 0.6 * number}", linestyle=LINE_STYLES[1 - number], label=label)
-    below.set(xlabel="step", title="distance between ranks", yscale="log", ylim=(SMALLEST_DISTANCE / 2, 10))
+    below.set_title("distance between ranks", fontsize="medium")
+    below.set(xlabel="step", yscale="log", ylim=(SMALLEST_DISTANCE / 2, 10))
     below.set_yticks([SMALLEST_DISTANCE, 1e-4, 1e-2, 1], ["0", "0.0001", "0.01", "1"], minor=False)
     below.legend(fontsize="small")
     ends = [distance[-1] for distance in distances.values()]

@@ -1,20 +1,20 @@
-"""What the trial reads off trajectories, from trajectories computed here in NumPy: no ranks, exact causes."""
+"""What is read off trajectories, from trajectories computed here in NumPy: no ranks, exact causes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError
+from coursekit.checks import CheckError, properties
 from coursekit.checks import trial as trials
 
 NUM_RANKS = 2
 CHECKS = {
-    "start": trials.check_same_start,
-    "average": trials.check_averaged,
-    "shards": trials.check_shards,
-    "rate": trials.check_rate,
-    "serial": trials.check_equals_serial,
+    "start": properties.check_same_start,
+    "average": properties.check_averaged,
+    "shards": properties.check_shards,
+    "rate": properties.check_rate,
+    "serial": properties.check_equals_serial,
 }
 
 
@@ -107,7 +107,7 @@ def test_all_missing_properties_are_named_at_once():
 def test_rates_are_those_that_the_ranks_used():
     """The learning rate of each rank is read off to a thousandth, whatever the ranks average."""
     for average in (True, False):
-        found = trials.rates(simulate(average=average, factors=(1.5, 3)))
+        found = properties.rates(simulate(average=average, factors=(1.5, 3)))
 
         assert found == pytest.approx(trials.RATE * np.array([1.5, 3]), rel=1e-3)
 
