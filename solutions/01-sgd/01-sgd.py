@@ -264,7 +264,7 @@ pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in ru
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
 
 # %% [markdown] role="readonly" id="tape-text"
-# *Expected:* the spread over the second half of the run is a few thousandths with all samples, about 0.01 to 0.02 with batches of 100, and about 0.3 with single samples.
+# *Expected:* the spread over the second half of the run is a few thousandths with all samples, about 0.01 to 0.03 with batches of 100, and about 0.3 with single samples.
 # The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and dear.
 # To afford large ones is what the many GPUs of lab 02 are for.
 #
