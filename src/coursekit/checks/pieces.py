@@ -10,41 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit import ranks
 from coursekit.checks.check import require
 from coursekit.checks.linear import reference_limit
+from coursekit.checks.on_ranks import run_here, with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Array = np.ndarray[Any, Any]
 
-TIMEOUT_S = 20.0
-
-
-def _run(function: Callable[..., Any], *args: Any, num_ranks: int, ranks_per_node: int | None = None) -> list[Any]:
-    return ranks.run(
-        function,
-        *args,
-        num_ranks=num_ranks,
-        ranks_per_node=ranks_per_node,
-        timeout_s=TIMEOUT_S,
-        use_gpus=False,  # the properties are the same on CPUs, and a check must not need as many GPUs as it has ranks
-        show_output=False,
-    )
-
-
-def _with_horovod(function: Callable[..., Any], *args: Any) -> Any:
-    """Call the answer on a rank on which Horovod is initialised already."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # only ranks import it
-
-    hvd.init()
-    return function(*args)
-
 
 def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
     """Every rank knows its rank, the world size and its local rank."""
-    got = _run(rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    got = run_here(rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     per_node = ranks_per_node or num_ranks
     for rank, facts in enumerate(got):
         expected = {"rank": rank, "size": num_ranks, "local_rank": rank % per_node}
@@ -57,8 +35,8 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
-    _run(_with_horovod, pin_gpu, num_ranks=1)
-    got = _run(_pin_with_pretended_gpus, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    run_here(with_horovod, pin_gpu, num_ranks=1)
+    got = run_here(_pin_with_pretended_gpus, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, visible in enumerate(got):
         local_rank = rank % ranks_per_node
         require(visible is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")
@@ -99,7 +77,7 @@ def _pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[
         for name, function in pretended.items():
             for module in (tf.config, tf.config.experimental):
                 stack.enter_context(mock.patch.object(module, name, function, create=True))
-        _with_horovod(pin_gpu)
+        with_horovod(pin_gpu)
     if chosen:
         return [gpus.index(device) for device in chosen[-1]]
     by_variable = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -109,7 +87,7 @@ def _pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[
 def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, seed: int | None = None) -> None:
     """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y."""
     x = np.random.default_rng(seed).permutation(num_samples).astype(np.float32)
-    shards = _run(_with_horovod, _arrays, shard, x, num_ranks=num_ranks)
+    shards = run_here(with_horovod, _arrays, shard, x, num_ranks=num_ranks)
     for rank, (a, b) in enumerate(shards):
         require(np.array_equal(b, a + 1000), f"on rank {rank} x and y no longer belong together")
     owners = {int(sample): [rank for rank, (a, _) in enumerate(shards) if sample in a] for sample in x}
@@ -141,7 +119,7 @@ def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing
 
 def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None:
     """After the broadcast every rank holds the values that one of the ranks had."""
-    results = _run(_with_horovod, _broadcast, broadcast_start, num_ranks=num_ranks)
+    results = run_here(with_horovod, _broadcast, broadcast_start, num_ranks=num_ranks)
     before = [start for start, _ in results]
     after = [end for _, end in results]
     gap = max(float(np.max(np.abs(end - after[0]))) for end in after)
@@ -163,7 +141,7 @@ def _broadcast(broadcast_start: Callable[..., Any]) -> tuple[Array, Array]:
 
 def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     """Every gradient becomes its mean over the ranks, in its place and shape."""
-    results = _run(_with_horovod, _average, average, num_ranks=num_ranks)
+    results = run_here(with_horovod, _average, average, num_ranks=num_ranks)
     gradients = [given for given, _ in results]
     for number, expected in enumerate(np.mean(position, axis=0) for position in zip(*gradients)):
         for rank, (given, got) in enumerate(results):
@@ -192,7 +170,7 @@ def _average(average: Callable[..., Any]) -> tuple[list[Array], list[Array]]:
 def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_per_node: int) -> None:
     """The learning rate grows with the number of ranks, not with the rank or with the ranks of one node."""
     base = 0.125
-    got = _run(_with_horovod, _scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    got = run_here(with_horovod, _scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     require(len(set(got)) == 1, f"the ranks use different learning rates: {got}")
     hint = ""
     if np.isclose(got[0], base * ranks_per_node):
@@ -230,7 +208,7 @@ def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None
         folders = [Path(parent) / f"rank-{rank}" for rank in range(num_ranks)]
         for folder in folders:
             folder.mkdir()
-        _run(_with_horovod, _save, save_history, folders, num_ranks=num_ranks)
+        run_here(with_horovod, _save, save_history, folders, num_ranks=num_ranks)
         writers = [rank for rank, folder in enumerate(folders) if any(folder.iterdir())]
         require(bool(writers), "no rank wrote a file")
         require(writers == [0], f"files were written by rank {', '.join(map(str, writers))}: rank 0 alone must write")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit import ranks
 from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.on_ranks import run_here
+from coursekit.ranks import RankError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,16 +63,9 @@ def try_training(train: Callable[..., Any], num_ranks: int = 2, timeout_s: float
     x = rng.uniform(-0.5, 0.5, num_samples).astype(np.float32)
     y = (2 * x + rng.uniform(-0.5, 0.5, num_samples)).astype(np.float32)
     try:
-        results = ranks.run(
-            _three_trainings,
-            *(train, x, y),
-            num_ranks=num_ranks,
-            timeout_s=timeout_s,
-            use_gpus=False,
-            show_output=False,
-        )
+        results = run_here(_three_trainings, train, x, y, num_ranks=num_ranks, timeout_s=timeout_s)
         histories = {name: _stacked([result[name] for result in results]) for name in ("constant", "coded", "real")}
-    except (ranks.RankError, CheckError, TypeError) as error:
+    except (RankError, CheckError, TypeError) as error:
         return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))
     return Trial(num_ranks, histories, x, y)
 
