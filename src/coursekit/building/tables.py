@@ -53,11 +53,13 @@ def table(labs: Sequence[Lab], folder: str) -> str:
 
 
 def picture_table(root: Path, labs: Sequence[Lab]) -> str:
-    """Return a Markdown table with one picture of each lab that has one (`coursekit pictures` makes them), or ''."""
+    """Return a Markdown table with one picture of each lab that has one (`coursekit readme` makes them), or ''."""
     shown = [lab for lab in labs if picture_file(root, lab).is_file()]
     if not shown:
         return ""
-    images = [f"![{_in_table(lab.title)}]({picture_file(root, lab).relative_to(root).as_posix()})" for lab in shown]
+    files = [picture_file(root, lab) for lab in shown]
+    texts = [_in_table(alternative_file(file).read_text(encoding="utf-8")) for file in files]
+    images = [f"![{text}]({file.relative_to(root).as_posix()})" for text, file in zip(texts, files)]
     rows = ([f"from lab {lab.name[:2]}" for lab in shown], ["---" for _ in shown], images)
     return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
@@ -65,6 +67,11 @@ def picture_table(root: Path, labs: Sequence[Lab]) -> str:
 def picture_file(root: Path, lab: Lab) -> Path:
     """Return where the picture that stands for a lab is kept."""
     return root / "docs" / "pictures" / f"{lab.name}.png"
+
+
+def alternative_file(picture: Path) -> Path:
+    """Return where the words are kept for those who cannot see a picture."""
+    return picture.with_suffix(".txt")
 
 
 def refresh_block(page: str, name: str, block: str) -> str:

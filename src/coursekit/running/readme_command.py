@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
-from coursekit.building.tables import picture_file, picture_table, refresh_block, table
+from coursekit.building.tables import alternative_file, picture_file, picture_table, refresh_block, table
 from coursekit.errors import CourseKitError
 from coursekit.labs import find_labs
 from coursekit.paths import find_root
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coursekit.labs import Lab
+
+PNG = "image/png"
 
 
 @click.command(epilog="Example: make run bench && coursekit readme")
@@ -48,7 +50,7 @@ def readme() -> None:
 
 
 def keep_picture(root: Path, lab: Lab) -> None:
-    """Copy the last PNG of the lab's chosen cell out of the newest run.
+    """Copy the last PNG of the lab's chosen cell, and its text alternative, out of the newest run.
 
     Raises:
         CourseKitError: there is no run of this lab, or the cell shows no picture.
@@ -57,13 +59,13 @@ def keep_picture(root: Path, lab: Lab) -> None:
     if not executed.is_file():
         raise CourseKitError(f"the newest run has no notebook of {lab.name}: run `coursekit run` first.")
     cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.id == lab.picture]
-    outputs = [output.get("data", {}) for cell in cells for output in cell.outputs]
-    shown = [data["image/png"] for data in outputs if "image/png" in data]
+    shown = [output for cell in cells for output in cell.outputs if PNG in output.get("data", {})]
     if not shown:
         raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
     path = picture_file(root, lab)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(base64.b64decode(shown[-1]))
+    path.write_bytes(base64.b64decode(shown[-1].data[PNG]))
+    alternative_file(path).write_text(shown[-1].metadata.get(PNG, {}).get("alt", lab.title) + "\n", encoding="utf-8")
 
 
 def read_json(path: Path, command: str) -> dict[str, Any]:
