@@ -35,7 +35,7 @@ bench: env ## compare the time ranks.run, horovod.run and horovodrun take to sta
 	@$(BIN)/coursekit bench --json build/bench.json
 
 lab: env ## open JupyterLab on labs/
-	@$(BIN)/jupyter lab --notebook-dir=labs
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --notebook-dir=labs # nbgrader's pages start programs by name
 
 doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, space
 	@$(BIN)/coursekit doctor

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import sysconfig
 import time
 
 import psutil
@@ -28,6 +29,8 @@ PR_SET_CHILD_SUBREAPER = 36
 def pytest_configure(config):
     """Register `needs`, and adopt processes whose parents end, so that a daemon is seen too."""
     config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
+    # As in an activated environment: nbgrader starts alembic by its bare name.
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     with contextlib.suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
