@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from coursekit import ranks
 from coursekit.checks import CheckError, check, hand_in_report, require
@@ -36,6 +38,15 @@ def test_exception_of_an_answer_becomes_one_line():
 
     assert str(caught.value) == "loss: the answer raised ZeroDivisionError: division by zero → section 2"
     assert caught.value.__suppress_context__
+
+
+def test_notebooks_show_the_message_alone():
+    """IPython asks an exception for its own rendering: students see the sentence and no frame of the kit."""
+    shell = InteractiveShell()
+    with capture_output() as shown:
+        shell.run_cell("from coursekit.checks import check, require\nwith check('a', '1'):\n    require(False, 'b')")
+
+    assert shown.stdout == "CheckError: a: b → section 1\n"
 
 
 def test_text_on_stderr_moves_to_stdout(capsys):

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from coursekit.ranks import worker
-from coursekit.ranks.explain import Frame, explain_failure, explain_timeout, parse_stacks, position
+from coursekit.ranks.explain import Frame, explain_failure, explain_timeout, name_cells, parse_stacks, position
 from coursekit.ranks.watch import Outcome
 from coursekit.ranks.worker import Report
 
@@ -129,3 +130,16 @@ def test_library_code_is_told_from_lab_code(tmp_path):
     assert Frame("/tmp/__autograph_generated_file1.py", 1, "f").is_library  # noqa: S108  # only a name
     assert Frame(str(Path(WORKER)), 1, "f").is_library
     assert not Frame(str(tmp_path / "lab.py"), 1, "f").is_library
+
+
+def test_cells_are_named_by_their_numbers():
+    """The file names that IPython invents for cells give way to the numbers that students see; others stay."""
+    shell = InteractiveShell.instance()
+    try:
+        shell.run_cell("def f(): pass", store_history=True)
+        cell = shell.user_ns["f"].__code__.co_filename
+        named = name_cells(f'  File "{cell}", line 1, in f\n  File "train.py", line 2, in g')
+    finally:
+        InteractiveShell.clear_instance()
+
+    assert named == '  Cell In[1], line 1, in f\n  File "train.py", line 2, in g'

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import warnings
+from contextlib import AbstractContextManager, ExitStack, redirect_stderr
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coursekit.ranks import RankError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from coursekit.ranks.errors import ShownAsMessage
 
 
-class CheckError(AssertionError):
+class CheckError(ShownAsMessage, AssertionError):
     """An answer lacks a property; the message names it and the section that explains it."""
 
 
@@ -29,32 +26,41 @@ class Result:
 _results: dict[str, Result] = {}
 
 
-@contextlib.contextmanager
-def check(name: str, section: str) -> Iterator[None]:
-    """Run the checks in the `with` block under a name that every message carries.
+def check(name: str, section: str) -> AbstractContextManager[None]:
+    """Return a context in which checks run under a name that every message carries.
 
     Args:
         name: the property, as the lab calls it, for example ``shards``.
         section: the number of the lab's section that explains it.
 
     Raises:
-        CheckError: a property does not hold, or the answer raised an exception.
+        CheckError: on leaving, when a property does not hold or the answer raised an exception.
     """
-    __tracebackhide__ = True
-    try:
+    return _Check(name, section)
+
+
+class _Check(AbstractContextManager[None]):
+    """What `check` returns."""
+
+    def __init__(self, name: str, section: str) -> None:
+        self.name = name
+        self.section = section
+        self._settings = ExitStack()
+
+    def __enter__(self) -> None:
+        self._settings.enter_context(warnings.catch_warnings())
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
-        with warnings.catch_warnings(), contextlib.redirect_stderr(sys.stdout):
-            yield
-    except CheckError as error:
-        message = str(error)
-    except Exception as error:  # noqa: BLE001  # whatever the answer raises becomes one message
-        message = describe(error)
-    else:
-        _results[name] = Result(passed=True, message="")
-        print(f"✓ {name}")
-        return
-    _results[name] = Result(passed=False, message=message)
-    raise CheckError(f"{name}: {message} → section {section}") from None
+        self._settings.enter_context(redirect_stderr(sys.stdout))
+
+    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
+        self._settings.close()
+        if error is None:
+            _results[self.name] = Result(passed=True, message="")
+            print(f"✓ {self.name}")
+        elif isinstance(error, Exception):
+            message = str(error) if isinstance(error, CheckError) else describe(error)
+            _results[self.name] = Result(passed=False, message=message)
+            raise CheckError(f"{self.name}: {message} → section {self.section}") from None
 
 
 def describe(error: Exception) -> str:
@@ -70,7 +76,6 @@ def describe(error: Exception) -> str:
 
 def require(condition: bool, message: str) -> None:
     """Raise a `CheckError` with this message unless the condition holds."""
-    __tracebackhide__ = True
     if not condition:
         raise CheckError(message)
 

@@ -23,6 +23,7 @@ COLLECTIVES = frozenset(
     },
 )
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+_QUOTED_FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _THREAD = re.compile(r"^(Current thread|Thread) 0x")
 _PACKAGE = str(Path(__file__).parent)
 
@@ -95,12 +96,20 @@ def describe_place(frame: Frame) -> str:
 
 def display_file(file: str) -> str:
     """Return 'Cell In[5], ' for code of a notebook cell, else the file's name."""
+    return f"{_cell(file) or Path(file).name}, "
+
+
+def name_cells(traceback: str) -> str:
+    """Replace the file names that IPython invents for cells by the cells' numbers."""
+    return _QUOTED_FILE.sub(lambda match: _cell(match["file"]) or match[0], traceback)
+
+
+def _cell(file: str) -> str:
+    """Return 'Cell In[5]' where IPython knows the file as a cell, else ''."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    cell = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
-    if cell is not None:
-        return f"Cell In[{cell}], "
-    return f"{Path(file).name}, "
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return "" if number is None else f"Cell In[{number}]"
 
 
 def explain_timeout(outcome: Outcome, dumps: list[str], timeout_s: float) -> str:
@@ -153,7 +162,10 @@ def explain_failure(outcome: Outcome) -> tuple[str, int | None]:
         rank = failed[0]
         report = outcome.reports[rank]
         others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
-        return f"rank {rank} raised {report.error_type}; all ranks were ended.\n\n{report.traceback}{others}", rank
+        return (
+            f"rank {rank} raised {report.error_type}; all ranks were ended.\n\n{name_cells(report.traceback)}{others}",
+            rank,
+        )
     if lost:
         rank = lost[0]
         return f"rank {rank} ended without a result ({_exit_words(outcome.exit_codes[rank])}).", rank
@@ -164,7 +176,7 @@ def explain_failure(outcome: Outcome) -> tuple[str, int | None]:
         if finished
         else "the connection to another rank was lost"
     )
-    return f"rank {rank} was left alone in a collective: {reason}.\n\n{report.traceback}", rank
+    return f"rank {rank} was left alone in a collective: {reason}.\n\n{name_cells(report.traceback)}", rank
 
 
 def _exit_words(exit_code: int) -> str:

@@ -71,7 +71,6 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
         RankTimeoutError: the deadline passed. The message says who waits in which collective.
     """
-    __tracebackhide__ = True
     _check(function, num_ranks, timeout_s, ranks_per_node)
     task = Task(
         call=_pickle_call(function, args, kwargs),
@@ -156,7 +155,6 @@ def _stop(job: Job | None, close_server: Callable[[], None]) -> None:
 
 def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: float) -> list[Any]:
     """Return the results in rank order, or raise what went wrong."""
-    __tracebackhide__ = True
     values = {
         rank: pickle.loads(report.value)  # noqa: S301  # from our own ranks
         for rank, report in outcome.reports.items()
