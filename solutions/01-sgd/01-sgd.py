@@ -136,6 +136,12 @@ with check("gradient", section="3"):
 # $$W_{t+1} = W_t - \eta \, \nabla L(W_t)$$
 #
 # **Exercise (2 points).** Write `step`, which returns the new slope and offset.
+#
+# <details><summary>Hint</summary>
+#
+# `gradient(slope, offset, x, y)` returns both derivatives. Take both before you change either parameter.
+#
+# </details>
 
 
 # %% role="answer" id="step"
@@ -211,6 +217,12 @@ with check("batches", section="5"):
 
 # %% [markdown] role="readonly" id="updates-text"
 # **Exercise (1 point).** How many updates does a training make? Write `num_updates`. Mind the last, smaller batch of every epoch.
+#
+# <details><summary>Hint</summary>
+#
+# Seven samples in batches of three make three updates: 3 + 3 + 1. So divide, round up, and do it for every epoch.
+#
+# </details>
 
 
 # %% role="answer" id="num-updates"
@@ -395,6 +407,12 @@ with check("Hessian", section="7"):
 # %% [markdown] role="readonly" id="largest-text"
 # **Exercise (2 points).** Write `largest_stable_rate`, which returns the limit for the inputs `x`.
 # `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix.
+#
+# <details><summary>Hint</summary>
+#
+# You have the Hessian from the exercise before; the steepest direction has the largest eigenvalue.
+#
+# </details>
 
 
 # %% role="answer" id="largest-stable-rate"

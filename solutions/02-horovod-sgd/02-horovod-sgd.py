@@ -82,6 +82,12 @@ f"I am process {pid}"
 # - `hvd.local_rank()` is the number of this process *on its node*, from 0.
 #
 # **Exercise (1 point).** Write `rank_facts`: initialise Horovod, then return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
+#
+# <details><summary>Hint</summary>
+#
+# The functions are those of the list above. Without `hvd.init()` they raise an error.
+#
+# </details>
 
 
 # %% role="answer" id="rank-facts"
@@ -290,6 +296,12 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 # The collective for that is the *allreduce*.
 #
 # **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and returns the list of their means over the ranks, with `hvd.allreduce`.
+#
+# <details><summary>Hint</summary>
+#
+# `hvd.allreduce(tensor, op=hvd.Average)` returns the mean of one tensor over the ranks. Call it for each gradient, in the same order on every rank.
+#
+# </details>
 
 
 # %% role="answer" id="average"
@@ -347,6 +359,12 @@ except ranks.RankTimeoutError as error:
 # *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
 # **Exercise (1 point).** Write `scale_rate`. On two nodes with four ranks each, it must count eight.
+#
+# <details><summary>Hint</summary>
+#
+# Which of rank, local rank, local size and size counts all ranks of the group?
+#
+# </details>
 
 
 # %% role="answer" id="scale-rate"
@@ -378,6 +396,12 @@ pictures.show(figure, "With the scaled rate the same path is walked in larger st
 # $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 1.0. Each rank added brings the scaled rate closer to it.
 #
 # **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit.
+#
+# <details><summary>Hint</summary>
+#
+# Linear scaling with N ranks steps with N times the rate. `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix; rounding down is `int(...)`.
+#
+# </details>
 
 
 # %% role="answer" id="max-num-ranks"
@@ -429,6 +453,12 @@ for name, history in runs.items():
 # Every rank runs the same program, so every rank would write the same file, at the same time.
 #
 # **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, and does nothing on the others.
+#
+# <details><summary>Hint</summary>
+#
+# `np.save(path, array)` writes the file; `folder / "history.npy"` joins a folder and a name; an `if` on `hvd.rank()` decides who writes.
+#
+# </details>
 
 
 # %% role="answer" id="save-history"
@@ -459,6 +489,12 @@ with check("files", section="7"):
 # 5. In every epoch, go over the shard in batches, with averaged gradients. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
 # You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
+#
+# <details><summary>Hint</summary>
+#
+# Start from the code of `train` in the section "The training loop" and replace each gap by your piece; wrap the tape just before `tape.gradient`.
+#
+# </details>
 #
 # <details><summary>Two traps</summary>
 #
@@ -570,6 +606,12 @@ class Trajectory(tf.keras.callbacks.Callback):
 # %% [markdown] role="readonly" id="keras-exercise-text"
 # **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
 # `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD`, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
+#
+# <details><summary>Hint</summary>
+#
+# In this order: init, shard, model, wrapped optimiser, `model.compile`, list of callbacks, `model.fit`.
+#
+# </details>
 
 
 # %% role="answer" id="train-keras"
