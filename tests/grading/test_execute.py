@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -75,7 +76,7 @@ def ordinary(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IPYTHONDIR", str(startup.parents[1]))
         patch.setattr(kernels.tempfile, "tempdir", str(temporary))
-        executed = execute(notebook, folder, 60, skip_tag="picture")
+        executed = asyncio.run(execute(notebook, folder, 60, skip_tag="picture"))
     return SimpleNamespace(notebook=notebook, folder=folder, temporary=temporary, executed=executed)
 
 
@@ -121,7 +122,7 @@ def test_a_slow_cell_is_interrupted_and_the_next_one_runs(tmp_path):
     """The limit of one cell costs that cell only."""
     notebook = notebook_of("x = 1", "import time; time.sleep(60)", "print(x)")
 
-    executed = execute(notebook, tmp_path, 60, cell_timeout_s=1)
+    executed = asyncio.run(execute(notebook, tmp_path, 60, cell_timeout_s=1))
 
     assert errors_of(executed) == [None, ("CellTimeoutError", "the cell was stopped after 1 s"), None]
     assert executed.cells[2].outputs[0].text == "1\n"
@@ -132,7 +133,7 @@ def test_the_limit_of_the_notebook_ends_it(tmp_path):
     notebook = notebook_of("import time; time.sleep(60)", "print('never')")
 
     started = time.monotonic()
-    executed = execute(notebook, tmp_path, 1)
+    executed = asyncio.run(execute(notebook, tmp_path, 1))
 
     assert errors_of(executed) == [
         ("CellTimeoutError", "the cell was stopped after 1 s"),
@@ -147,7 +148,7 @@ def test_a_cell_that_refuses_to_stop_costs_its_kernel_only(tmp_path, monkeypatch
     stubborn = "import time\nwhile True:\n    try:\n        time.sleep(60)\n    except KeyboardInterrupt:\n        pass"
     notebook = notebook_of(stubborn, "print('never')")
 
-    executed = execute(notebook, tmp_path, 60, cell_timeout_s=1)
+    executed = asyncio.run(execute(notebook, tmp_path, 60, cell_timeout_s=1))
 
     assert errors_of(executed) == [
         ("CellTimeoutError", "the cell was stopped after 1 s"),
@@ -159,7 +160,7 @@ def test_a_dead_kernel_fails_its_cell_and_all_after_it(tmp_path):
     """Leaving the kernel on purpose earns nothing in the cells that follow."""
     notebook = notebook_of("x = 1", "import os; os._exit(0)", "print(x)")
 
-    executed = execute(notebook, tmp_path, 60)
+    executed = asyncio.run(execute(notebook, tmp_path, 60))
 
     assert errors_of(executed) == [
         None,
@@ -171,7 +172,7 @@ def test_a_dead_kernel_fails_its_cell_and_all_after_it(tmp_path):
 @pytest.mark.parametrize("end", ["", "import os; os._exit(0)"], ids=["kernel-ends", "kernel-dies"])
 def test_processes_in_sessions_of_their_own_end_with_the_kernel(tmp_path, end):
     """What a cell leaves running is gone afterwards, also when its kernel died before it."""
-    execute(notebook_of(ORPHAN, end), tmp_path, 60)
+    asyncio.run(execute(notebook_of(ORPHAN, end), tmp_path, 60))
 
     assert not is_running(int((tmp_path / "orphan").read_text()))
 
@@ -186,7 +187,7 @@ def test_ranks_end_with_a_kernel_that_dies(tmp_path):
         Path("pids").write_text(" ".join(str(child.pid) for child in psutil.Process().children(recursive=True)))
     """
 
-    executed = execute(notebook_of(textwrap.dedent(start), "os._exit(0)"), tmp_path, 120)
+    executed = asyncio.run(execute(notebook_of(textwrap.dedent(start), "os._exit(0)"), tmp_path, 120))
 
     assert executed.cells[0].outputs[0].text == "True\n"
     process_ids = [int(word) for word in (tmp_path / "pids").read_text().split()]
@@ -200,19 +201,20 @@ def test_an_unknown_kernel_is_named(tmp_path):
     notebook.metadata.kernelspec.name = "no-such-kernel"
 
     with pytest.raises(CourseKitError, match="there is no kernel named 'no-such-kernel'"):
-        execute(notebook, tmp_path, 60)
+        asyncio.run(execute(notebook, tmp_path, 60))
 
 
 def test_control_c_leaves_no_process(tmp_path):
     """An interrupted run ends its kernel and all that the kernel started."""
     program = textwrap.dedent(
         f"""
+        import asyncio
         import sys
         from pathlib import Path
         from nbformat import v4
         from coursekit.grading.execute import execute
         notebook = v4.new_notebook(cells=[v4.new_code_cell({ORPHAN!r} + "\\ntime.sleep(600)")])
-        execute(notebook, Path({str(tmp_path)!r}), 600)
+        asyncio.run(execute(notebook, Path({str(tmp_path)!r}), 600))
         """
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, start_new_session=True)

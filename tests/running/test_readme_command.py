@@ -82,6 +82,13 @@ def test_picture_is_the_last_one_of_the_chosen_cell(tmp_path, lab):
     assert (tmp_path / "docs" / "pictures" / "01-sgd.txt").read_text() == "a path\n"
 
 
+def test_deadlock_block_is_the_first_paragraph():
+    """Of what a deadline shows, the README quotes who waits for whom, not the stacks."""
+    outputs = [nbformat.v4.new_output("stream", text=text) for text in ("who waits\nfor whom\n", "\nstacks\n")]
+
+    assert readme_command.deadlock_block(outputs) == "```\nwho waits\nfor whom\n```\n"
+
+
 def test_missing_run_and_missing_picture_are_said_in_a_sentence(tmp_path, lab):
     """Without a run, or with a cell that shows nothing, the command says what to do."""
     with pytest.raises(CourseKitError, match="the newest run has no notebook of 01-sgd: run `coursekit run` first"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 INTERRUPT_GRACE_S = 10.0
 
 
-def execute(
+async def execute(
     notebook: NotebookNode,
     folder: Path,
     timeout_s: float,
@@ -36,6 +36,7 @@ def execute(
     """Execute every code cell in one fresh kernel and return the notebook with its outputs.
 
     Errors are outputs, as with nbgrader: the next cell still runs.
+    Several may run in one event loop; cancelling one ends its kernel.
     A cell that runs too long is interrupted and marked with a `CellTimeoutError`.
     When the kernel dies, will not be interrupted or the time of the notebook is up, every cell after that
     carries a `NotRun` error, so that no test among them can count as passed.
@@ -53,20 +54,6 @@ def execute(
     Raises:
         CourseKitError: If the notebook names a kernel that is not installed.
     """
-    return asyncio.run(
-        execute_async(notebook, folder, timeout_s, cell_timeout_s=cell_timeout_s, skip_tag=skip_tag),
-    )
-
-
-async def execute_async(
-    notebook: NotebookNode,
-    folder: Path,
-    timeout_s: float,
-    *,
-    cell_timeout_s: float | None = None,
-    skip_tag: str | None = None,
-) -> NotebookNode:
-    """Do what `execute` does, beside others in one event loop; cancelling it ends its kernel."""
     executed = deepcopy(notebook)
     cells = [(index, cell) for index, cell in enumerate(executed.cells) if _runs(cell, skip_tag)]
     for _, cell in cells:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.grading.execute import execute_async
+from coursekit.grading.execute import execute
 from coursekit.grading.points import score
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def default_num_jobs() -> int:
 async def _run_answer(answer: Answer, source_notebook: Path, timeout_s: float) -> AnswerResult:
     started = monotonic()
     with _working_folder(source_notebook) as folder:
-        executed = await execute_async(_answered(source_notebook, answer), folder, timeout_s, skip_tag=SKIP_TAG)
+        executed = await execute(_answered(source_notebook, answer), folder, timeout_s, skip_tag=SKIP_TAG)
     return AnswerResult(answer, score(executed), monotonic() - started)
 
 

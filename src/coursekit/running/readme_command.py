@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from nbformat import NotebookNode
+
     from coursekit.labs import Lab
 
 PNG = "image/png"
+DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
 
 
 @click.command(epilog="Example: make run bench && coursekit readme")
@@ -53,19 +56,35 @@ def keep_picture(root: Path, lab: Lab) -> None:
     """Copy the last PNG of the lab's chosen cell, and its text alternative, out of the newest run.
 
     Raises:
-        CourseKitError: there is no run of this lab, or the cell shows no picture.
+        CourseKitError: the newest run has no notebook of this lab, or the cell shows no picture.
     """
-    executed = root / "build" / "runs" / "latest" / lab.name / f"{lab.name}.ipynb"
-    if not executed.is_file():
-        raise CourseKitError(f"the newest run has no notebook of {lab.name}: run `coursekit run` first.")
-    cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.id == lab.picture]
-    shown = [output for cell in cells for output in cell.outputs if PNG in output.get("data", {})]
+    shown = [output for output in outputs_of(root, lab.name, lab.picture) if PNG in output.get("data", {})]
     if not shown:
         raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
     path = picture_file(root, lab)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(base64.b64decode(shown[-1].data[PNG]))
     alternative_file(path).write_text(shown[-1].metadata.get(PNG, {}).get("alt", lab.title) + "\n", encoding="utf-8")
+
+
+def outputs_of(root: Path, lab_name: str, cell_id: str) -> list[NotebookNode]:
+    """Return what a cell showed in the newest run.
+
+    Raises:
+        CourseKitError: there is no run of this lab.
+    """
+    executed = root / "build" / "runs" / "latest" / lab_name / f"{lab_name}.ipynb"
+    if not executed.is_file():
+        raise CourseKitError(f"the newest run has no notebook of {lab_name}: run `coursekit run` first.")
+    cells = nbformat.read(executed, as_version=4).cells
+    return [output for cell in cells if cell.id == cell_id for output in cell.outputs]
+
+
+def deadlock_block(outputs: Sequence[NotebookNode]) -> str:
+    """Return the first paragraph of what `ranks.run` said about a deadlock, as a code block."""
+    said = "".join(output.get("text", "") for output in outputs)
+    first, _, _ = said.partition("\n\n")
+    return f"```\n{first}\n```\n"
 
 
 def read_json(path: Path, command: str) -> dict[str, Any]:
