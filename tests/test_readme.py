@@ -40,3 +40,13 @@ def test_local_links_exist(document):
     missing = [link for link in links if not (path.parent / link).exists()]
 
     assert missing == []
+
+
+def test_no_block_that_a_command_fills_is_empty():
+    """What `coursekit readme` fills in from runs is there."""
+    blocks = dict(
+        re.findall(r"<!-- (\w+):begin -->\n(.*?)<!-- \1:end -->", (ROOT / "README.md").read_text(), re.DOTALL)
+    )
+
+    assert sorted(blocks) == ["bench", "deadlock", "labs", "run"]
+    assert all(block.strip() for block in blocks.values())

@@ -42,6 +42,7 @@ def readme() -> None:
     blocks = {
         "labs": table(labs, "labs/") + picture_table(root, labs),
         "run": run_block(read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")),
+        "deadlock": deadlock_block(outputs_of(root, *DEADLOCK)),
         "bench": bench_block(read_json(root / "build" / "bench.json", "make bench")),
     }
     page = root / "README.md"
