@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.ranks.environ import fill_nodes, gloo_environ, scrubbed
+from coursekit.ranks.environ import fill_nodes, gloo_environ, refuse_placing, scrubbed
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
 
@@ -46,3 +46,19 @@ def test_scrubbing_takes_out_launchers_and_nothing_else():
     kept = {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"}
     launchers = {"HOROVOD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMI_FD": "3", "HYDRA_X": "1"}
     assert scrubbed({**kept, **launchers}) == kept
+
+
+PLACES = gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=("127.0.0.1", 1234), interface="lo")
+
+
+@pytest.mark.parametrize("name", [*PLACES, "HOROVOD_ELASTIC", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_SIZE"])
+def test_whatever_places_a_rank_is_refused(name):
+    """Every variable that we set for Horovod ourselves, and those from which MPI would learn a place."""
+    with pytest.raises(ValueError, match=f"environ may not hold {name}: it tells a rank its place"):
+        refuse_placing({"PATH": "/bin", name: "0"})
+
+
+def test_settings_of_horovod_are_no_places():
+    """What a lab tunes is let through."""
+    names = ("TIMELINE", "TIMELINE_MARK_CYCLES", "CYCLE_TIME", "FUSION_THRESHOLD", "CACHE_CAPACITY", "THREAD_AFFINITY")
+    refuse_placing({f"HOROVOD_{name}": "1" for name in names})

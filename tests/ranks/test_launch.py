@@ -161,6 +161,8 @@ def takes_seed(seed):
         (whole_number, {"timeout_s": float("inf")}, ValueError, "not inf"),
         (whole_number, {"ranks_per_node": 3}, ValueError, "ranks_per_node must be from 1 to num_ranks"),
         (whole_number(7), {}, TypeError, r"needs a function to call, not 7: write run\(train, …\), not run\(train"),
+        (whole_number, {"environ": {"HOROVOD_RANK": "0"}}, ValueError, "environ may not hold HOROVOD_RANK: it tells a"),
+        (whole_number, {"environ": {"HOROVOD_CYCLE_TIME": 5}}, TypeError, "as in {'HOROVOD_CYCLE_TIME': '5'}"),
         (takes_seed, {}, TypeError, "argument 'seed' has a name that ranks.run keeps for itself: rename it"),
     ],
 )
@@ -194,6 +196,37 @@ def test_variables_of_a_surrounding_launcher_do_not_reach_ranks(monkeypatch):
     monkeypatch.setenv("HOROVOD_CONTROLLER", "mpi")
     monkeypatch.setenv("COURSE", "on")
     assert ranks.run(variables_and_facts) == [([], "on", 0, 2), ([], "on", 1, 2)]
+
+
+def cycle_time():
+    """Return what this rank's environment says on Horovod's cycle, and its world."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    return os.environ.get("HOROVOD_CYCLE_TIME"), hvd.rank(), hvd.size()
+
+
+def test_environ_reaches_the_ranks_of_one_run_alone(monkeypatch):
+    """Variables of Horovod come from the call, not from outside, and are gone in the next run."""
+    monkeypatch.setenv("HOROVOD_CYCLE_TIME", "1")
+    assert ranks.run(cycle_time, environ={"HOROVOD_CYCLE_TIME": "5"}) == [("5", 0, 2), ("5", 1, 2)]
+    assert ranks.run(cycle_time) == [(None, 0, 2), (None, 1, 2)]
+    assert os.environ["HOROVOD_CYCLE_TIME"] == "1"
+
+
+def timeline_of_one_sum():
+    """Sum something on every rank; with HOROVOD_TIMELINE, Horovod writes down when."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    hvd.allreduce(np.ones(10))
+
+
+def test_horovod_itself_reads_the_variables(tmp_path):
+    """Its C++ half, which sees the process's environment and not Python's copy, writes the timeline asked for."""
+    timeline = tmp_path / "timeline.json"
+    ranks.run(timeline_of_one_sum, environ={"HOROVOD_TIMELINE": str(timeline)})
+    assert "NEGOTIATE_ALLREDUCE" in timeline.read_text()
 
 
 def sockets_of_the_run():

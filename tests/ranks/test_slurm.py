@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 import time
@@ -60,7 +61,7 @@ def place_and_sum(values):
     import horovod.tensorflow as hvd
 
     hvd.init()
-    print("in a step")
+    print(f"in a step, cycle {os.environ.get('HOROVOD_CYCLE_TIME')}")
     total = hvd.allreduce(values[hvd.rank()], op=hvd.Sum).numpy()
     return hvd.rank(), hvd.local_size(), hvd.cross_size(), total.tolist()
 
@@ -82,8 +83,8 @@ def test_a_step_serves_runs_as_one_machine_does(capsys):
     """Results, output, exceptions and deadlines come from tasks on two nodes, and a second run is quick."""
     values = np.array([[1.0, 2.0], [10.0, 20.0]])
     expected = [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
-    assert ranks.run(place_and_sum, values) == expected
-    assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step", "[1] in a step"]
+    assert ranks.run(place_and_sum, values, environ={"HOROVOD_CYCLE_TIME": "5"}) == expected
+    assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step, cycle 5", "[1] in a step, cycle 5"]
     step = slurm.shared_step(2)
     with pytest.raises(ranks.RankError, match=r"^rank 0 raised ValueError(.|\n)*own words"):
         ranks.run(fail_or_hang, "fail")

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 # mpirun refuses to start inside mpirun, and a lone process takes itself for rank 3 of 8.
 LAUNCHER_PREFIXES = ("HOROVOD_", "OMPI_", "PMIX_", "PMI_", "PMI2_", "PRTE_", "HYDRA_")
 
+# What `gloo_environ` sets on every rank, and what would make Horovod look for its place elsewhere.
+PLACE_PREFIXES = (
+    *("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_", "HOROVOD_CROSS_", "HOROVOD_HOSTNAME", "HOROVOD_ELASTIC"),
+    *("HOROVOD_CONTROLLER", "HOROVOD_CPU_OPERATIONS", "HOROVOD_GLOO_RENDEZVOUS_", "HOROVOD_GLOO_IFACE"),
+    *(prefix for prefix in LAUNCHER_PREFIXES if prefix != "HOROVOD_"),
+)
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -19,6 +26,20 @@ def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a copy of the environment without the variables of a surrounding launcher."""
     source = os.environ if environ is None else environ
     return {name: value for name, value in source.items() if not name.startswith(LAUNCHER_PREFIXES)}
+
+
+def refuse_placing(environ: Mapping[str, str]) -> None:
+    """Refuse extra variables for ranks that are no text, or that say where a rank belongs, which is our own business.
+
+    Raises:
+        TypeError: a name or a value is not text.
+        ValueError: a variable places ranks.
+    """
+    for name, value in environ.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"environ holds {name!r}: {value!r}, but both must be text, as in {{'{name}': '{value}'}}")
+        if name.startswith(PLACE_PREFIXES):
+            raise ValueError(f"environ may not hold {name}: it tells a rank its place, which ranks.run does itself")
 
 
 def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:

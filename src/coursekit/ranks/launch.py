@@ -16,7 +16,7 @@ import cloudpickle
 
 from coursekit.ranks import slurm
 from coursekit.ranks.devices import HIDE_GPUS, gpu_environ
-from coursekit.ranks.environ import fill_nodes, scrubbed
+from coursekit.ranks.environ import fill_nodes, refuse_placing, scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_timeout
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
@@ -24,12 +24,12 @@ from coursekit.ranks.watch import Outcome, Watch
 from coursekit.ranks.worker import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from coursekit.ranks.forkserver import Job
 
 DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
-RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "use_gpus", "show_output")
+RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "use_gpus", "environ", "show_output")
 
 _one_run_at_a_time = threading.Lock()
 
@@ -43,6 +43,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     num_threads: int = 1,
     ranks_per_node: int | None = None,
     use_gpus: bool | None = None,
+    environ: Mapping[str, str] | None = None,
     show_output: bool = True,
     **kwargs: Any,
 ) -> list[Any]:
@@ -61,6 +62,9 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         ranks_per_node: lets ranks believe that each node holds this many of them, so that the local rank differs
             from the rank. By default all are on one node.
         use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
+        environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE` or
+            `HOROVOD_CYCLE_TIME`; Horovod's variables reach ranks in no other way. What TensorFlow reads while it is
+            imported (`TF_CPP_MIN_LOG_LEVEL`, `OMP_NUM_THREADS`, `MALLOC_…`) comes too late.
         show_output: whether to show what ranks print.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
 
@@ -72,6 +76,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         RankTimeoutError: the deadline passed. The message says who waits in which collective.
     """
     _check(function, num_ranks, timeout_s, ranks_per_node)
+    extra = dict(environ or {})
+    refuse_placing(extra)
     task = Task(
         call=_pickle_call(function, args, kwargs),
         num_ranks=num_ranks,
@@ -85,7 +91,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     with _one_run_at_a_time:
         job = None
         try:
-            job = (_start_in_step if in_step else _start_here)(task, ranks_per_node or num_ranks, use_gpus=use_gpus)
+            start = _start_in_step if in_step else _start_here
+            job = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
@@ -129,18 +136,17 @@ def _cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
 
 
-def _start_here(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+def _start_here(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> Job:
     """Start the ranks on this machine."""
     ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
-    environ = gpu_environ(scrubbed(), ranks_per_node, use_gpus=use_gpus)
-    return shared_server().launch(task, environ, ranks_on_nodes)
+    return shared_server().launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
 
 
-def _start_in_step(task: Task, ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+def _start_in_step(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> Job:
     """Start the ranks as tasks of the Slurm job we are in, which has spread them over nodes and given them GPUs."""
     del ranks_per_node
     hidden = HIDE_GPUS if use_gpus is False else {}
-    return slurm.shared_step(task.num_ranks).launch(task, {**scrubbed(), **hidden})
+    return slurm.shared_step(task.num_ranks).launch(task, {**environ, **hidden})
 
 
 def _stop(job: Job | None, close_server: Callable[[], None]) -> None:
