@@ -1,8 +1,9 @@
 """A network that is a spy: its training shows which samples every step used, on which ranks, and with which rate.
 
-The network looks at no picture and has one weight, a *bias* with an entry for each class; every sample is a class of its own.
-The gradient of the cross-entropy is then softmax(bias) minus how often each sample is in the batch, over the batch size,
-so an update can be predicted from the samples, and compared.
+The network looks at no picture and has one weight, a *bias* with an entry for each class;
+every sample is a class of its own.
+The gradient of the cross-entropy is then softmax(bias) minus how often each sample is in the batch,
+over the batch size, so an update can be predicted from the samples, and compared.
 Before each step the spy writes down its bias and the samples of the batch, which it knows by their colours.
 It does so in `fit`, in a loop of one's own and in an Estimator alike.
 """

@@ -1,0 +1,59 @@
+"""The networks of the CNN labs: all of `tf.keras.applications` by name, without trained weights, and a small one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coursekit.errors import CourseKitError
+
+NUM_CLASSES = 1001  # ImageNet's labels are 1 to 1000; 0 is the background that its files never use
+SMALL = "SmallCNN"
+# Keras's own values of 0.99 and 0.999 need thousands of steps before the averages that evaluation uses are of any worth.
+# 0.9 is what Goyal et al. (2017, section 5.1) train ResNet-50 with.
+BATCH_NORM_MOMENTUM = 0.9
+
+
+def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) -> Any:
+    """Return an uncompiled network with random weights: pictures in, logits out, shape (batch, num_classes).
+
+    Args:
+        name: a network of `tf.keras.applications`, such as MobileNetV2 or ResNet50, or SmallCNN.
+        image_size: height and width of the pictures, in pixels.
+        num_classes: the number of logits.
+
+    Raises:
+        CourseKitError: there is no such network, or it does not take such small pictures.
+    """
+    import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
+
+    if name == SMALL:
+        return _small_cnn(image_size, num_classes)
+    make = getattr(tf.keras.applications, name, None)
+    if not callable(make):
+        known = sorted(name for name, value in vars(tf.keras.applications).items() if callable(value))
+        raise CourseKitError(f"there is no network {name!r}; the names are {SMALL}, {', '.join(known)}.")
+    shape = (image_size, image_size, 3)
+    try:
+        network = make(weights=None, input_shape=shape, classes=num_classes, classifier_activation=None)
+    except ValueError as error:
+        raise CourseKitError(f"{name} cannot be built for pictures of {image_size} pixels: {error}") from None
+    for layer in network.layers:
+        if isinstance(layer, tf.keras.layers.BatchNormalization):
+            layer.momentum = BATCH_NORM_MOMENTUM
+    # Under mixed precision the loss needs logits of 32 bits.
+    return tf.keras.Model(network.input, tf.keras.layers.Activation("linear", dtype="float32")(network.output))
+
+
+def _small_cnn(image_size: int, num_classes: int) -> Any:
+    """Return three convolutions with batch normalisation, and a mean over the picture: traced in about a second."""
+    import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
+
+    layers = [tf.keras.Input((image_size, image_size, 3))]
+    for num_filters in (16, 32, 64):
+        layers += [
+            tf.keras.layers.Conv2D(num_filters, 3, strides=2, padding="same", use_bias=False),
+            tf.keras.layers.BatchNormalization(momentum=BATCH_NORM_MOMENTUM),
+            tf.keras.layers.ReLU(),
+        ]
+    layers += [tf.keras.layers.GlobalAveragePooling2D(), tf.keras.layers.Dense(num_classes, dtype="float32")]
+    return tf.keras.Sequential(layers, name=SMALL)
