@@ -1,0 +1,16 @@
+"""How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
+
+from coursekit.throughput.picture import PUBLISHED_P100, Published, Row, show_throughput
+from coursekit.throughput.steps import StepTimes, step_times
+from coursekit.throughput.timeline import Communication, communication_share
+
+__all__ = [
+    "PUBLISHED_P100",
+    "Communication",
+    "Published",
+    "Row",
+    "StepTimes",
+    "communication_share",
+    "show_throughput",
+    "step_times",
+]

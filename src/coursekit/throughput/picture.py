@@ -1,0 +1,191 @@
+"""The picture of a throughput measurement: speed and efficiency here, communication here, published figures beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.pictures import COLORS, panels, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HEADROOM = 1.45  # how far an axis goes above its tallest bar: room for words
+PUBLISHED_WHERE = "InceptionV3, batch 64, nodes with one P100 each, from CSCS's regression suite"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: images per second of every rank, and the share of a step in communication where it is known."""
+
+    num_ranks: int
+    images_per_s: Sequence[float]
+    communication_share: float | None = None
+
+    @property
+    def per_rank(self) -> float:
+        """Images per second of one rank, on average."""
+        return sum(self.images_per_s) / self.num_ranks
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure that somebody else measured: images per second of all GPUs together."""
+
+    num_gpus: int
+    images_per_s: float
+    software: str
+
+    @property
+    def per_gpu(self) -> float:
+        """Images per second of one GPU."""
+        return self.images_per_s / self.num_gpus
+
+
+_TF_2 = "TF 2.4, Horovod 0.21"
+_TF_1 = "TF 1.11, Horovod 0.15 (2018)"
+PUBLISHED_P100 = (
+    Published(1, 214, _TF_2),
+    Published(8, 1712, _TF_2),
+    Published(32, 6848, _TF_2),
+    Published(32, 4403, _TF_1),
+)
+
+
+def show_throughput(rows: Sequence[Row], reference: Sequence[Published] = PUBLISHED_P100) -> None:
+    """Show what was measured here, with the scaling efficiency, next to published figures of another machine.
+
+    Args:
+        rows: one measurement with one rank, and others with more.
+        reference: what the right panel shows.
+
+    Raises:
+        CourseKitError: there is no measurement with one rank, or a row lacks the figure of some rank.
+    """
+    show(*draw_throughput(rows, reference))
+
+
+def draw_throughput(rows: Sequence[Row], reference: Sequence[Published]) -> tuple[Figure, str]:
+    """Return the figure of `show_throughput` and its text alternative."""
+    _check(rows)
+    figure, (left, middle, right) = panels(3, height_inch=4.0)
+    words = [
+        _draw_speed(left, rows),
+        _draw_communication(middle, rows),
+        _draw_published(right, reference),
+    ]
+    return figure, " ".join(words)
+
+
+def efficiency(row: Row, rows: Sequence[Row]) -> float:
+    """Return the images per second of all ranks of `row` as a share of that many times one rank alone."""
+    alone = next(other for other in rows if other.num_ranks == 1)
+    return row.per_rank / alone.per_rank
+
+
+def _check(rows: Sequence[Row]) -> None:
+    if not any(row.num_ranks == 1 for row in rows):
+        raise CourseKitError("there is no measurement with one rank to compare with: give show_throughput one.")
+    for row in rows:
+        if len(row.images_per_s) != row.num_ranks or min(row.images_per_s) <= 0:
+            raise CourseKitError(
+                f"a row has {row.num_ranks} rank(s) and the speeds {list(row.images_per_s)}: give one above 0 for each."
+            )
+
+
+def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
+    """Draw one bar per measurement, with its efficiency, and return the panel in words."""
+    axes.bar([str(row.num_ranks) for row in rows], [row.per_rank for row in rows], color=COLORS[0], width=0.6)
+    words = []
+    for position, row in enumerate(rows):
+        share = _percent(efficiency(row, rows))
+        text = _speed(row.per_rank) if row.num_ranks == 1 else f"{_speed(row.per_rank)}\n{share}"
+        axes.annotate(text, (position, row.per_rank), **_ABOVE)
+        scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"
+        words.append(f"{_ranks(row.num_ranks)}: {_speed(row.per_rank)} images per second each{scaled}.")
+    axes.set(xlabel="ranks", ylabel="images/s per rank", xlim=_narrow(len(rows)))
+    axes.set_ylim(0, HEADROOM * max(row.per_rank for row in rows))
+    axes.set_title("Measured here: speed and\nscaling efficiency", fontsize="medium")
+    return "Measured here, " + " ".join(words)
+
+
+def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
+    """Draw how a step divides into communication and the rest, and return the panel in words."""
+    known = [(row, row.communication_share) for row in rows if row.communication_share is not None]
+    labels = [str(row.num_ranks) for row, _ in known]
+    shares = [share for _, share in known]
+    axes.bar(labels, shares, color=COLORS[1], width=0.6, label="in allreduce")
+    rest = [1 - share for share in shares]
+    axes.bar(labels, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor="0.6", label="other")
+    for position, share in enumerate(shares):
+        axes.annotate(_percent(share), (position, 1), **_ABOVE)
+    axes.set(
+        xlabel="ranks",
+        ylabel="share of a step",
+        xlim=_narrow(len(known)),
+        ylim=(0, HEADROOM),
+        yticks=[0, 0.5, 1],
+        yticklabels=["0", "50 %", "100 %"],
+    )
+    axes.set_title("Measured here:\nHorovod's timeline", fontsize="medium")
+    if not known:
+        axes.annotate("no timeline", (0.5, 0.5), xycoords="axes fraction", ha="center")
+        return "No timeline was recorded."
+    axes.legend(fontsize="small", loc="upper center", ncols=2, handlelength=1.2, columnspacing=1)
+    parts = [f"{_percent(share)} of a step of {_ranks(row.num_ranks)} in allreduce" for row, share in known]
+    return f"By Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
+
+
+def _draw_published(axes: Axes, reference: Sequence[Published]) -> str:
+    """Draw the published figures per GPU, said to be published, and return the panel in words."""
+    software = list(dict.fromkeys(figure.software for figure in reference))
+    for number, name in enumerate(software):
+        own = [(position, figure) for position, figure in enumerate(reference) if figure.software == name]
+        heights = [figure.per_gpu for _, figure in own]
+        axes.bar([position for position, _ in own], heights, color=COLORS[2 + number], width=0.6, label=name)
+    for position, figure in enumerate(reference):
+        axes.annotate(f"{figure.per_gpu:.0f}", (position, figure.per_gpu), **_ABOVE)
+        total = f"{figure.images_per_s:.0f} in all" if figure.num_gpus > 1 else ""
+        axes.text(position, figure.per_gpu / 2, total, rotation=90, **_CENTRED)
+    axes.set_xticks(range(len(reference)), [str(figure.num_gpus) for figure in reference])
+    tallest = max((figure.per_gpu for figure in reference), default=1.0)
+    axes.set(xlabel="P100 nodes", ylabel="images/s per GPU", ylim=(0, HEADROOM * tallest))
+    axes.set_title("Published, another machine:\nInceptionV3, batch 64", fontsize="medium")
+    axes.legend(fontsize="x-small", loc="upper center", handlelength=1.2)
+    parts = [f"{f.images_per_s:.0f} images per second on {_nodes(f.num_gpus)} ({f.software})" for f in reference]
+    return f"Published for another machine ({PUBLISHED_WHERE}): {', '.join(parts)}."
+
+
+_ABOVE = {
+    "xytext": (0, 3),
+    "textcoords": "offset points",
+    "ha": "center",
+    "va": "bottom",
+    "fontsize": "small",
+}
+_CENTRED = {"ha": "center", "va": "center", "fontsize": "small"}
+
+
+def _narrow(num_bars: int) -> tuple[float, float]:
+    """Return the limits of an axis with that many bars, of which a single one must not fill the panel."""
+    return -0.8, max(num_bars, 1) - 0.2
+
+
+def _ranks(num_ranks: int) -> str:
+    return "1 rank" if num_ranks == 1 else f"{num_ranks} ranks"
+
+
+def _nodes(num_nodes: int) -> str:
+    return "1 node" if num_nodes == 1 else f"{num_nodes} nodes"
+
+
+def _speed(images_per_s: float) -> str:
+    return f"{images_per_s:.0f}" if images_per_s >= 100 else f"{images_per_s:.3g}"  # noqa: PLR2004  # three digits
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,131 @@
+"""Read from Horovod's timeline how much of each training step is spent in allreduce.
+
+Rank 0 writes the timeline as a Chrome trace when `HOROVOD_TIMELINE` names a file. A tensor is a "process" there, and
+its phases are nested: NEGOTIATE_ALLREDUCE, then ALLREDUCE with the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
+(or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA in it (Horovod 0.28, `common/timeline.cc`).
+Tensors that travel together in one fusion buffer show the same seconds each, so durations must not be added up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Array = np.ndarray[Any, Any]
+
+REDUCTION = "ALLREDUCE"
+WAITING = "WAIT_"  # an activity that waits for the GPU to finish computing
+MICROSECONDS = 1e-6
+_BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
+
+
+@dataclass(frozen=True)
+class Communication:
+    """What rank 0 did in each training step; a step lasts from one reduction of a gradient to its next.
+
+    Attributes:
+        step_s: seconds of each step.
+        communication_s: seconds of each step in which gradients were copied or on their way. Waiting for ranks that
+            are not ready yet (negotiation) does not count, and computing may go on meanwhile.
+    """
+
+    step_s: tuple[float, ...]
+    communication_s: tuple[float, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of a step that communication takes, from 0 to 1: the median over steps."""
+        return float(np.median(np.divide(self.communication_s, self.step_s)))
+
+
+def communication_share(path: Path | str) -> Communication:
+    """Return the seconds of steps and of communication that a timeline holds.
+
+    The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
+    A timeline that ends in the middle of an event, since its rank was killed, is read up to there.
+
+    Args:
+        path: the file that `HOROVOD_TIMELINE` named.
+
+    Raises:
+        CourseKitError: there is no such file, it is no timeline, or it holds less than two steps.
+    """
+    starts, activities = _reductions(_events(Path(path)))
+    # Metrics are averaged once per epoch, gradients once per step: what is reduced most often marks the steps.
+    marks = max(starts.values(), key=len, default=[])
+    if len(marks) < 2:  # noqa: PLR2004  # a step lies between two marks
+        raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")
+    bounds = np.array(marks) * MICROSECONDS
+    communication = np.diff(seconds_covered(np.array(activities).reshape(-1, 2) * MICROSECONDS, bounds))
+    return Communication(tuple(np.diff(bounds).tolist()), tuple(communication.tolist()))
+
+
+def seconds_covered(intervals: Array, times: Array) -> Array:
+    """Return for each time how many seconds before it lie in at least one interval.
+
+    Args:
+        intervals: begin and end of each, shape (num_intervals, 2); they may overlap.
+        times: shape (num_times,).
+    """
+    if not len(intervals):
+        return np.zeros(len(times))
+    begins, ends = intervals[np.argsort(intervals[:, 0])].T
+    reached = np.maximum.accumulate(ends)  # the latest end up to each interval
+    first = np.concatenate([[True], begins[1:] > reached[:-1]])  # begins that nothing before them reaches
+    begins, ends = begins[first], reached[np.concatenate([first[1:], [True]])]
+    covered = np.concatenate([[0.0], np.cumsum(ends - begins)])
+    corners = np.stack([begins, ends], axis=1).ravel()
+    result: Array = np.interp(times, corners, np.stack([covered[:-1], covered[1:]], axis=1).ravel())
+    return result
+
+
+def _reductions(events: Iterable[dict[str, Any]]) -> tuple[dict[int, list[float]], list[tuple[float, float]]]:
+    """Return when reductions began, by tensor, and begin and end of their activities, all in microseconds."""
+    starts: dict[int, list[float]] = defaultdict(list)
+    activities: list[tuple[float, float]] = []
+    stacks: dict[int, list[tuple[str, float]]] = defaultdict(list)
+    for event in events:
+        tensor, kind = event.get("pid", 0), event.get("ph")
+        stack = stacks[tensor]
+        if kind == "B":
+            stack.append((event["name"], event["ts"]))
+            if event["name"] == REDUCTION:
+                starts[tensor].append(event["ts"])
+        elif kind == "E" and stack:
+            name, begin = stack.pop()
+            if stack and stack[-1][0] == REDUCTION and not name.startswith(WAITING):
+                activities.append((begin, event["ts"]))
+    return starts, activities
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the events of a trace, up to the place where it was cut off."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CourseKitError(
+            f"there is no timeline {path} ({error.strerror}): "
+            'have one written with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).'
+        ) from None
+    if not text.startswith("["):
+        raise CourseKitError(f"{path} is no timeline of Horovod: it does not begin with a list of events.")
+    decoder = json.JSONDecoder()
+    position = 0
+    while True:
+        position = _BETWEEN_EVENTS.match(text, position).end()  # type: ignore[union-attr]  # fits the empty text too
+        try:
+            event, position = decoder.raw_decode(text, position)
+        except ValueError:  # the closing bracket, or an event without its end
+            return
+        yield event

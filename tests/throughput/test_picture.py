@@ -1,0 +1,83 @@
+"""The throughput picture: numbers in the words, words that do not touch, and rows that cannot be right."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from coursekit.errors import CourseKitError
+from coursekit.throughput import PUBLISHED_P100, Row
+from coursekit.throughput.picture import draw_throughput, efficiency
+
+ROWS = [Row(1, [118.3]), Row(2, [101.2, 99.1], communication_share=0.23)]
+
+
+def test_efficiency_compares_all_ranks_with_as_many_times_one():
+    """200.3 images per second of two ranks are 84.7 % of twice 118.3."""
+    assert efficiency(ROWS[1], ROWS) == pytest.approx((101.2 + 99.1) / (2 * 118.3))
+    assert efficiency(ROWS[0], ROWS) == 1
+
+
+def test_the_text_alternative_says_all_numbers():
+    """What was measured, what the timeline says, and what others published, said to be another machine's."""
+    _, words = draw_throughput(ROWS, PUBLISHED_P100)
+
+    assert words == (
+        "Measured here, 1 rank: 118 images per second each. "
+        "2 ranks: 100 images per second each, a scaling efficiency of 85 %. "
+        "By Horovod's timeline, 23 % of a step of 2 ranks in allreduce; the rest is computing or waiting. "
+        "Published for another machine (InceptionV3, batch 64, nodes with one P100 each, "
+        "from CSCS's regression suite): "
+        "214 images per second on 1 node (TF 2.4, Horovod 0.21), "
+        "1712 images per second on 8 nodes (TF 2.4, Horovod 0.21), "
+        "6848 images per second on 32 nodes (TF 2.4, Horovod 0.21), "
+        "4403 images per second on 32 nodes (TF 1.11, Horovod 0.15 (2018))."
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [Row(1, [40.0])],
+        [Row(1, [1118.0], 0.01), Row(2, [555.0] * 2, 0.2), Row(4, [900.0] * 4, 0.3), Row(32, [820.0] * 32, 1.0)],
+    ],
+)
+def test_no_words_touch_each_other(rows):
+    """Numbers above bars, legends, titles and labels each have their own place, inside the picture."""
+    figure, _ = draw_throughput(rows, PUBLISHED_P100)
+    FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
+    boxes = {}
+    for axes in figure.axes:
+        legends = [axes.get_legend()] if axes.get_legend() else []
+        for item in [*axes.texts, *legends, axes.title, axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels()]:
+            words = item.get_text() if hasattr(item, "get_text") else "legend"
+            if words:
+                boxes[axes, words, item] = item.get_window_extent()
+    touching = [(one[1], two[1]) for one, two in combinations(boxes, 2) if boxes[one].overlaps(boxes[two])]
+
+    assert touching == []
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes.values())
+
+
+def test_the_published_figures_are_those_of_the_source():
+    """Per GPU: 214 images per second at every size, and 138 in 2018."""
+    assert [round(figure.per_gpu) for figure in PUBLISHED_P100] == [214, 214, 214, 138]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "no measurement with one rank"),
+        ([Row(2, [1.0, 1.0])], "no measurement with one rank"),
+        ([Row(1, [1.0]), Row(2, [1.0])], r"has 2 rank\(s\) and the speeds \[1.0\]: give one above 0 for each"),
+        ([Row(1, [0.0])], r"has 1 rank\(s\) and the speeds \[0.0\]"),
+    ],
+)
+def test_rows_that_cannot_be_compared_are_refused(rows, words):
+    """One sentence."""
+    with pytest.raises(CourseKitError, match=words):
+        draw_throughput(rows, PUBLISHED_P100)

@@ -1,0 +1,161 @@
+"""Seconds of communication in Horovod's timeline: known unions, cut files, and timelines of two real ranks."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from coursekit.errors import CourseKitError
+from coursekit.throughput import communication_share
+from coursekit.throughput.timeline import seconds_covered
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+SECOND = 1_000_000  # microseconds
+
+
+def reduction(tensor, begin_s, *activities):
+    """Return the events of one allreduce, from its negotiation on; activities are (name, begin_s, end_s)."""
+    events = [("B", "NEGOTIATE_ALLREDUCE", begin_s - 0.5), ("X", "1", begin_s - 0.1), ("E", None, begin_s)]
+    events.append(("B", "ALLREDUCE", begin_s))
+    for name, begin, end in activities:
+        events += [("B", name, begin), ("E", None, end)]
+    events.append(("E", None, activities[-1][2]))
+    named = [{"ph": kind, "ts": round(second * SECOND), "pid": tensor, "name": name} for kind, name, second in events]
+    return [{key: value for key, value in event.items() if value is not None} for event in named]
+
+
+# Two tensors, fused in the first two steps; steps begin when tensor 1 does, at 1, 5, 9 and 19 seconds.
+TRACE = [
+    {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "gradient"}},
+    {"ph": "i", "name": "CYCLE_START", "ts": 0, "s": "g"},
+    *reduction(1, 1, ("MEMCPY_IN_FUSION_BUFFER", 1, 1.5), ("GLOO_ALLREDUCE", 1.5, 3)),  # 2 s in 4
+    *reduction(2, 1, ("MEMCPY_IN_FUSION_BUFFER", 1, 1.5), ("GLOO_ALLREDUCE", 1.5, 3)),
+    *reduction(1, 5, ("WAIT_FOR_DATA", 5, 6), ("NCCL_ALLREDUCE", 6, 7)),  # 6 to 7.5 and 8 to 8.5: 2 s in 4
+    *reduction(2, 6.5, ("NCCL_ALLREDUCE", 6.5, 7.5), ("MEMCPY_OUT_FUSION_BUFFER", 8, 8.5)),
+    *reduction(1, 9, ("MPI_ALLREDUCE", 9, 11)),  # 9 to 11 and 18 to 19: 3 s in 10
+    *reduction(2, 18, ("MPI_ALLREDUCE", 18, 20)),
+    *reduction(1, 19, ("MPI_ALLREDUCE", 19, 21)),
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a timeline and returns its path."""
+
+    def write_timeline(text):
+        path = tmp_path / "timeline.json"
+        path.write_text(text)
+        return path
+
+    return write_timeline
+
+
+def test_overlapping_phases_count_once(write):
+    """Fused tensors share their seconds; negotiation and waiting for a GPU do not count."""
+    found = communication_share(write(json.dumps(TRACE)))
+
+    np.testing.assert_allclose(found.step_s, [4, 4, 10], rtol=1e-12)
+    np.testing.assert_allclose(found.communication_s, [2, 2, 3], rtol=1e-12)
+    assert found.share == pytest.approx(0.5, rel=1e-12)
+
+
+def test_a_timeline_of_a_killed_rank_is_read_up_to_its_last_event(write):
+    """Without the closing bracket, and with half an event at the end: the last reduction is not known to have ended."""
+    text = json.dumps(TRACE, indent=1)
+    whole = communication_share(write(text))
+
+    assert communication_share(write(text[: text.rindex("]")])) == whole
+    assert communication_share(write(text[: text.rindex("ph")])) == whole
+    cut = communication_share(write(text[: text.index(str(19 * SECOND))]))
+    assert cut == type(cut)(whole.step_s[:2], whole.communication_s[:2])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no timeline of Horovod"),
+        ("rank 0 says hello", "is no timeline of Horovod"),
+        ("[", "holds less than two training steps"),
+        (json.dumps(reduction(1, 1, ("GLOO_ALLREDUCE", 1, 2))), "holds less than two training steps"),
+    ],
+)
+def test_what_holds_no_two_steps_is_refused(write, text, words):
+    """One sentence names the file."""
+    with pytest.raises(CourseKitError, match=rf"timeline\.json {words}"):
+        communication_share(write(text))
+
+
+def test_a_missing_timeline_is_explained(tmp_path):
+    """The sentence says how to get one."""
+    with pytest.raises(CourseKitError, match=r"there is no timeline .*a\.json \(No such file.*HOROVOD_TIMELINE"):
+        communication_share(tmp_path / "a.json")
+
+
+def test_covered_seconds_equal_counting_on_a_fine_grid():
+    """Random intervals, nested, touching and apart, against marking every thousandth of a second."""
+    rng = np.random.default_rng(3)
+    begins = rng.integers(0, 900, size=40)
+    intervals = np.stack([begins, begins + rng.integers(0, 30, size=40)], axis=1)
+    grid = np.zeros(1000, dtype=bool)
+    for begin, end in intervals:
+        grid[begin:end] = True
+    times = np.arange(0, 1001, 7)
+    expected = [grid[:time].sum() for time in times]
+
+    np.testing.assert_allclose(seconds_covered(intervals / 1000, times / 1000), np.divide(expected, 1000), atol=1e-12)
+
+
+def train(num_epochs, num_steps):
+    """Train a small network with all of Horovod's usual callbacks."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8, input_shape=(64,)), tf.keras.layers.Dense(1)])
+    model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.001)), loss="mse")
+    x = np.random.default_rng(0).normal(size=(4 * num_steps, 64)).astype("float32")
+    callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()]
+    model.fit(x, x[:, :1], batch_size=4, epochs=num_epochs, verbose=0, callbacks=callbacks)
+
+
+def test_the_steps_of_a_keras_training_are_found(tmp_path):
+    """Broadcasts, and averages of metrics at the ends of epochs, are no steps; 30 reductions enclose 29 steps."""
+    path = tmp_path / "timeline.json"
+    ranks.run(train, 3, 10, environ={"HOROVOD_TIMELINE": str(path)})
+    found = communication_share(path)
+
+    # The writer stops with the ranks, perhaps before it has written the last step.
+    assert 26 <= len(found.step_s) <= 29
+    assert 0 < found.share < 1
+
+
+def send(num_numbers, num_steps, computing_s):
+    """Take turns at computing, or what stands for it, and at reducing a tensor of this size."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    gradient = np.ones(num_numbers, dtype=np.float32)
+    for _ in range(num_steps):
+        time.sleep(computing_s)
+        hvd.allreduce(gradient)
+
+
+def test_the_more_two_ranks_send_the_more_of_a_step_is_communication(tmp_path):
+    """From 4 bytes to 40 MB, with 50 ms of computing between; no step is shorter than its computing."""
+    found = []
+    for num_numbers in (1, 10_000_000):
+        path = tmp_path / "timeline.json"
+        ranks.run(send, num_numbers, 8, 0.05, environ={"HOROVOD_TIMELINE": str(path)})
+        found.append(communication_share(path))
+    little, much = found
+
+    assert 0 < little.share < much.share < 1
+    for one in found:
+        assert np.all(np.subtract(one.step_s, one.communication_s) >= 0.05)
