@@ -1,0 +1,128 @@
+"""Write TFRecord files in the form of ImageNet's."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+Array = np.ndarray[Any, Any]
+
+FIRST_LABEL, LAST_LABEL = 1, 1000
+NUM_CHANNELS = 3
+PART_SUFFIX = ".part"
+
+
+class Picture(NamedTuple):
+    """One image and what its record says about it.
+
+    Attributes:
+        pixels: RGB, uint8, shape (height, width, 3).
+        label: 1 to 1000; 0 is ImageNet's background, which no image has.
+        synset: the class as ImageNet numbers it, such as n01440764.
+        text: the class in words.
+        filename: the name the image had as a file.
+    """
+
+    pixels: Array
+    label: int
+    synset: str
+    text: str
+    filename: str
+
+
+def write_file(
+    path: str | os.PathLike[str], images: Sequence[Array] | Array, labels: Sequence[int] | Array, quality: int = 95
+) -> Path:
+    """Write images as one TFRecord file with all of ImageNet's standard keys; the file appears whole or not at all.
+
+    Args:
+        path: the file to write; its folder must exist.
+        images: RGB, uint8, each of shape (height, width, 3).
+        labels: of the same number, each from 1 to 1000.
+        quality: of the JPEGs, 1 to 100.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        CourseKitError: when images and labels do not go together, or a value is out of range.
+    """
+    if len(images) != len(labels):
+        raise CourseKitError(f"{path}: {len(images)} images and {len(labels)} labels: give one label for each image.")
+    stem = Path(path).name
+    return write_pictures(
+        path,
+        (
+            Picture(
+                np.asarray(pixels), int(label), f"n{int(label):08d}", f"class {int(label)}", f"{stem}_{number}.JPEG"
+            )
+            for number, (pixels, label) in enumerate(zip(images, labels))
+        ),
+        quality,
+    )
+
+
+def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], quality: int) -> Path:
+    """Write pictures as one TFRecord file; it appears whole or not at all.
+
+    Raises:
+        CourseKitError: when a picture's pixels or label are not as `Picture` says.
+        OSError: when the file cannot be written.
+    """
+    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+
+    path = Path(path)
+    # Another process may write the same file at the same time, so each has a part of its own.
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
+    try:
+        with tf.io.TFRecordWriter(str(part)) as writer:
+            for number, picture in enumerate(pictures):
+                _refuse_unfit(picture, f"{path}, image {number}")
+                writer.write(_example(picture, quality))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _refuse_unfit(picture: Picture, where: str) -> None:
+    pixels = picture.pixels
+    if pixels.dtype != np.uint8 or pixels.ndim != NUM_CHANNELS or pixels.shape[-1] != NUM_CHANNELS or not pixels.size:
+        raise CourseKitError(f"{where} is {pixels.dtype} of shape {pixels.shape}: give uint8 of (height, width, 3).")
+    if not FIRST_LABEL <= picture.label <= LAST_LABEL:
+        raise CourseKitError(f"{where} has the label {picture.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")
+
+
+def _example(picture: Picture, quality: int) -> bytes:
+    """Return the serialised example of a picture, with the keys of ImageNet's TFRecord files."""
+    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+
+    height, width, num_channels = picture.pixels.shape
+    numbers = {
+        "image/height": height,
+        "image/width": width,
+        "image/channels": num_channels,
+        "image/class/label": picture.label,
+    }
+    texts = {
+        "image/colorspace": b"RGB",
+        "image/format": b"JPEG",
+        "image/class/synset": picture.synset.encode(),
+        "image/class/text": picture.text.encode(),
+        "image/filename": picture.filename.encode(),
+        "image/encoded": tf.io.encode_jpeg(picture.pixels, quality=quality).numpy(),
+    }
+    features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
+    features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
+    # Protocol buffers write a map in any order; the same picture shall give the same bytes.
+    example = tf.train.Example(features=tf.train.Features(feature=features))
+    return bytes(example.SerializePartialToString(deterministic=True))
