@@ -14,9 +14,11 @@ COMMANDS = {
     "answers": "coursekit.grading.command:answers",
     "bench": "coursekit.bench.command:bench",
     "build": "coursekit.building.command:build",
+    "data": "coursekit.imagenet.command:data",
     "doctor": "coursekit.environment.doctor_command:doctor",
     "readme": "coursekit.running.readme_command:readme",
     "run": "coursekit.running.command:run",
+    "script": "coursekit.building.script_command:script",
 }
 
 

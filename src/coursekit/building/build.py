@@ -11,6 +11,8 @@ from coursekit.building.leaks import refuse_leaks, texts
 from coursekit.building.release import release_notebook
 from coursekit.building.steps import STEPS
 from coursekit.building.text_notebook import read_text_notebook
+from coursekit.building.twin import TWIN_NAME, twin_files
+from coursekit.building.twin_mark import refuse_edited_twin
 from coursekit.labs import find_labs
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     """
     parent = root / "build" / "source"
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
-    return {lab.name: publish(parent / lab.name, source_notebook(lab), public_files(lab), report) for lab in labs}
+    sources = {lab: source_notebook(lab) for lab in labs}
+    files = {lab: {**public_files(lab), **twin_files(source, "solution")} for lab, source in sources.items()}
+    return {lab.name: publish(parent / lab.name, sources[lab], files[lab], report) for lab in labs}
 
 
 def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
@@ -62,14 +66,17 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     """
     parent = root / "labs"
     sources = build_sources(root, labs, report)
-    releases = {}
+    releases, files = {}, {}
     for lab in labs:
         refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
         source = nbformat.read(sources[lab.name], as_version=4)
         releases[lab] = release_notebook(lab.name, source)
-        refuse_leaks(lab.name, source, texts(releases[lab], public_files(lab)))
+        files[lab] = {**public_files(lab), **twin_files(releases[lab], "release")}
+        if TWIN_NAME in files[lab]:
+            refuse_edited_twin(parent / lab.name / TWIN_NAME)
+        refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
-    return {lab.name: publish(parent / lab.name, releases[lab], public_files(lab), report) for lab in labs}
+    return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
 
 
 def source_notebook(lab: Lab) -> NotebookNode:

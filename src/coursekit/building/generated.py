@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import nbformat
 
+from coursekit.building.twin import TWIN_NAME
+from coursekit.building.twin_mark import refuse_edited_twin
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def refuse_edited(path: Path) -> None:
     """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`.
 
     Raises:
-        CourseKitError: the cells of the notebook differ from what the builder wrote.
+        CourseKitError: the cells of the notebook, or its script twin, differ from what the builder wrote.
     """
     if path.exists():
         mark, sources = _read(path)
@@ -119,12 +121,15 @@ def refuse_edited(path: Path) -> None:
                 f"{path} was edited since it was built and may hold a student's answers: "
                 "move it out of the way and build again."
             )
+        if TWIN_NAME in mark.get("files", []):
+            refuse_edited_twin(path.with_name(TWIN_NAME))
 
 
 def _files_of(path: Path) -> set[str]:
     # A mark is text that anybody may have edited: never follow it out of the lab's folder.
     names: list[str] = _read(path)[0].get("files", []) if path.exists() else []
-    return {name for name in names if name.startswith("files/") and ".." not in PurePosixPath(name).parts}
+    inside = {name for name in names if name.startswith("files/") and ".." not in PurePosixPath(name).parts}
+    return inside | ({TWIN_NAME} & set(names))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str]]:

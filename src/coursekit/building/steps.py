@@ -9,7 +9,9 @@ import nbformat
 
 from coursekit.building.regions import RegionError, find_regions
 from coursekit.building.roles import ROLES, nbgrader_metadata
+from coursekit.building.script_cells import SCRIPT, TwinError
 from coursekit.building.text_notebook import FIRST_LINE, LINE, fault
+from coursekit.building.twin import check_twin, is_script
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -85,6 +87,19 @@ def check_size_hints(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
+def check_script(notebook: NotebookNode) -> NotebookNode:
+    """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
+    for cell in notebook.cells:
+        if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
+            raise fault(notebook, cell.metadata[LINE], f"the tag {SCRIPT} is for code cells, this is a text")
+    if any(is_script(cell) for cell in notebook.cells):
+        try:
+            notebook.metadata.coursekit.script_parameters = check_twin(notebook)
+        except TwinError as error:
+            raise fault(notebook, error.cell["metadata"][LINE], str(error)) from None
+    return notebook
+
+
 def expand_roles(notebook: NotebookNode) -> NotebookNode:
     """Replace each role by nbgrader's metadata for it."""
     for cell in notebook.cells:
@@ -123,6 +138,7 @@ STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
     check_ids,
     check_regions,
     check_size_hints,
+    check_script,
     expand_roles,
     name_cells,
     describe_notebook,

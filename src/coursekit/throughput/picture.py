@@ -104,7 +104,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
     for position, row in enumerate(rows):
         share = _percent(efficiency(row, rows))
         text = _speed(row.per_rank) if row.num_ranks == 1 else f"{_speed(row.per_rank)}\n{share}"
-        axes.annotate(text, (position, row.per_rank), **_ABOVE)
+        _write_above(axes, position, row.per_rank, text)
         scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"
         words.append(f"{_ranks(row.num_ranks)}: {_speed(row.per_rank)} images per second each{scaled}.")
     axes.set(xlabel="ranks", ylabel="images/s per rank", xlim=_narrow(len(rows)))
@@ -122,7 +122,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     rest = [1 - share for share in shares]
     axes.bar(labels, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor="0.6", label="other")
     for position, share in enumerate(shares):
-        axes.annotate(_percent(share), (position, 1), **_ABOVE)
+        _write_above(axes, position, 1, _percent(share))
     axes.set(
         xlabel="ranks",
         ylabel="share of a step",
@@ -148,9 +148,9 @@ def _draw_published(axes: Axes, reference: Sequence[Published]) -> str:
         heights = [figure.per_gpu for _, figure in own]
         axes.bar([position for position, _ in own], heights, color=COLORS[2 + number], width=0.6, label=name)
     for position, figure in enumerate(reference):
-        axes.annotate(f"{figure.per_gpu:.0f}", (position, figure.per_gpu), **_ABOVE)
+        _write_above(axes, position, figure.per_gpu, f"{figure.per_gpu:.0f}")
         total = f"{figure.images_per_s:.0f} in all" if figure.num_gpus > 1 else ""
-        axes.text(position, figure.per_gpu / 2, total, rotation=90, **_CENTRED)
+        axes.text(position, figure.per_gpu / 2, total, rotation=90, ha="center", va="center", fontsize="small")
     axes.set_xticks(range(len(reference)), [str(figure.num_gpus) for figure in reference])
     tallest = max((figure.per_gpu for figure in reference), default=1.0)
     axes.set(xlabel="P100 nodes", ylabel="images/s per GPU", ylim=(0, HEADROOM * tallest))
@@ -160,14 +160,8 @@ def _draw_published(axes: Axes, reference: Sequence[Published]) -> str:
     return f"Published for another machine ({PUBLISHED_WHERE}): {', '.join(parts)}."
 
 
-_ABOVE = {
-    "xytext": (0, 3),
-    "textcoords": "offset points",
-    "ha": "center",
-    "va": "bottom",
-    "fontsize": "small",
-}
-_CENTRED = {"ha": "center", "va": "center", "fontsize": "small"}
+def _write_above(axes: Axes, x: float, y: float, text: str) -> None:
+    axes.annotate(text, (x, y), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize="small")
 
 
 def _narrow(num_bars: int) -> tuple[float, float]:
