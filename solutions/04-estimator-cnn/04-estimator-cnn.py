@@ -1,0 +1,733 @@
+# %% [markdown] role="readonly" id="intro"
+# # Lab 04: Convolutional networks with the Estimator API
+#
+# **75 minutes, 20 points, two or more ranks.**
+# Lab 03 in another language: the same files and the same networks, trained through TensorFlow's older interface, the *Estimator*.
+# Much code at computing centres is written with it. You will meet it, and it ended with TensorFlow 2.15, so you will also have to carry such code on.
+#
+# After this lab you can
+#
+# - write an input function and a model function for an Estimator, and adapt them from one process to many with Horovod;
+# - give sessions their own GPU, and let one rank alone write checkpoints;
+# - continue a training, and evaluate it, when only one rank holds the checkpoint;
+# - train the same network with `tf.distribute.MultiWorkerMirroredStrategy` and `TF_CONFIG`.
+#
+# **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
+# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
+# The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
+
+# %% [markdown] role="readonly" id="parameters-text"
+# The numbers of this run. To train another network on other files, change them here, or run the notebook with
+# `coursekit run 04 -p model ResNet50 -p image_size 224 -p data /path/to/imagenet`.
+
+# %% tags=["parameters"] id="parameters"
+num_ranks = 2
+model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
+image_size = 96  # pixels
+data = ""  # a folder of TFRecord files; '' stands for made pictures
+num_held_out = 2  # files of the training set that are kept for evaluation
+batch_size = 16  # pictures per rank and step
+learning_rate = 0.02  # of one rank
+num_epochs = 2
+folder = "training"  # checkpoints and summaries
+num_threads = 1  # of each rank; 0: as many as TensorFlow likes
+time_limit_min = 10  # after which a training on ranks is ended
+seed = 1
+
+# %% role="readonly" id="imports" tags=["script"]
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
+# %% role="readonly" id="notebook-imports"
+from coursekit import ranks
+
+ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
+
+# %% role="readonly" id="library-imports" tags=["script"]
+import functools
+
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+from coursekit import imagenet
+from coursekit.imagenet.networks import build_network
+
+tf.get_logger().setLevel("ERROR")  # an Estimator tells all it does, and in every line that it will be gone
+
+# %% role="readonly" id="checks-imports"
+import json
+import socket
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from coursekit import estimator_pictures
+from coursekit.checks import check, estimator_training, estimators, hand_in_report
+
+# %% [markdown] role="readonly" id="files-text"
+# ## 1. The files
+#
+# The data are those of lab 03: TFRecord files in ImageNet's form. ImageNet's own validation files are for the end of a project.
+# To see while you work how good a network is, keep some of the *training* files back: they are *held out*, never trained on.
+
+# %% role="readonly" id="find-files" tags=["script"]
+data_folder = imagenet.find_data(data)
+files = imagenet.list_files(data_folder, "train")
+
+# %% [markdown] role="readonly" id="split-text"
+# A split goes wrong easily and nobody notices. A course of 2019 took "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither.
+# The other way round is worse: a file in both, and the network is examined with pictures that it has learnt.
+#
+# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. It may be all files, or none.
+#
+# <details><summary>Hint</summary>
+#
+# One slice up to a place in the list, one from *the same* place on. `files[:-0]` is the empty list, so count the place from the front: `len(files) - num_held_out`.
+#
+# </details>
+
+
+# %% role="answer" id="split-files" tags=["script"]
+def split_files(files, num_held_out):
+    """Return the files for training and those that are held out, two lists."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    place = len(files) - num_held_out
+    return files[:place], files[place:]
+    ### END SOLUTION
+
+
+# %% role="tests" id="split-tests" points=1
+with check("split of the files", section="1"):
+    estimators.check_split_files(split_files, [(16, 2), (5, 1)])
+    ### BEGIN HIDDEN TESTS
+    estimators.check_split_files(split_files, [(1024, 24), (7, 3), (2, 1), (4, 0), (3, 3)])
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="split-picture" tags=["picture"]
+for name, part in zip(("training", "held out"), split_files(files, num_held_out)):
+    print(f"{name}: {len(part)} files with {imagenet.count_images(part)} pictures, the last is {Path(part[-1]).name}")
+
+# %% [markdown] role="readonly" id="input-text"
+# ## 2. The input function
+#
+# An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
+#
+# The steps from a file to a batch are those of lab 03 and are given here. Every picture is cut with random numbers that follow from `seed` and from its place in the data, so two runs see exactly the same.
+
+
+# %% role="readonly" id="read-files" tags=["script"]
+def load_picture(record, training, image_size, numbers):
+    """Return a record's picture, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    encoded, label = imagenet.parse_record(record)
+    shape = tf.io.extract_jpeg_shape(encoded)
+    if training:
+        begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
+            shape, tf.zeros((1, 0, 4)), numbers, area_range=(0.4, 1.0), use_image_if_no_bounding_boxes=True
+        )
+        window = tf.concat([begin[:2], size[:2]], axis=0)
+    else:
+        side = tf.minimum(shape[0], shape[1])
+        window = tf.stack([(shape[0] - side) // 2, (shape[1] - side) // 2, side, side])
+    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    picture = tf.image.resize(picture, (image_size, image_size)) / 127.5 - 1
+    return tf.image.stateless_random_flip_left_right(picture, numbers) if training else picture, label
+
+
+def read_files(files):
+    """Return the records of the files, several files read in turns."""
+    return tf.data.Dataset.from_tensor_slices(files).interleave(imagenet.read_records, cycle_length=4)
+
+
+def make_batches(records, training, params):
+    """Return batches of pictures and labels; for training they are all full."""
+    load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
+    dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
+
+# %% [markdown] role="readonly" id="input-exercise-text"
+# What the three functions do not do is yours:
+#
+# - Each *worker* reads its own files. `worker` is its number, from 0, and `num_workers` their number. With Horovod a worker is a rank; in section 8 it will be something else, so the function gets both as arguments.
+# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, *then* repeated without end. In an evaluation every picture comes once.
+#
+# **Exercise (3 points).** Write `input_fn`.
+#
+# <details><summary>Hint</summary>
+#
+# First a slice of the list of files with a step. Then `read_files`, for training `.shuffle(buffer, seed=…)` and `.repeat()`, and last `make_batches`.
+#
+# </details>
+
+
+# %% role="answer" id="input-fn" tags=["script"]
+def input_fn(files, training, worker, num_workers, params):
+    """Return this worker's batches of pictures and labels; without end for training."""
+    # about 4 lines
+    ### BEGIN SOLUTION
+    records = read_files(files[worker::num_workers])
+    if training:
+        records = records.shuffle(1000, seed=params["seed"]).repeat()
+    return make_batches(records, training, params)
+    ### END SOLUTION
+
+
+# %% role="readonly" id="input-trial"
+input_trial = estimators.try_input_fn(input_fn, num_ranks=2)
+print(input_trial.error or "The input function ran on two ranks; now the checks.")
+
+# %% role="tests" id="input-shards-tests" points=2
+with check("shards", section="2"):
+    estimators.check_shards(input_trial)
+    ### BEGIN HIDDEN TESTS
+    estimators.check_shards(estimators.try_input_fn(input_fn, num_ranks=3))
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="input-modes-tests" points=1
+with check("data for training and for evaluation", section="2"):
+    estimators.check_modes(input_trial)
+
+# %% [markdown] role="readonly" id="model-text"
+# ## 3. The model function
+#
+# The heart of an Estimator is a function that gets a batch and a *mode* and says what is to be done with it, as an `EstimatorSpec`:
+#
+# | mode | what is asked for | what the specification holds |
+# | --- | --- | --- |
+# | `tf.estimator.ModeKeys.TRAIN` | one training step | `loss`, `train_op` |
+# | `tf.estimator.ModeKeys.EVAL` | loss and metrics | `loss`, `eval_metric_ops` |
+# | `tf.estimator.ModeKeys.PREDICT` | answers; `labels` is `None` | `predictions` |
+#
+# It is called once for each graph, not once for each step: an Estimator comes from the time before eager execution. So all it makes are pieces of a graph, from `tf.compat.v1`.
+#
+# Four things are easily forgotten, and none of them ends in an error:
+#
+# 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for a picture depends on its neighbours. Section 6 shows how much.
+# 2. **Updates.** Batch normalisation keeps moving averages for the evaluation. In a graph, nobody computes them unless the training step depends on them: they are in `network.get_updates_for(features)`.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. Around a Keras optimiser you would need Horovod's Keras module instead.
+# 4. **Rate.** `params["learning_rate"]` is that of one rank, scaled as in lab 02.
+#
+# **Exercise (4 points).** Write `model_fn`. `params["build"]()` makes a network that returns logits.
+# The optimiser is `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9. The metrics hold an `"accuracy"`, the predictions the `"classes"`.
+#
+# <details><summary>Hint: the parts</summary>
+#
+# `tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)`; `tf.argmax(logits, axis=1)`; `tf.compat.v1.metrics.accuracy(labels, classes)`;
+# `optimizer.minimize(loss, tf.compat.v1.train.get_global_step())`: with the global step, or training never ends.
+#
+# </details>
+#
+# <details><summary>Hint: the updates</summary>
+#
+# `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for them.
+# Or `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
+# (`network.updates` also holds those of the empty call with which Keras built the network: they have no pictures to work on.)
+#
+# </details>
+
+
+# %% role="answer" id="model-fn" tags=["script"]
+def model_fn(features, labels, mode, params):
+    """Return what is to be done with a batch in this mode, an EstimatorSpec."""
+    # about 16 lines
+    ### BEGIN SOLUTION
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    network = params["build"]()
+    logits = network(features, training=training)
+    classes = tf.argmax(logits, axis=1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"classes": classes})
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, classes)}
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
+    rate = params["learning_rate"] * hvd.size()
+    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9))
+    with tf.control_dependencies(network.get_updates_for(features)):
+        train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    ### END SOLUTION
+
+
+# %% role="readonly" id="model-trial"
+model_trial = estimator_training.try_model_fn(model_fn, num_ranks=2)
+print(model_trial.error or "The model function ran on two ranks; now the checks.")
+
+# %% role="tests" id="model-modes-tests" points=1
+with check("modes", section="3"):
+    estimator_training.check_modes(model_trial)
+
+# %% role="tests" id="model-average-tests" points=1
+with check("averaged gradients", section="3"):
+    estimator_training.check_averaged(model_trial)
+    ### BEGIN HIDDEN TESTS
+    model_trial_on_three = estimator_training.try_model_fn(model_fn, num_ranks=3)
+    estimator_training.check_averaged(model_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="model-rate-tests" points=1
+with check("learning rate", section="3"):
+    estimator_training.check_rate(model_trial)
+
+# %% role="tests" id="model-updates-tests" points=1
+with check("moving averages", section="3"):
+    estimator_training.check_statistics(model_trial)
+
+# %% [markdown] role="readonly" id="config-text"
+# ## 4. The configuration
+#
+# An Estimator opens *sessions* of its own, and a session does not know what `tf.config` says. It has its own configuration, a `tf.compat.v1.ConfigProto`,
+# which reaches it in a `tf.estimator.RunConfig`.
+#
+# In such a configuration a GPU is pinned by its number *as text*: `gpu_options.visible_device_list = "0"`. And `gpu_options.allow_growth = True` takes memory as it is needed.
+#
+# The RunConfig also says where checkpoints and summaries go, the `model_dir`. All ranks hold the same weights, so one copy is enough, and two ranks that write into one folder destroy each other's files.
+# A rank without a `model_dir` gets an empty folder of its own among the temporary files. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns them off.
+#
+# **Exercise (2 points).** Write `make_run_config`. Rank 0 saves a checkpoint every 100 steps; all ranks have the `tf_random_seed` of the parameter `seed`.
+#
+# <details><summary>Hint</summary>
+#
+# `session_config = tf.compat.v1.ConfigProto()`, then set its options. Which of rank and local rank counts the GPUs of a node?
+# `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` as `model_dir` stands for none.
+#
+# </details>
+
+
+# %% role="answer" id="make-run-config" tags=["script"]
+def make_run_config(folder):
+    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    # about 8 lines
+    ### BEGIN SOLUTION
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.gpu_options.visible_device_list = str(hvd.local_rank())
+    session_config.gpu_options.allow_growth = True
+    if hvd.rank() == 0:
+        where = {"model_dir": folder, "save_checkpoints_steps": 100}
+    else:
+        where = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)
+    ### END SOLUTION
+
+
+# %% role="tests" id="config-pin-tests" points=1
+with check("GPU pinning", section="4"):
+    estimators.check_pinned(make_run_config, num_ranks=4, ranks_per_node=2)
+    ### BEGIN HIDDEN TESTS
+    estimators.check_pinned(make_run_config, num_ranks=3, ranks_per_node=3)
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="config-files-tests" points=1
+with check("files", section="4"):
+    estimators.check_files(make_run_config, num_ranks=2)
+    ### BEGIN HIDDEN TESTS
+    estimators.check_files(make_run_config, num_ranks=3)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="train-text"
+# ## 5. Training
+#
+# `estimator.train(function, hooks=[…], max_steps=…)` trains. *Hooks* are what callbacks are in Keras. Horovod has one that matters:
+# `hvd.BroadcastGlobalVariablesHook(0)` gives all ranks the variables of rank 0, before the first step.
+#
+# Among these variables is the *global step*, the number of steps made so far. That is how a training continues: rank 0 finds a checkpoint in its `model_dir`, loads it, and the hook sends weights, momenta and global step to all the others.
+# With `max_steps` all ranks then stop at the same step.
+#
+# With one exception. If the training has *ended*, rank 0 reads in its checkpoint that nothing is left and returns at once; the others have no checkpoint, begin, and wait for a broadcast that never comes.
+# So rank 0 has to say first how many steps are done:
+
+
+# %% role="readonly" id="num-steps-done" tags=["script"]
+def start():
+    """Initialise Horovod, and pin the GPU for what runs outside sessions, such as `hvd.broadcast_object`."""
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
+
+
+def num_steps_done(folder):
+    """Return how many steps the newest checkpoint in the folder has behind it, 0 without one."""
+    checkpoint = tf.train.latest_checkpoint(folder)
+    return int(tf.train.load_variable(checkpoint, "global_step")) if checkpoint else 0
+
+
+# %% [markdown] role="readonly" id="train-exercise-text"
+# **Exercise (5 points).** Write `train`. Horovod is initialised already.
+#
+# - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In the course of 2019 it was made, with the GPU pinned, and given to nobody.
+# - `num_steps` are the steps that *one* process would make. N ranks use N times as many pictures in a step, so they make N times fewer.
+# - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and those in `hooks`.
+# - Return the Estimator.
+#
+# <details><summary>Hint</summary>
+#
+# `tf.estimator.Estimator(model_fn, config=…, params=…)`. `hvd.broadcast_object(num_steps_done(folder), root_rank=0)` returns on every rank what rank 0 has found.
+# The input function must have no arguments: `lambda: input_fn(files, True, hvd.rank(), hvd.size(), params)`.
+#
+# </details>
+
+
+# %% role="answer" id="train" tags=["script"]
+def train(files, folder, num_steps, params, hooks=()):
+    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
+    # about 8 lines
+    ### BEGIN SOLUTION
+    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
+    num_steps = num_steps // hvd.size()
+    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
+        estimator.train(
+            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
+            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
+            max_steps=num_steps,
+        )
+    return estimator
+    ### END SOLUTION
+
+
+# %% role="readonly" id="train-trial"
+train_trial = estimator_training.try_train(train, num_ranks=2)
+print(train_trial.error or "The training ran on two ranks; now the checks.")
+
+# %% role="tests" id="train-start-tests" points=1
+with check("same start (train)", section="5"):
+    estimator_training.check_start(train_trial)
+
+# %% role="tests" id="train-shards-tests" points=1
+with check("shards (train)", section="5"):
+    estimator_training.check_train_shards(train_trial)
+
+# %% role="tests" id="train-steps-tests" points=1
+with check("number of steps (train)", section="5"):
+    estimator_training.check_steps(train_trial)
+    ### BEGIN HIDDEN TESTS
+    train_trial_on_three = estimator_training.try_train(train, num_ranks=3)
+    estimator_training.check_steps(train_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="train-config-tests" points=1
+with check("configuration handed over (train)", section="5"):
+    estimator_training.check_handed_over(train_trial)
+
+# %% role="tests" id="train-continued-tests" points=1
+with check("the training continues (train)", section="5"):
+    estimator_training.check_continued(train_trial)
+
+# %% [markdown] role="readonly" id="evaluate-text"
+# ## 6. Evaluation
+#
+# In the course of 2019 every rank evaluated all pictures: N times the work for one number. Two ways are right:
+#
+# - **Rank 0 alone** evaluates all pictures, and the others wait. Simple, and enough when an evaluation is short. No collective may be inside, since the others do not come.
+# - **Each rank evaluates its own files**, N times as fast. Then two things are to be done:
+#   - All ranks need the weights. Without a checkpoint in its `model_dir` an Estimator evaluates *random* weights, with no more than a remark in its log. So rank 0 tells the others the path of its checkpoint, `estimator.latest_checkpoint()`.
+#   - The shards are *unequal*. The mean of the ranks' accuracies is wrong then; each has to be weighted with its number of pictures, as in lab 03.
+#
+# **Exercise (2 points).** Write `evaluate`, in one of the two ways. It returns, at least on rank 0, a dictionary with the `"accuracy"` over all pictures.
+#
+# <details><summary>Hint: rank 0 alone</summary>
+#
+# `estimator.evaluate(lambda: input_fn(files, False, 0, 1, params))` under an `if`. For worker 0 of 1, all files are its own.
+#
+# </details>
+#
+# <details><summary>Hint: each rank its own files</summary>
+#
+# `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts.
+# Right pictures and all pictures can be added up over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
+#
+# </details>
+
+
+# %% role="answer" id="evaluate" tags=["script"]
+def evaluate(estimator, files, params):
+    """Return the accuracy over all pictures in the files, as {"accuracy": …}; on rank 0 at least."""
+    # about 7 lines
+    ### BEGIN SOLUTION
+    checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
+    own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
+    accuracy = estimator.evaluate(own, checkpoint_path=checkpoint)["accuracy"]
+    num_pictures = imagenet.count_images(files[hvd.rank() :: hvd.size()])
+    num_right, num_pictures = hvd.allreduce(tf.constant([accuracy * num_pictures, num_pictures]), op=hvd.Sum)
+    return {"accuracy": float(num_right / num_pictures)}
+    ### END SOLUTION
+
+
+# %% role="readonly" id="evaluate-trial"
+evaluate_trial = estimators.try_evaluate(evaluate, num_ranks=2)
+print(evaluate_trial.error or "The evaluation ran on two ranks; now the checks.")
+
+# %% role="tests" id="evaluate-once-tests" points=1
+with check("evaluated once", section="6"):
+    estimators.check_evaluated_once(evaluate_trial)
+    ### BEGIN HIDDEN TESTS
+    evaluate_trial_on_three = estimators.try_evaluate(evaluate, num_ranks=3)
+    estimators.check_evaluated_once(evaluate_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="evaluate-accuracy-tests" points=1
+with check("accuracy of all shards", section="6"):
+    estimators.check_accuracy(evaluate_trial)
+    ### BEGIN HIDDEN TESTS
+    estimators.check_accuracy(evaluate_trial_on_three)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="main-text"
+# ### The run
+#
+# `main` is what every rank does; the script `train.py` beside this notebook calls it too: `horovodrun -np 2 python train.py`, or `srun python train.py` in a job.
+# `coursekit script 04` writes that script with *your* answers.
+#
+# Run the cell again, and nothing is left to do: the checkpoint in `folder` has all steps behind it. With more epochs, it goes on.
+
+
+# %% role="readonly" id="main" tags=["script"]
+params = {
+    "build": functools.partial(build_network, model, image_size),
+    "image_size": image_size,
+    "batch_size": batch_size,
+    "learning_rate": learning_rate,
+    "seed": seed,
+}
+
+
+class LossHistory(tf.estimator.SessionRunHook):
+    """Keep the loss of every step."""
+
+    def __init__(self):
+        self.losses = []
+
+    def before_run(self, run_context):
+        # The Estimator puts the loss of its specification there, as the last.
+        losses = run_context.session.graph.get_collection(tf.compat.v1.GraphKeys.LOSSES)
+        return tf.estimator.SessionRunArgs(losses[-1])
+
+    def after_run(self, run_context, run_values):
+        self.losses.append(float(run_values.results))
+
+
+def main():
+    """Train and evaluate on this rank; return the losses of its steps and the accuracy."""
+    start()
+    training_files, held_out_files = split_files(files, num_held_out)
+    num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
+    history = LossHistory()
+    estimator = train(training_files, folder, num_steps, params, hooks=[history])
+    result = evaluate(estimator, held_out_files, params)
+    return {"num_steps": num_steps // hvd.size(), "losses": history.losses, **(result or {})}
+
+
+# %% role="readonly" id="training-picture" tags=["picture"]
+limits = {"num_threads": num_threads, "timeout_s": 60 * time_limit_min}
+results = ranks.run(main, num_ranks=num_ranks, seed=seed, environ={"HOROVOD_CYCLE_TIME": "10"}, **limits)
+estimator_pictures.show_run(results, model)
+
+# %% [markdown] role="readonly" id="run-text"
+# *Expected:* the loss falls from about 7, the logarithm of the number of classes, and the accuracy is above 12 %, the share of each of the eight classes of made pictures.
+#
+# ### What training mode does to an evaluation
+#
+# The networks of 2019 ran in training mode in evaluations, too. Here are held-out pictures, answered with the weights of the checkpoint in both modes, in batches of different sizes:
+
+
+# %% role="readonly" id="mode-picture" tags=["picture"]
+def accuracies(sizes):
+    """Return the accuracy on held-out pictures by mode and size of the batches."""
+    network = build_network(model, image_size)
+    checkpoint = tf.train.latest_checkpoint(folder)
+    for variable in network.variables:
+        variable.assign(tf.train.load_variable(checkpoint, variable.name.split(":")[0]))
+    dataset = input_fn(split_files(files, num_held_out)[1], False, 0, 1, {**params, "batch_size": 64})
+    pictures, labels = next(iter(dataset))
+    found = {}
+    for training in (False, True):
+        for size in sizes:
+            batches = [network(pictures[n : n + size], training=training) for n in range(0, len(labels), size)]
+            right = np.argmax(np.concatenate(batches), axis=1) == labels.numpy()
+            found[training, size] = float(np.mean(right))
+    return found
+
+
+estimator_pictures.show_modes(ranks.run(accuracies, (2, 8, 64), num_ranks=1, **limits)[0])
+
+# %% [markdown] role="readonly" id="mode-text"
+# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy changes with the size of the batch, though picture and weights are the same. A network must not need its neighbours to answer.
+#
+# ## 7. From Keras to an Estimator
+#
+# One need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
+# But Horovod's wrapper, the broadcast hook and the rest are yours again, and the optimiser has to be one of the old ones.
+
+
+# %% role="readonly" id="converted" tags=["picture"]
+def converted():
+    """Train a converted network for a few steps in one process; return its metrics before and after."""
+    start()
+    network = build_network("SmallCNN", image_size)
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    network.compile(tf.keras.optimizers.legacy.SGD(0.05, momentum=0.9), loss, metrics=["accuracy"])
+    estimator = tf.keras.estimator.model_to_estimator(network, model_dir=tempfile.mkdtemp())
+    estimator.train(lambda: input_fn(files[1:], True, 0, 1, params), steps=20)
+    return estimator.evaluate(lambda: input_fn(files[:1], False, 0, 1, params))
+
+
+print({name: round(float(value), 3) for name, value in ranks.run(converted, num_ranks=1, **limits)[0].items()})
+
+# %% [markdown] role="readonly" id="end-of-api-text"
+# ## 8. Why the Estimator ended, and what comes after
+#
+# You have seen why: a graph apart for each mode, a function that is called only to build it, no look inside while it runs, and a wrong mode or a lost update without any error.
+# Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`; code for it must be carried over.
+#
+# One idea lived on: *who takes part in a training is said from outside*. Horovod takes it from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, JSON with two parts:
+#
+# - `"cluster"`: for each kind of process the list of addresses, `host:port`, here `{"worker": [...]}`. It is the same for all.
+# - `"task"`: what *this* process is, `{"type": "worker", "index": 0}`.
+#
+# **Exercise (1 point).** Write `tf_config`, which returns that text for worker number `index` of those at `hosts`.
+#
+# <details><summary>Hint</summary>
+#
+# `json.dumps(…)` makes text from dictionaries and lists.
+#
+# </details>
+
+
+# %% role="answer" id="tf-config"
+def tf_config(hosts, index):
+    """Return the value of TF_CONFIG for one worker; `hosts` is the list of all workers' addresses."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+    ### END SOLUTION
+
+
+# %% role="tests" id="tf-config-tests" points=1
+with check("TF_CONFIG", section="8"):
+    estimators.check_tf_config(tf_config, num_workers=2)
+    ### BEGIN HIDDEN TESTS
+    estimators.check_tf_config(tf_config, num_workers=5)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="strategy-text"
+# `tf.distribute.MultiWorkerMirroredStrategy()` reads `TF_CONFIG` and connects the workers. It must be made before TensorFlow computes anything in the process. Then
+#
+# - what is made inside `with strategy.scope():`, network and optimiser, exists once on each worker and is kept equal: that is the broadcast;
+# - `fit` averages the gradients over the workers: that is the wrapped optimiser;
+# - `strategy.distribute_datasets_from_function(function)` asks each worker for its data; `function` gets a `context` with `context.input_pipeline_id`, the worker's number, and `context.num_input_pipelines`, how many there are;
+# - `strategy.num_replicas_in_sync` is the number of workers (times the GPUs of each).
+#
+# **Exercise (2 points).** Write `train_with_strategy`: the training of section 5, with your `input_fn`, in Keras. `TF_CONFIG` is set already, and every worker calls it.
+#
+# <details><summary>Hint</summary>
+#
+# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)` with the scaled rate, and `network.compile` with the loss `tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)`.
+# Outside: the data, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
+#
+# </details>
+
+
+# %% role="answer" id="train-with-strategy"
+def train_with_strategy(files, num_steps, params, callbacks=()):
+    """Train on all workers together as many steps as `num_steps` of one process stand for."""
+    # about 12 lines
+    ### BEGIN SOLUTION
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    num_workers = strategy.num_replicas_in_sync
+    with strategy.scope():
+        network = params["build"]()
+        optimizer = tf.keras.optimizers.SGD(params["learning_rate"] * num_workers, momentum=0.9)
+        network.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    dataset = strategy.distribute_datasets_from_function(
+        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
+    )
+    network.fit(dataset, steps_per_epoch=num_steps // num_workers, verbose=0, callbacks=list(callbacks))
+    ### END SOLUTION
+
+
+# %% role="readonly" id="strategy-trial"
+strategy_trial = estimator_training.try_strategy(train_with_strategy, num_ranks=2)
+print(strategy_trial.error or "The strategy trained on two workers; now the checks.")
+
+# %% role="tests" id="strategy-together-tests" points=1
+with check("one training (strategy)", section="8"):
+    estimator_training.check_together(strategy_trial)
+    ### BEGIN HIDDEN TESTS
+    estimator_training.check_together(estimator_training.try_strategy(train_with_strategy, num_ranks=3))
+    ### END HIDDEN TESTS
+
+# %% role="tests" id="strategy-plan-tests" points=1
+with check("rate and steps (strategy)", section="8"):
+    estimator_training.check_strategy_plan(strategy_trial)
+
+# %% [markdown] role="readonly" id="same-text"
+# Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same pictures in the same order.
+# The two worker processes are real ones. Each finds a free port first, since a fixed one may be taken on a shared machine. Horovod serves only to number them; in a job it would be `SLURM_PROCID`.
+
+
+# %% role="readonly" id="same-picture" tags=["picture"]
+class BatchLosses(tf.keras.callbacks.Callback):
+    """Keep the loss of every step, averaged over the workers."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+        self.model.reset_metrics()  # else the next one would be a mean over all steps so far
+
+
+def free_address():
+    """Return host and a free port of this process."""
+    host = os.environ.get("SLURMD_NODENAME", "127.0.0.1")
+    with socket.socket() as any_port:
+        any_port.bind((host, 0))
+        return f"{host}:{any_port.getsockname()[1]}"
+
+
+def with_horovod(where, num_steps):
+    start()
+    history = LossHistory()
+    train(files, where, num_steps * hvd.size(), {**params, "build": small}, hooks=[history])
+    return history.losses
+
+
+def from_checkpoint(checkpoint):
+    """Return the small network with the weights of a checkpoint."""
+    network = small()
+    for variable in network.variables:
+        variable.assign(tf.train.load_variable(checkpoint, variable.name.split(":")[0]))
+    return network
+
+
+def with_strategy(hosts, checkpoint, num_steps):
+    hvd.init()
+    os.environ["TF_CONFIG"] = tf_config(hosts, hvd.rank())
+    tf.random.set_seed(seed)
+    history = BatchLosses()
+    build = functools.partial(from_checkpoint, checkpoint)
+    train_with_strategy(files, num_steps * len(hosts), {**params, "build": build}, callbacks=[history])
+    return history.losses
+
+
+small = functools.partial(build_network, "SmallCNN", image_size)
+where = tempfile.mkdtemp()
+by_horovod = ranks.run(with_horovod, where, 10, num_ranks=num_ranks, **limits)
+hosts = ranks.run(free_address, num_ranks=num_ranks)
+by_strategy = ranks.run(with_strategy, hosts, f"{where}/model.ckpt-0", 10, num_ranks=num_ranks, **limits)
+estimator_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
+
+# %% [markdown] role="readonly" id="end"
+# *Expected:* the two curves lie on each other; the losses differ in the last digits, by rounding alone. What you have learnt about shards, start, averages, rate and steps does not depend on the library.
+#
+# ## Before you hand in
+#
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+
+# %% role="readonly" id="report"
+hand_in_report()

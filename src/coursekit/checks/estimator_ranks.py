@@ -1,0 +1,211 @@
+"""What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, with spies for networks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import spy
+from coursekit.checks.keras_ranks import NUM_SAMPLES, batches, own_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Array = np.ndarray[Any, Any]
+
+RATE = 0.3
+BATCH_SIZE = 2
+NUM_CLASSES = NUM_SAMPLES + 1
+IMAGE_SIZE = 8
+NUM_STEPS = 6  # of a trial's model function
+NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
+NUM_STEPS_OF_STRATEGY = 5
+NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
+
+
+def rank() -> int:
+    """Return the number of this process, which `ranks.run` gives it."""
+    return int(os.environ["HOROVOD_RANK"])
+
+
+def build() -> Any:
+    """Return a spy; beside it, a batch normalisation on colours that has statistics but no influence."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
+    tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
+    layers = tf.keras.layers
+    pictures = tf.keras.Input((None, None, 3))
+    normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(pictures))
+    nothing = layers.Lambda(lambda values: 0 * tf.reduce_sum(values, axis=1, keepdims=True))(normalized)
+    return tf.keras.Model(pictures, layers.Add()([spy.network(NUM_CLASSES)(pictures), nothing]))
+
+
+def params(**changes: Any) -> dict[str, Any]:
+    """Return what answers get as `params`."""
+    return {
+        "build": build,
+        "learning_rate": RATE,
+        "batch_size": BATCH_SIZE,
+        "image_size": IMAGE_SIZE,
+        "seed": 3,
+        **changes,
+    }
+
+
+def _quiet() -> None:
+    """Keep the Estimator's remarks back; a failed check says what matters."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    tf.get_logger().setLevel("ERROR")
+
+
+def read(input_fn: Callable[..., Any], files: Sequence[str]) -> dict[str, Any]:
+    """Read files with the answer's pipeline: for evaluation to the end, for training for many batches, twice."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+
+    ways = {"evaluation": False, "training": True, "again": True}
+    return {
+        name: [
+            (spy.sample_numbers(pictures), np.asarray(labels))
+            for pictures, labels in itertools.islice(
+                input_fn(list(files), training, hvd.rank(), hvd.size(), params()).as_numpy_iterator(), NUM_BATCHES
+            )
+        ]
+        for name, training in ways.items()
+    }
+
+
+def use_model_fn(model_fn: Callable[..., Any], folder: str) -> dict[str, Any]:
+    """Train, evaluate and predict with the answer's model function; return what the spies saw and the results."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    _quiet()
+    config = tf.estimator.RunConfig(model_dir=f"{folder}/rank-{hvd.rank()}")
+    estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
+    own = own_samples(NUM_STEPS)
+    seen = {}
+    sights = spy.watch()
+    start = hvd.BroadcastGlobalVariablesHook(0)
+    estimator.train(lambda: batches(own).repeat(), hooks=[start], max_steps=NUM_STEPS)
+    seen["train"] = list(sights)
+    sights = spy.watch()
+    metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
+    seen["eval"] = list(sights)
+    sights = spy.watch()
+    predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
+    seen["predict"] = list(sights)
+    names = [name for name in estimator.get_variable_names() if name.endswith("statistics/moving_mean")]
+    return {
+        **seen,
+        "metrics": {name: float(value) for name, value in metrics.items()},
+        "predictions": predictions,
+        "moving_mean": estimator.get_variable_value(names[0]),
+    }
+
+
+def use_run_config(make_run_config: Callable[..., Any], parent: str) -> dict[str, Any]:
+    """Train two steps with the answer's configuration, every rank with a folder of its own; return what it wrote."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    _quiet()
+    folder = Path(parent) / f"rank-{hvd.rank()}"
+    config = make_run_config(str(folder))
+    options = config.session_config.gpu_options.visible_device_list if config.session_config else None
+    tf.estimator.Estimator(_plain_model, config=config, params=params()).train(lambda: batches([1, 2]).repeat(), steps=2)
+    return {
+        "visible": options,
+        "checkpoint": tf.train.latest_checkpoint(str(folder)),
+        "files": sorted(path.name for path in folder.rglob("*") if path.is_file()),
+    }
+
+
+def pinned(make_run_config: Callable[..., Any]) -> str | None:
+    """Return the GPUs that a session with the answer's configuration would see; None without such a configuration."""
+    config = make_run_config("training").session_config
+    return str(config.gpu_options.visible_device_list) if config is not None else None
+
+
+def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
+    """Return a right model function's result for one process: the other pieces are not on trial."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    logits = params["build"]()(features, training=training)
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(params["learning_rate"])
+    step = tf.compat.v1.train.get_global_step()
+    metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(logits, axis=1))}
+    train_op = optimizer.minimize(loss, step) if training else None
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+def use_train(train: Callable[..., Any], files: Sequence[str], folder: str) -> None:
+    """Train, continue, and start once more when all is done; each phase is written down in a file."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+
+    _quiet()
+    where = str(Path(folder) / "training")
+    for phase, num_steps in (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER)):
+        sights = spy.watch()
+        estimator = train(list(files), where, num_steps * hvd.size(), params(batch_size=4))
+        config = getattr(getattr(estimator, "config", None), "session_config", None)
+        write_phase(
+            folder,
+            phase,
+            {
+                "sights": list(sights),
+                "is_estimator": hasattr(estimator, "evaluate"),
+                "visible": config.gpu_options.visible_device_list if config is not None else "",
+            },
+        )
+
+
+def write_phase(folder: str, phase: str, found: Any) -> None:
+    """Write down what a phase gave on this rank: what comes later may never end."""
+    path = Path(folder) / f"{phase}-{rank()}"
+    partial = path.with_suffix(".partial")
+    partial.write_bytes(pickle.dumps(found))
+    partial.rename(path)
+
+
+def read_phase(folder: str, phase: str, num_ranks: int) -> list[Any]:
+    """Return what each rank wrote down of a phase; fewer than `num_ranks` when some did not end it."""
+    paths = [Path(folder) / f"{phase}-{number}" for number in range(num_ranks)]
+    return [pickle.loads(path.read_bytes()) for path in paths if path.exists()]  # noqa: S301  # from our own ranks
+
+
+def use_evaluate(evaluate: Callable[..., Any], files: Sequence[str], folder: str, answer: int) -> dict[str, Any]:
+    """Evaluate a spy that always says `answer`, trained on rank 0 alone; return result and what the spies saw."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    _quiet()
+    config = tf.estimator.RunConfig(model_dir=f"{folder}/training" if hvd.rank() == 0 else None)
+    settings = params(learning_rate=20.0)
+    estimator = tf.estimator.Estimator(_plain_model, config=config, params=settings)
+    if hvd.rank() == 0:
+        estimator.train(lambda: batches([answer]).repeat(), steps=2)
+    sights = spy.watch()
+    result = evaluate(estimator, list(files), settings)
+    result = result if result is None else {name: float(value) for name, value in result.items()}
+    return {"result": result, "sights": list(sights)}
+
+
+def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str], files: Sequence[str]) -> list[spy.Sight]:
+    """Train with the answer's strategy on this worker; return what its spy saw."""
+    _quiet()
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
+    sights = spy.watch()
+    train_with_strategy(list(files), NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=4))
+    return list(sights)
+
+
