@@ -10,11 +10,12 @@ import numpy as np
 
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import manifest
+from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Picture
 from coursekit.imagenet.files import NAME, file_name
 from coursekit.imagenet.manifest import FileFacts, Manifest
 from coursekit.imagenet.patterns import class_name, draw
 from coursekit.imagenet.presets import Preset, find_preset
-from coursekit.imagenet.writing import FIRST_LABEL, LAST_LABEL, PART_SUFFIX, Picture, write_pictures
+from coursekit.imagenet.writing import PART_SUFFIX, write_pictures
 
 if TYPE_CHECKING:
     import os

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import errno
-import threading
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
+from coursekit.imagenet import skips
 from coursekit.imagenet.headers import read_frame
 
 if TYPE_CHECKING:
@@ -20,37 +19,8 @@ GROUP_SIZE = 16
 STOP, SKIP = "stop", "skip"
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """A stretch of a file that was skipped.
-
-    Attributes:
-        file: the path as it was given.
-        offset: where the damage begins, in bytes.
-        num_records: how many records are lost, at least: what a cut took away is not in the file to be counted.
-    """
-
-    file: str
-    offset: int
-    num_records: int
-
-
-_skipped: list[Skipped] = []
 _readings: dict[int, _Reading] = {}
 _numbers = count()
-_lock = threading.Lock()
-
-
-def skipped() -> list[Skipped]:
-    """Return what this process has skipped since it began, in the order of reading; each epoch counts again."""
-    with _lock:
-        return list(_skipped)
-
-
-def forget_skipped() -> None:
-    """Empty the list of what was skipped."""
-    with _lock:
-        _skipped.clear()
 
 
 def read_records(file: Any, damaged: str = STOP) -> Any:
@@ -151,8 +121,7 @@ class _Reading:
         offset = frame.offsets[damaged]
         if not self._skip:
             raise CourseKitError(describe_damage(self._file, damaged, offset))
-        with _lock:
-            _skipped.append(Skipped(self._file, offset, 1))
+        skips.note(self._file, offset, 1)
         self._num_done = damaged + 1
         if self._num_done < len(frame.offsets):
             self._next = frame.offsets[self._num_done]
@@ -171,18 +140,3 @@ def describe_damage(file: str, number: int, offset: int) -> str:
     else:
         what = f"has damaged data in record {number} (the first is 0), byte {offset}"
     return f'{file} {what}: copy it again, or leave such records out with damaged="skip".'
-
-
-def parse_record(serialized: Any) -> tuple[Any, Any]:
-    """Return what a serialised example holds: the encoded JPEG (scalar string) and the label (scalar int32).
-
-    Labels run from 1 to 1000, as in ImageNet's files; 0 is the background, which no image has.
-    """
-    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
-
-    features = {
-        "image/encoded": tf.io.FixedLenFeature([], tf.string),
-        "image/class/label": tf.io.FixedLenFeature([], tf.int64),
-    }
-    example = tf.io.parse_single_example(serialized, features)
-    return example["image/encoded"], tf.cast(example["image/class/label"], tf.int32)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.errors import CourseKitError
+from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Picture, serialize
 
 if TYPE_CHECKING:
     import os
@@ -16,27 +17,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-FIRST_LABEL, LAST_LABEL = 1, 1000
 NUM_CHANNELS = 3
 PART_SUFFIX = ".part"
-
-
-class Picture(NamedTuple):
-    """One image and what its record says about it.
-
-    Attributes:
-        pixels: RGB, uint8, shape (height, width, 3).
-        label: 1 to 1000; 0 is ImageNet's background, which no image has.
-        synset: the class as ImageNet numbers it, such as n01440764.
-        text: the class in words.
-        filename: the name the image had as a file.
-    """
-
-    pixels: Array
-    label: int
-    synset: str
-    text: str
-    filename: str
 
 
 def write_file(
@@ -87,7 +69,7 @@ def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], qu
         with tf.io.TFRecordWriter(str(part)) as writer:
             for number, picture in enumerate(pictures):
                 _refuse_unfit(picture, f"{path}, image {number}")
-                writer.write(_example(picture, quality))
+                writer.write(serialize(picture, quality))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -100,29 +82,3 @@ def _refuse_unfit(picture: Picture, where: str) -> None:
         raise CourseKitError(f"{where} is {pixels.dtype} of shape {pixels.shape}: give uint8 of (height, width, 3).")
     if not FIRST_LABEL <= picture.label <= LAST_LABEL:
         raise CourseKitError(f"{where} has the label {picture.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")
-
-
-def _example(picture: Picture, quality: int) -> bytes:
-    """Return the serialised example of a picture, with the keys of ImageNet's TFRecord files."""
-    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
-
-    height, width, num_channels = picture.pixels.shape
-    numbers = {
-        "image/height": height,
-        "image/width": width,
-        "image/channels": num_channels,
-        "image/class/label": picture.label,
-    }
-    texts = {
-        "image/colorspace": b"RGB",
-        "image/format": b"JPEG",
-        "image/class/synset": picture.synset.encode(),
-        "image/class/text": picture.text.encode(),
-        "image/filename": picture.filename.encode(),
-        "image/encoded": tf.io.encode_jpeg(picture.pixels, quality=quality).numpy(),
-    }
-    features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
-    features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
-    # Protocol buffers write a map in any order; the same picture shall give the same bytes.
-    example = tf.train.Example(features=tf.train.Features(feature=features))
-    return bytes(example.SerializePartialToString(deterministic=True))
