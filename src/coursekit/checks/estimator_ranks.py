@@ -204,8 +204,23 @@ def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str], 
     """Train with the answer's strategy on this worker; return what its spy saw."""
     _quiet()
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
+    _be_patient(len(hosts))
     sights = spy.watch()
     train_with_strategy(list(files), NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=4))
     return list(sights)
 
 
+
+
+def _be_patient(num_workers: int) -> None:
+    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
+    from tensorflow.python.eager import context  # noqa: PLC0415, PLC2701  # on ranks only; there is no public way
+    from tensorflow.tsl.protobuf import coordination_config_pb2  # noqa: PLC0415  # the same
+
+    workers = coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
+    context.context().configure_coordination_service(
+        service_type="standalone",
+        service_leader="/job:worker/replica:0/task:0",
+        heartbeat_timeout_in_ms=60_000,
+        coordinated_jobs=[workers],
+    )

@@ -1,0 +1,167 @@
+"""Checks of the pieces of lab 03 around the training: plan, warm-up, optimiser and callbacks."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import keras_ranks, spy
+from coursekit.checks.check import require
+from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.spy_trial import MOMENTUM, check_rates, check_same_weights, rates, steps_of, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coursekit.checks.spy_trial import Trial
+
+Array = np.ndarray[Any, Any]
+
+EXACT = 4e-5  # 32 bits leave a tenth of it, 16 bits more than ten times as much
+
+
+def _plans(
+    plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]], num_ranks: int, per_node: int | None
+) -> list[Any]:
+    """Return the plans of all ranks for each case, and require them to be alike."""
+    got = run_here(with_horovod, _all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=per_node)
+    for rank, plans in enumerate(got):
+        for case, ours, first in zip(cases, plans, got[0]):
+            require(len(ours) == 3, f"plan must return three numbers, not {ours!r}")  # noqa: PLR2004
+            require(ours == first, f"for {case} rank {rank} plans {ours}, rank 0 {first}: all ranks must agree")
+    return list(got[0])
+
+
+def _all_plans(plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]]) -> list[tuple[float, ...]]:
+    return [tuple(float(number) for number in plan(*case)) for case in cases]
+
+
+def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+    """Each rank keeps its batch size, the rate grows with the ranks, the steps become fewer."""
+    cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
+    for case, (batch, rate, num_steps) in zip(cases, _plans(plan, cases, num_ranks, ranks_per_node)):
+        num_images, batch_size, learning_rate = case
+        where = f"with {num_ranks} ranks and {num_images} pictures"
+        require(batch == batch_size, f"{where} the batch of a rank is {batch:g}, not {batch_size}")
+        wanted = learning_rate * num_ranks
+        require(
+            bool(np.isclose(rate, wanted)),
+            f"{where} the rate {learning_rate} becomes {rate:g}, not {wanted:g}: it follows the global batch",
+        )
+        steps = max(1, num_images // (batch_size * num_ranks))
+        require(
+            num_steps == steps,
+            f"{where} and batches of {batch_size} an epoch has {steps} steps, not {num_steps:g}",
+        )
+
+
+def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+    """A fixed global batch is divided among the ranks; rate and steps do not depend on their number."""
+    cases = [(1000, 10, 0.1, 40), (4096, 32, 0.02, 32), (1281167, 32, 0.1, 256)]
+    for case, (batch, rate, num_steps) in zip(cases, _plans(plan, cases, num_ranks, ranks_per_node)):
+        num_images, batch_size, learning_rate, global_batch = case
+        where = f"for a global batch of {global_batch} on {num_ranks} ranks"
+        require(batch == global_batch // num_ranks, f"{where} each rank takes {batch:g} pictures")
+        wanted = learning_rate * global_batch / batch_size
+        require(
+            bool(np.isclose(rate, wanted)),
+            f"{where} the rate {learning_rate} of a batch of {batch_size} becomes {rate:g}, not {wanted:g}",
+        )
+        steps = num_images // global_batch
+        require(num_steps == steps, f"{where} and {num_images} pictures an epoch has {steps} steps, not {num_steps:g}")
+
+
+def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int) -> None:
+    """The rate rises on a straight line from that of one rank to the scaled one, and stays there."""
+    got = run_here(with_horovod, _all_rates, warmed_up, num_ranks=num_ranks)
+    for rank, values in enumerate(got):
+        for (step, rate, num_warmup_steps), value in values.items():
+            share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
+            expected = rate / num_ranks + share * (rate - rate / num_ranks)
+            require(
+                bool(np.isclose(value, expected, rtol=1e-5)),
+                f"on rank {rank} of {num_ranks} the rate in step {step} is {value:.4g}, not {expected:.4g} "
+                f"(rate {rate:g}, {num_warmup_steps} warm-up steps)",
+            )
+
+
+def _all_rates(warmed_up: Callable[..., Any]) -> dict[tuple[int, float, int], float]:
+    cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
+    cases += [(step, 0.3, 0) for step in (0, 5)]
+    return {case: float(warmed_up(*case)) for case in cases}
+
+
+def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
+    return try_on_ranks(with_horovod, keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks)
+
+
+def check_averaged(trial: Trial) -> None:
+    """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
+    steps = steps_of([result["none"] for result in trial.of_ranks()])
+    found = rates(steps)
+    check_rates(found, np.full(found.shape[1], keras_ranks.RATE), trial.num_ranks)
+
+
+def check_compression(trial: Trial) -> None:
+    """Gradients travel with 16 bits if asked for, else with 32."""
+    for name, wanted in (("none", 32), ("fp16", 16)):
+        steps = steps_of([result[name] for result in trial.of_ranks()])
+        found = rates(steps)
+        mean = steps.gradients().mean(axis=0)[2:-1]
+        pulls = steps.pulls(MOMENTUM)[0, 1:] / found[0][:, np.newaxis]
+        rest = float(np.median(np.linalg.norm(pulls - mean, axis=1) / np.linalg.norm(mean, axis=1)))
+        bits = 32 if rest < EXACT else 16
+        require(bits == wanted, f'with the compression "{name}" gradients travel with {bits} bits, not {wanted}')
+
+
+def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes."""
+    with tempfile.TemporaryDirectory() as parent:
+        folders = [str(Path(parent) / f"rank-{rank}") for rank in range(num_ranks)]
+        return try_on_ranks(with_horovod, keras_ranks.use_callbacks, make_callbacks, folders, num_ranks=num_ranks)
+
+
+def check_same_start(trial: Trial) -> None:
+    """All ranks have the same weights, at the latest after the first step."""
+    check_same_weights(steps_of([result["sights"] for result in trial.of_ranks()]))
+
+
+def check_metrics(trial: Trial) -> None:
+    """The loss of an epoch that every rank reports is the mean over all ranks."""
+    results = trial.of_ranks()
+    steps = steps_of([result["sights"] for result in results])
+    losses = np.array(
+        [
+            [spy.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
+            for of_rank, batches in zip(steps.bias, steps.samples)
+        ]
+    )
+    num_epochs = len(results[0]["losses"])
+    local = losses.reshape(trial.num_ranks, num_epochs, -1).mean(axis=2)
+    for rank, result in enumerate(results):
+        reported = np.asarray(result["losses"])
+        own, mean = (np.allclose(reported, wanted, rtol=1e-3) for wanted in (local[rank], local.mean(axis=0)))
+        require(not own or mean, f"rank {rank} reports the loss of its own batches: the metrics are not averaged")
+        require(
+            bool(mean), f"rank {rank} reports the losses {reported}, the mean over the ranks is {local.mean(axis=0)}"
+        )
+
+
+def check_files(trial: Trial) -> None:
+    """Rank 0 writes checkpoints and logs, and no other rank writes anything."""
+    results = trial.of_ranks()
+    writers = [rank for rank, result in enumerate(results) if result["files"]]
+    require(bool(writers), "no rank wrote a file")
+    require(writers == [0], f"files were written by the ranks {writers}: rank 0 alone must write")
+    names = results[0]["files"]
+    epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, keras_ranks.NUM_EPOCHS + 1)]
+    missing = [name for name in epochs if name not in names]
+    require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
+    require(
+        bool(results[0]["has_momenta"]), "the checkpoint holds no momenta of the optimiser: save weights, not a model"
+    )
+    require(any(name.startswith("logs/") for name in names), "there are no logs for TensorBoard in the folder logs")

@@ -1,0 +1,159 @@
+"""Checks of the input pipeline of lab 03: pictures, shards by files, batches and their order."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import spy
+from coursekit.checks.check import require
+from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.pieces import check_owners
+from coursekit.checks.spy_trial import owners, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coursekit.checks.spy_trial import Trial
+
+Array = np.ndarray[Any, Any]
+
+SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)  # unequal, as in ImageNet
+NUM_SAMPLES = sum(SAMPLES_PER_FILE)
+BATCH_SIZE = 4
+NUM_EPOCHS = 3
+NUM_CALLS = 24  # of random pictures: one in 8 million lets all be flipped alike
+LABEL = 417
+HEIGHT, WIDTH = 60, 100
+
+
+def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> None:
+    """Pictures have the right size, range and label; for training each is cut anew, for validation in the middle."""
+    label, validation, training = run_here(with_horovod, _load_pictures, load_picture, num_ranks=1)[0]
+    require(label == LABEL, f"the label is {label}, the record says {LABEL}")
+    pictures = np.concatenate([validation[np.newaxis], training])
+    shape = (image_size, image_size, 3)
+    require(pictures.shape[1:] == shape, f"the picture has the shape {pictures.shape[1:]}, not {shape}")
+    require(pictures.dtype == np.float32, f"the picture is {pictures.dtype}, not float32")
+    low, high = float(pictures.min()), float(pictures.max())
+    require(-1.1 <= low < 0 and high <= 1.1, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")  # noqa: PLR2004  # -1 to 1 and a little
+    gap = float(np.abs(validation - _middle(image_size)).mean())
+    require(gap < 0.04, "the picture for validation is not the square in the middle")  # noqa: PLR2004  # JPEG leaves 0.01
+    spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
+    require(spread > 0.05, "the pictures for training are all cut alike: use a random window")  # noqa: PLR2004  # windows give 0.5
+    rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
+    require(bool(rises.any() and not rises.all()), "the pictures for training are never mirrored, or always")
+
+
+def _ramp() -> Array:
+    """Return a picture that gets brighter to the right, and a little downwards, from 0 to 255."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    return np.repeat((20 + 1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2)
+
+
+def _middle(image_size: int) -> Array:
+    """Return the square in the middle of the ramp, at another size: a ramp again."""
+    places = (np.arange(image_size) + 0.5) * HEIGHT / image_size - 0.5
+    y, x = np.meshgrid(places, places + (WIDTH - HEIGHT) // 2, indexing="ij")
+    return np.repeat((20 + 1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2) / 127.5 - 1
+
+
+def _load_pictures(load_picture: Callable[..., Any]) -> tuple[int, Array, Array]:
+    """On a rank: load one record for validation, and many times for training."""
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train-00000-of-00001"
+        imagenet.write_file(path, _ramp().astype(np.uint8)[np.newaxis], np.array([LABEL]))
+        record = next(iter(imagenet.read_records(str(path))))
+        picture, label = load_picture(record, training=False)
+        training = [np.asarray(load_picture(record, training=True)[0]) for _ in range(NUM_CALLS)]
+    return int(label), np.asarray(picture), np.stack(training)
+
+
+def try_dataset(make_dataset: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Read tiny files on real ranks, for validation once and for training for some epochs."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
+        return try_on_ranks(with_horovod, _read, make_dataset, files, num_ranks=num_ranks)
+
+
+def _read(make_dataset: Callable[..., Any], files: list[str]) -> dict[str, list[tuple[Array, Array]]]:
+    """On a rank: return sample numbers and labels of the batches."""
+    num_batches = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE
+    ways = {"validation": (False, 100), "training": (True, num_batches), "again": (True, num_batches)}
+    return {
+        name: [
+            (spy.sample_numbers(pictures), np.asarray(labels))
+            for pictures, labels in itertools.islice(
+                make_dataset(files, BATCH_SIZE, training=training).as_numpy_iterator(), limit
+            )
+        ]
+        for name, (training, limit) in ways.items()
+    }
+
+
+def _samples(trial: Trial, way: str) -> list[Array]:
+    """Return the samples of each rank, in their order."""
+    return [np.concatenate([numbers for numbers, _ in result[way]] or [[]]) for result in trial.of_ranks()]
+
+
+def check_shards(trial: Trial) -> None:
+    """Every sample belongs to one rank, in training as in validation, and every file is read by one rank."""
+    samples = _samples(trial, "validation")
+    for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
+        require(len(result["validation"]) < 100, f"the validation data of rank {rank} have no end: do not repeat them")  # noqa: PLR2004  # the limit above
+        require(len(numbers) > 0, f"rank {rank} gets no sample at all")
+    check_owners(owners(samples, NUM_SAMPLES), trial.num_ranks)
+    first = 0
+    for file, count in enumerate(SAMPLES_PER_FILE):
+        readers = [rank for rank, mine in enumerate(samples) if set(range(first, first + count)) & set(mine.tolist())]
+        require(
+            len(readers) == 1,
+            f"file {file} is read by the ranks {readers}: shard the list of files, before they are read",
+        )
+        first += count
+    check_owners(owners(_samples(trial, "training"), NUM_SAMPLES), trial.num_ranks)
+
+
+def check_order(trial: Trial) -> None:
+    """Batches have their size and right pairs; the order changes with every epoch and is the same in every run."""
+    for rank, result in enumerate(trial.of_ranks()):
+        for way, batches in result.items():
+            for numbers, labels in batches:
+                right = np.array_equal(np.ravel(labels), numbers + 1)
+                require(right, f"on rank {rank} pictures and labels ({way}) do not belong together")
+        _check_sizes(rank, result)
+        order = np.concatenate([numbers for numbers, _ in result["training"]])
+        again = np.concatenate([numbers for numbers, _ in result["again"]])
+        require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
+        _check_shuffled(order)
+
+
+def _check_sizes(rank: int, result: dict[str, Sequence[Any]]) -> None:
+    sizes = {way: [len(numbers) for numbers, _ in batches] for way, batches in result.items()}
+    wanted = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE
+    require(
+        len(sizes["training"]) == wanted,
+        f"the training data of rank {rank} end after {len(sizes['training'])} batches: repeat them without end",
+    )
+    require(
+        set(sizes["training"]) == {BATCH_SIZE},
+        f"batches for training hold {sorted(set(sizes['training']))} pictures, not always {BATCH_SIZE}",
+    )
+    expected = [BATCH_SIZE] * (sum(sizes["validation"]) // BATCH_SIZE)
+    rest = sum(sizes["validation"]) % BATCH_SIZE
+    expected += [rest] if rest else []
+    require(sizes["validation"] == expected, f"the batches for validation hold {sizes['validation']} pictures")
+
+
+def _check_shuffled(order: Array) -> None:
+    num_mine = len(set(order.tolist()))
+    first, second = order[:num_mine], order[num_mine : 2 * num_mine]
+    runs = int(np.sum(np.diff(first) == 1))  # neighbours in a file that are still neighbours
+    require(runs < num_mine / 2, "the training data come in the order of the files: shuffle the records")
+    require(not np.array_equal(first, second), "every epoch comes in the same order: shuffle, and then repeat")

@@ -1,0 +1,110 @@
+"""The pictures of the CNN labs: records, batches, learning rates and trainings; rank colours as in `pictures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+
+NUM_COLUMNS = 8
+
+
+def _draw_grid(
+    axes: Sequence[Axes], pictures: Sequence[Array], labels: Sequence[int], color: str | None = None
+) -> None:
+    """Draw one picture in each of the axes, with its label, in a frame of this colour."""
+    for place, picture, label in zip(axes, pictures, labels):
+        place.imshow(np.clip(picture, 0, 255).astype(np.uint8))
+        place.set_title(str(label), fontsize="small", pad=2)
+        place.set(xticks=[], yticks=[])
+        for spine in place.spines.values():
+            spine.set(color=color or "0.5", linewidth=3 if color else 1)
+
+
+def _grid(num_rows: int) -> tuple[Any, Array]:
+    from matplotlib.figure import Figure  # noqa: PLC0415  # the one figure with rows
+
+    figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained")
+    return figure, figure.subplots(num_rows, NUM_COLUMNS, squeeze=False)
+
+
+def show_records(files: Sequence[str], num_rows: int = 2) -> None:
+    """Show pictures of the first files, one of each label before any label comes twice."""
+    import tensorflow as tf  # noqa: PLC0415  # as the lab itself does
+
+    from coursekit import imagenet  # noqa: PLC0415  # the same
+
+    by_label: dict[int, list[Array]] = {}
+    for file in files[:num_rows]:
+        for record in imagenet.read_records(file).take(100):
+            encoded, label = imagenet.parse_record(record)
+            by_label.setdefault(int(label), []).append(tf.io.decode_jpeg(encoded, channels=3).numpy())
+    chosen = [
+        (picture, label)
+        for turn in range(num_rows)
+        for label in sorted(by_label)
+        for picture in by_label[label][turn : turn + 1]
+    ]
+    chosen = chosen[: num_rows * NUM_COLUMNS]
+    figure, axes = _grid(num_rows)
+    _draw_grid(axes.ravel(), [picture for picture, _ in chosen], [label for _, label in chosen])
+    for place in axes.ravel()[len(chosen) :]:
+        place.axis("off")
+    labels = ", ".join(str(label) for label in sorted({label for _, label in chosen}))
+    show(figure, f"{len(chosen)} pictures from the files, with the labels {labels}.")
+
+
+def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
+    """Show one batch of each rank, pictures with pixels from -1 to 1 and labels, framed in the rank's colour."""
+    figure, axes = _grid(len(batches))
+    for rank, (pictures, labels) in enumerate(batches):
+        _draw_grid(axes[rank], [(picture + 1) * 127.5 for picture in pictures], list(labels), COLORS[rank % 8])
+        axes[rank][0].set_ylabel(f"rank {rank}", color=COLORS[rank % 8])
+    show(figure, f"The first pictures of {len(batches)} ranks, a row each: other pictures on each rank, cut at random.")
+
+
+def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
+    """Show the learning rate in each step, by number of ranks."""
+    figure, (axes,) = panels(1)
+    for number, (num_ranks, values) in enumerate(rates.items()):
+        label = f"{num_ranks} rank{'s' * (num_ranks > 1)}"
+        axes.plot(values, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=label)
+    axes.set(xlabel="step", ylabel="learning rate", title="Warm-up", ylim=(0, None))
+    axes.legend(fontsize="small")
+    ends = ", ".join(f"{values[-1]:.3g} with {count}" for count, values in rates.items())
+    show(figure, f"All learning rates begin alike and rise in a straight line; they end at {ends}.")
+
+
+def show_training(result: Mapping[str, Any], name: str, num_ranks: int) -> None:
+    """Show loss and accuracy after each epoch, and the accuracy of the validation.
+
+    Args:
+        result: the lab's result: `history` with lists by metric, and `validation` with numbers.
+        name: the network.
+        num_ranks: the world size.
+    """
+    history, validation = result["history"], result["validation"]
+    epochs = np.arange(1, len(history["loss"]) + 1)
+    figure, axes = panels(2)
+    for place, metric, color in zip(axes, ("loss", "accuracy"), COLORS):
+        place.plot(epochs, history[metric], color=color, marker=MARKERS[0], label="training, mean over an epoch")
+        place.plot(
+            epochs[-1:], [validation[metric]], "D", color=COLORS[2], markersize=8, label="validation, at the end"
+        )
+        place.set(xlabel="epoch", ylabel=metric, xticks=epochs, ylim=(0, None if metric == "loss" else 1))
+        place.legend(fontsize="small")
+    figure.suptitle(f"{name} on {num_ranks} rank{'s' * (num_ranks > 1)}", fontsize="medium")
+    show(
+        figure,
+        f"{name} on {num_ranks} ranks: the loss goes from {history['loss'][0]:.2f} to {history['loss'][-1]:.2f} in "
+        f"{len(epochs)} epochs, the validation accuracy is {validation['accuracy']:.0%} at the end.",
+    )
