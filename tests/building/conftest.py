@@ -62,6 +62,56 @@ print(double(1))
 # ### END SOLUTION
 """
 
+# A lab with a script twin: rank r adds up its own numbers over some steps, then all ranks do together.
+SCRIPT_EXAMPLE = """\
+# %% [markdown] role="readonly" id="intro"
+# # Lab 05: Sums "on" ranks
+
+# %% tags=["parameters"]
+num_ranks = 2  # the launcher's business
+num_steps = 3  # of each rank, 100 %
+rate = 0.5
+# What to call it.
+title = "sums"  # or 'a "better" name'
+fast = False  # skip the first step
+
+# %% role="readonly" id="imports" tags=["script"]
+# %matplotlib inline
+import horovod.tensorflow as hvd
+import numpy as np
+
+# %% role="readonly" id="notebook-imports"
+from coursekit import ranks
+
+# %% role="answer" id="own-sum" tags=["script"]
+def own_sum(rank):
+    \"""Return the sum over this rank's steps.\"""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    steps = range(1 if fast else 0, num_steps)
+    return sum(rate * (rank + step) for step in steps)
+    ### END SOLUTION
+
+# %% role="tests" id="own-sum-tests" points=1
+assert own_sum(0) == 1.5
+
+# %% role="answer" id="all-sums" tags=["script"]
+def all_sums(numbers):
+    # about 1 line
+    ### BEGIN SOLUTION
+    return hvd.allreduce(numbers, op=hvd.Sum).numpy()
+    ### END SOLUTION
+
+# %% role="readonly" id="main" tags=["script"]
+def main():
+    hvd.init()
+    numbers = np.array([own_sum(hvd.rank()), 1.0])
+    return {"title": title, "numbers": all_sums(numbers), "size": hvd.size(), "first": np.float32(numbers[0])}
+
+# %%
+print(ranks.run(main, num_ranks=num_ranks))
+"""
+
 
 @dataclass(frozen=True)
 class Course:
@@ -106,3 +156,9 @@ def course(new_course) -> Course:
 def example() -> str:
     """Return the text of a lab with a cell of each kind."""
     return EXAMPLE
+
+
+@pytest.fixture
+def script_example() -> str:
+    """Return the text of a lab with a script twin."""
+    return SCRIPT_EXAMPLE

@@ -18,14 +18,14 @@ _MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}
 
 def marked(text: str, kind: str) -> str:
     """Return the text of a twin with its mark."""
-    return f"{text}\n\n# Made, not edited: {kind} {_checksum(text)}\n"
+    return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
 
 
 def kind_of(path: Path) -> str:
     """Return what the twin in a file holds, or '' when the file is no twin or was edited."""
     text = path.read_text(encoding="utf-8", errors="replace")
     found = _MARK.search(text)
-    return found[1] if found and _checksum(text[: found.start()]) == found[2] else ""
+    return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""
 
 
 def refuse_edited_twin(path: Path) -> None:
@@ -41,5 +41,5 @@ def refuse_edited_twin(path: Path) -> None:
         )
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _checksum(kind: str, text: str) -> str:
+    return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
