@@ -9,7 +9,7 @@ AUTHORING = ("click", "jinja2", "jupytext", "nbclient", "nbconvert", "nbformat",
 PROGRAM = """
 import sys
 import coursekit.checks.linear, coursekit.checks.properties, coursekit.pictures, coursekit.ranks
-import coursekit.throughput
+import coursekit.imagenet, coursekit.throughput
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
