@@ -31,7 +31,9 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     figure, (left, right) = panels(2)
     steps = np.arange(1, losses.shape[1] + 1)
     for rank, of_rank in enumerate(losses):
-        left.plot(steps, of_rank, color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4], alpha=0.5, label=f"rank {rank}")
+        left.plot(
+            steps, of_rank, color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4], alpha=0.5, label=f"rank {rank}"
+        )
     left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
     left.set(xlabel="step", ylabel="loss of the batch", title=f"{name} on {len(results)} ranks", ylim=(0, None))
     left.legend(fontsize="small")
@@ -75,7 +77,9 @@ def show_same(by_horovod: Array, by_strategy: Array) -> None:
     """Show the losses of the same training with Horovod and with a strategy, and how far they are apart."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
-    for number, (label, losses) in enumerate({"Estimator, Horovod": by_horovod, "Keras, strategy": by_strategy}.items()):
+    for number, (label, losses) in enumerate(
+        {"Estimator, Horovod": by_horovod, "Keras, strategy": by_strategy}.items()
+    ):
         left.plot(
             steps, losses, color=COLORS[number], linestyle=LINE_STYLES[number], marker=MARKERS[number], label=label
         )

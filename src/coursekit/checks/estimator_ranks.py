@@ -26,6 +26,8 @@ IMAGE_SIZE = 8
 NUM_STEPS = 6  # of a trial's model function
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
 NUM_STEPS_OF_STRATEGY = 5
+SAMPLES_PER_FILE = (4, 4, 4, 4, 4, 4)  # of a whole training: on one rank they would be gone through in six steps
+TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
 
 
@@ -120,7 +122,9 @@ def use_run_config(make_run_config: Callable[..., Any], parent: str) -> dict[str
     folder = Path(parent) / f"rank-{hvd.rank()}"
     config = make_run_config(str(folder))
     options = config.session_config.gpu_options.visible_device_list if config.session_config else None
-    tf.estimator.Estimator(_plain_model, config=config, params=params()).train(lambda: batches([1, 2]).repeat(), steps=2)
+    tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
+        lambda: batches([1, 2]).repeat(), steps=2
+    )
     return {
         "visible": options,
         "checkpoint": tf.train.latest_checkpoint(str(folder)),
@@ -156,7 +160,7 @@ def use_train(train: Callable[..., Any], files: Sequence[str], folder: str) -> N
     where = str(Path(folder) / "training")
     for phase, num_steps in (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER)):
         sights = spy.watch()
-        estimator = train(list(files), where, num_steps * hvd.size(), params(batch_size=4))
+        estimator = train(list(files), where, num_steps * hvd.size(), params(batch_size=TRAIN_BATCH_SIZE))
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         write_phase(
             folder,
@@ -200,21 +204,21 @@ def use_evaluate(evaluate: Callable[..., Any], files: Sequence[str], folder: str
     return {"result": result, "sights": list(sights)}
 
 
-def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str], files: Sequence[str]) -> list[spy.Sight]:
+def use_strategy(
+    train_with_strategy: Callable[..., Any], hosts: Sequence[str], files: Sequence[str]
+) -> list[spy.Sight]:
     """Train with the answer's strategy on this worker; return what its spy saw."""
     _quiet()
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))
     sights = spy.watch()
-    train_with_strategy(list(files), NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=4))
+    train_with_strategy(list(files), NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=TRAIN_BATCH_SIZE))
     return list(sights)
-
-
 
 
 def _be_patient(num_workers: int) -> None:
     """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
-    from tensorflow.python.eager import context  # noqa: PLC0415, PLC2701  # on ranks only; there is no public way
+    from tensorflow.python.eager import context  # noqa: PLC0415  # on ranks only; there is no public way
     from tensorflow.tsl.protobuf import coordination_config_pb2  # noqa: PLC0415  # the same
 
     workers = coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)

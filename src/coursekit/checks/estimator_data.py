@@ -1,0 +1,114 @@
+"""Checks of lab 04 on data: the split of the files, and the input function."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import estimator_ranks, spy
+from coursekit.checks.check import require
+from coursekit.checks.on_ranks import with_horovod
+from coursekit.checks.pieces import check_owners
+from coursekit.checks.spy_trial import owners, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coursekit.checks.spy_trial import Trial
+
+Array = np.ndarray[Any, Any]
+
+SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)  # unequal, as in ImageNet
+
+
+def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int, int]]) -> None:
+    """Every file is in one part, and in one only; `cases` are numbers of files and of those held out."""
+    for num_files, num_held_out in cases:
+        files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
+        parts = split_files(list(files), num_held_out)
+        require(
+            isinstance(parts, (tuple, list)) and len(parts) == 2,  # noqa: PLR2004
+            f"split_files must return two lists of files, not {parts!r}",
+        )
+        training, held_out = map(list, parts)
+        both = sorted(set(training) & set(held_out))
+        neither = sorted(set(files) - set(training) - set(held_out))
+        where = f"of {num_files} files, {num_held_out} held out,"
+        require(not neither, f"{where} {_some(neither)} in neither part")
+        require(not both, f"{where} {_some(both)} in both parts")
+        require(
+            len(held_out) == num_held_out and len(training) == num_files - num_held_out,
+            f"{where} the parts have {len(training)} and {len(held_out)} files",
+        )
+        again = tuple(map(list, split_files(list(files), num_held_out)))
+        require(again == (training, held_out), "two calls split differently: all ranks need the same split")
+
+
+def _some(files: Sequence[str]) -> str:
+    return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
+
+
+def try_input_fn(input_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Read tiny files on real ranks with the answer's pipeline."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
+        return try_on_ranks(with_horovod, estimator_ranks.read, input_fn, files, num_ranks=num_ranks)
+
+
+def _samples(trial: Trial, way: str) -> list[Array]:
+    """Return the samples of each rank, in their order."""
+    return [np.concatenate([numbers for numbers, _ in result[way]] or [[]]) for result in trial.of_ranks()]
+
+
+def check_shards(trial: Trial) -> None:
+    """Every file is read by one worker, in training and in evaluation."""
+    num_samples = sum(SAMPLES_PER_FILE)
+    for way in ("training", "evaluation"):
+        samples = _samples(trial, way)
+        used = owners(samples, num_samples)
+        ends = np.cumsum((0, *SAMPLES_PER_FILE))
+        readers = [
+            {rank for sample in range(first, last) for rank in used[sample]} for first, last in zip(ends, ends[1:])
+        ]
+        check_owners(used, trial.num_ranks)
+        several = [number for number, by in enumerate(readers) if len(by) > 1]
+        require(
+            not several,
+            f"the samples are shared out, but file {several[:1]} is read by several ranks ({way}): "
+            "shard the list of files, before they are read",
+        )
+
+
+def check_modes(trial: Trial) -> None:
+    """For training: shuffled anew in every epoch, full batches, without end. For evaluation: each picture once."""
+    for rank, result in enumerate(trial.of_ranks()):
+        for way, batches in result.items():
+            for numbers, labels in batches:
+                right = np.array_equal(np.ravel(labels), numbers + 1)
+                require(right, f"on rank {rank} pictures and labels ({way}) do not belong together")
+        evaluation = Counter(np.concatenate([numbers for numbers, _ in result["evaluation"]] or [[]]).tolist())
+        ends = len(result["evaluation"]) < estimator_ranks.NUM_BATCHES
+        require(ends, f"the data for evaluation of rank {rank} have no end: do not repeat them")
+        require(
+            set(evaluation.values()) <= {1},
+            f"in an evaluation rank {rank} sees a picture {max(evaluation.values(), default=0)} times",
+        )
+        training = [numbers for numbers, _ in result["training"]]
+        require(
+            len(training) == estimator_ranks.NUM_BATCHES,
+            f"the data for training of rank {rank} end after {len(training)} batches: repeat them without end",
+        )
+        lost = set(np.concatenate(training).tolist()) - set(evaluation)
+        require(not lost, f"in an evaluation rank {rank} leaves out {len(lost)} of its pictures: all count")
+        _check_shuffled(np.concatenate(training), len(evaluation))
+
+
+def _check_shuffled(order: Array, num_mine: int) -> None:
+    first, second = order[:num_mine], order[num_mine : 2 * num_mine]
+    in_order = int(np.sum(np.diff(first) == 1))  # neighbours in a file that are still neighbours
+    require(in_order < num_mine / 2, "the data for training come in the order of the files: shuffle the records")
+    require(not np.array_equal(first, second), "every epoch comes in the same order: shuffle, and then repeat")

@@ -1,0 +1,87 @@
+"""Checks of the model function of lab 04: modes, averaged gradients, rate, and statistics of batch normalisation."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import estimator_ranks
+from coursekit.checks.check import require
+from coursekit.checks.estimator_ranks import RATE
+from coursekit.checks.on_ranks import with_horovod
+from coursekit.checks.spy_trial import check_rates, rates, steps_of, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coursekit.checks.spy_trial import Steps, Trial
+
+Array = np.ndarray[Any, Any]
+
+
+def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Train, evaluate and predict with the answer's model function and an Estimator of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        use = estimator_ranks.use_model_fn
+        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks, timeout_s=40)
+
+
+def check_modes(trial: Trial) -> None:
+    """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
+    for result in trial.of_ranks():
+        for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
+            require(bool(result[mode]), f"in the mode {mode!r} the network is never called")
+            found = {sight.training for sight in result[mode]}
+            require(
+                found == {wanted},
+                f"in the mode {mode!r} the network runs {'with' if True in found else 'without'} training=True: "
+                "batch normalisation and dropout behave differently then",
+            )
+        bias = result["eval"][0].bias
+        samples = np.concatenate([sight.samples for sight in result["eval"]])
+        expected = float(np.mean(samples + 1 == np.argmax(bias)))
+        names = sorted(result["metrics"])
+        require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'")
+        got = result["metrics"]["accuracy"]
+        require(bool(np.isclose(got, expected, atol=1e-4)), f"the accuracy is {got:.4g}, and should be {expected:.4g}")
+        for prediction in result["predictions"]:
+            require("classes" in prediction, f"a prediction holds {sorted(prediction)}, no 'classes'")
+            right = int(prediction["classes"]) == int(np.argmax(result["predict"][0].bias))
+            require(right, f"the predicted class is {prediction['classes']}, not that of the largest logit")
+
+
+def _model_steps(trial: Trial) -> Steps:
+    return steps_of([result["train"] for result in trial.of_ranks()])
+
+
+def check_averaged(trial: Trial) -> None:
+    """Every update uses the mean of all ranks' gradients."""
+    rates(_model_steps(trial))
+
+
+def check_rate(trial: Trial) -> None:
+    """The rate is the given one times the number of ranks, whoever averages what."""
+    steps = _model_steps(trial)
+    pulls, own = steps.pulls()[:, 1:], steps.gradients()[:, 2:-1]
+    require(bool(np.abs(pulls).max() > 0), "the weights do not move at all")
+    fits = [_fit(pulls, gradients) for gradients in (own.mean(axis=0, keepdims=True), own)]
+    found, _ = min(fits, key=lambda fit: fit[1])
+    check_rates(found, np.full(found.shape[1], RATE * trial.num_ranks), trial.num_ranks)
+
+
+def _fit(pulls: Array, gradients: Array) -> tuple[Array, float]:
+    """Return for each rank and step the rate that explains the pull best, and the largest rest that it leaves."""
+    found: Array = (pulls * gradients).sum(axis=-1) / (gradients * gradients).sum(axis=-1)
+    return found, float(np.abs(pulls - found[..., np.newaxis] * gradients).max())
+
+
+def check_statistics(trial: Trial) -> None:
+    """Training updates the statistics of batch normalisation."""
+    for rank, result in enumerate(trial.of_ranks()):
+        require(
+            bool(np.abs(result["moving_mean"]).max() > 0),
+            f"after training on rank {rank} the moving averages of batch normalisation are still those of the start: "
+            "run the network's updates with every step",
+        )

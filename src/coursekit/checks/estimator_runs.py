@@ -1,0 +1,159 @@
+"""Checks of the configuration and of the whole training of lab 04."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import estimator_ranks, spy
+from coursekit.checks.check import require
+from coursekit.checks.estimator_ranks import NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
+from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.pieces import check_owners
+from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners, steps_of, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coursekit.checks.spy_trial import Steps, Trial
+
+Array = np.ndarray[Any, Any]
+
+PHASES = {"first": "the training", "continued": "continuing", "ended": "a start after the end of the training"}
+
+
+def check_pinned(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_node: int) -> None:
+    """A session with this configuration sees the GPU of its local rank, and no other."""
+    got = run_here(
+        with_horovod,
+        estimator_ranks.pinned,
+        make_run_config,
+        num_ranks=num_ranks,
+        ranks_per_node=ranks_per_node,
+        timeout_s=40,
+    )
+    for rank, visible in enumerate(got):
+        local_rank = rank % ranks_per_node
+        require(visible is not None, f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs")
+        require(visible != "", f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list")
+        require(
+            visible == str(local_rank),
+            f"rank {rank}, local rank {local_rank} of its node, takes GPU {visible}: pin by the local rank",
+        )
+
+
+def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
+    """Rank 0 writes checkpoints into the folder, and no other rank writes anything there."""
+    with tempfile.TemporaryDirectory() as parent:
+        found = run_here(
+            with_horovod,
+            estimator_ranks.use_run_config,
+            make_run_config,
+            parent,
+            num_ranks=num_ranks,
+            timeout_s=40,
+        )
+    writers = [rank for rank, result in enumerate(found) if result["files"]]
+    require(0 in writers, "rank 0 writes nothing into the folder: give the RunConfig of rank 0 the model_dir")
+    require(
+        writers == [0],
+        f"the ranks {', '.join(map(str, writers))} write into the folder: rank 0 alone must write",
+    )
+    require(found[0]["checkpoint"] is not None, f"rank 0 writes no checkpoint, only {found[0]['files'][:3]}")
+
+
+class Phases:
+    """What the phases of a training gave, by name and rank."""
+
+    def __init__(self, trial: Trial, found: dict[str, list[Any]]) -> None:
+        self.num_ranks = trial.num_ranks
+        self.error = trial.error
+        self._found = found
+
+    def of_ranks(self, phase: str) -> list[Any]:
+        """Return what each rank found in a phase.
+
+        Raises:
+            CheckError: the phase did not end on all ranks.
+        """
+        found = self._found[phase]
+        require(len(found) == self.num_ranks, f"{PHASES[phase]} did not end well: {self.error}")
+        return found
+
+    def num_steps(self, phase: str) -> list[int]:
+        """Return how many training steps each rank made in a phase."""
+        return [sum(sight.training for sight in result["sights"]) for result in self.of_ranks(phase)]
+
+
+def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Phases:
+    """Train, continue and start again in one launch; what ended before a hang or an error is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
+        use = estimator_ranks.use_train
+        trial = try_on_ranks(with_horovod, use, train, files, folder, num_ranks=num_ranks, timeout_s=30)
+        return Phases(trial, {name: estimator_ranks.read_phase(folder, name, num_ranks) for name in PHASES})
+
+
+def _first_steps(phases: Phases) -> Steps:
+    return steps_of([result["sights"] for result in phases.of_ranks("first")])
+
+
+def check_start(phases: Phases) -> None:
+    """All ranks start with the same weights."""
+    check_same_weights(_first_steps(phases))
+
+
+def check_shards(phases: Phases) -> None:
+    """Every rank trains on files of its own."""
+    steps = _first_steps(phases)
+    used = owners([np.concatenate(batches) for batches in steps.samples], sum(SAMPLES_PER_FILE))
+    check_owners({sample: by for sample, by in used.items() if by}, phases.num_ranks)
+
+
+def check_steps(phases: Phases) -> None:
+    """The steps are divided among the ranks, and all ranks make equally many."""
+    found = phases.num_steps("first")
+    require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
+    total = NUM_STEPS_BEFORE * phases.num_ranks
+    hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
+    require(
+        found[0] == NUM_STEPS_BEFORE,
+        f"{total} steps of one process are {NUM_STEPS_BEFORE} steps on each of {phases.num_ranks} ranks, "
+        f"not {found[0]}{hint}",
+    )
+
+
+def check_handed_over(phases: Phases) -> None:
+    """The sessions of the Estimator have the configuration that pins the GPU."""
+    for rank, result in enumerate(phases.of_ranks("first")):
+        require(result["is_estimator"], "train must return the Estimator")
+        require(
+            result["visible"] != "",
+            f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs. "
+            "Pass your RunConfig as config",
+        )
+
+
+def check_continued(phases: Phases) -> None:
+    """A training goes on where its checkpoint is, on all ranks, and one that has ended is left alone."""
+    before = phases.num_steps("first")
+    found = phases.num_steps("continued")
+    left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
+    require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
+    require(
+        found[0] == NUM_STEPS_LATER - before[0],
+        f"{left} of {NUM_STEPS_LATER} steps were left, but the ranks made {found[0]}",
+    )
+    sights = [result["sights"] for result in phases.of_ranks("continued")]
+    starts = [next(sight.bias for sight in mine if sight.training) for mine in sights]
+    last = [sight.bias for sight in phases.of_ranks("first")[0]["sights"] if sight.training]
+    gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
+    require(gap < SMALLEST_GAP, f"continuing, the ranks start up to {gap:.3g} apart")
+    step = float(np.abs(last[-1] - last[-2]).max())
+    moved = float(np.abs(starts[0] - last[-1]).max())
+    require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
+    ended = phases.num_steps("ended")
+    require(not any(ended), f"the training had ended, but the ranks made {ended} more steps")

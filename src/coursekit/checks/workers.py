@@ -1,0 +1,86 @@
+"""Checks of the last section of lab 04: TF_CONFIG, and training on real workers of a strategy."""
+
+from __future__ import annotations
+
+import json
+import socket
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import estimator_ranks, spy
+from coursekit.checks.check import require
+from coursekit.checks.estimator_ranks import NUM_STEPS_OF_STRATEGY, SAMPLES_PER_FILE
+from coursekit.checks.on_ranks import with_horovod
+from coursekit.checks.pieces import check_owners
+from coursekit.checks.spy_trial import check_same_weights, owners, rates, try_on_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coursekit.checks.spy_trial import Trial
+
+Array = np.ndarray[Any, Any]
+
+
+def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
+    """The text for TF_CONFIG names all workers, and which of them this process is."""
+    hosts = [f"node{number}:{20000 + 7 * number}" for number in range(num_workers)]
+    for index in range(num_workers):
+        text = tf_config(list(hosts), index)
+        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {type(text).__name__}")
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it")
+        workers = found.get("cluster", {}).get("worker")
+        require(workers == hosts, f"the cluster's workers are {workers}, not {hosts}")
+        task = found.get("task", {})
+        require(task.get("type") == "worker", f"the task is of type {task.get('type')!r}, not 'worker'")
+        require(
+            task.get("index") == index and isinstance(task.get("index"), int),
+            f"worker {index} is told that its index is {task.get('index')!r}",
+        )
+
+
+def free_hosts(num_hosts: int) -> list[str]:
+    """Return addresses on this machine with ports that are free now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(num_hosts)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+
+
+def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> Trial:
+    """Train a spy with the answer's strategy on real worker processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
+        use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
+        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks, timeout_s=30)
+
+
+def check_together(trial: Trial) -> None:
+    """The workers are one training: same weights, averaged gradients, shards of their own."""
+    steps = steps_of(trial.of_ranks())
+    check_same_weights(steps)
+    rates(steps)
+    used = owners([np.concatenate(batches) for batches in steps.samples], sum(SAMPLES_PER_FILE))
+    check_owners({sample: by for sample, by in used.items() if by}, trial.num_ranks)
+
+
+def check_plan(trial: Trial) -> None:
+    """The rate grows with the workers, and the steps become fewer."""
+    steps = steps_of(trial.of_ranks())
+    wanted = NUM_STEPS_OF_STRATEGY
+    require(
+        steps.num_steps == wanted,
+        f"{wanted * trial.num_ranks} steps of one process are {wanted} steps on each of {trial.num_ranks} workers, "
+        f"not {steps.num_steps}",
+    )
+    found = rates(steps)
+    check_rates(found, np.full(found.shape[1], RATE * trial.num_ranks), trial.num_ranks)
