@@ -13,10 +13,10 @@ import numpy as np
 
 from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import NUM_STEPS_OF_STRATEGY, SAMPLES_PER_FILE
+from coursekit.checks.estimator_ranks import NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
 from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_same_weights, owners, rates, try_on_ranks
+from coursekit.checks.spy_trial import check_rates, check_same_weights, owners, rates, steps_of, try_on_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
