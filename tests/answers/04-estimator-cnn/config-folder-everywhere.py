@@ -1,0 +1,17 @@
+# /// answer
+# title = "Every rank writes into the folder"
+# verdict = "wrong"
+#
+# [fails]
+# config-files-tests = ["rank 0 alone"]
+# train-continued-tests = []
+# ///
+
+# %% role="answer" id="make-run-config"
+def make_run_config(folder):
+    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.gpu_options.visible_device_list = str(hvd.local_rank())
+    session_config.gpu_options.allow_growth = True
+    where = {"model_dir": folder, "save_checkpoints_steps": 100}
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)

@@ -1,0 +1,20 @@
+# /// answer
+# title = "Checkpoints are turned off on every rank"
+# verdict = "wrong"
+#
+# [fails]
+# config-files-tests = ["checkpoint"]
+# train-continued-tests = []
+# ///
+
+# %% role="answer" id="make-run-config"
+def make_run_config(folder):
+    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.gpu_options.visible_device_list = str(hvd.local_rank())
+    session_config.gpu_options.allow_growth = True
+    if hvd.rank() == 0:
+        where = {"model_dir": folder, "save_checkpoints_steps": None, "save_checkpoints_secs": None}
+    else:
+        where = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)

@@ -1,0 +1,11 @@
+# /// answer
+# title = "Counted from the back, which holds out everything when nothing is to be held out"
+# verdict = "wrong"
+#
+# [fails]
+# split-tests = ["the parts have"]
+# ///
+
+# %% role="answer" id="split-files"
+def split_files(files, num_held_out):
+    return files[:-num_held_out], files[-num_held_out:]

@@ -1,0 +1,19 @@
+# /// answer
+# title = "max_steps alone: when all is done, rank 0 returns and the others wait for its broadcast"
+# verdict = "wrong"
+#
+# [fails]
+# train-continued-tests = ["waits"]
+# ///
+
+# %% role="answer" id="train"
+def train(files, folder, num_steps, params, hooks=()):
+    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
+    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
+    num_steps = num_steps // hvd.size()
+    estimator.train(
+        lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
+        hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
+        max_steps=num_steps,
+    )
+    return estimator
