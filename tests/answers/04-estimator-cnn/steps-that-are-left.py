@@ -1,5 +1,5 @@
 # /// answer
-# title = "train_and_evaluate with the steps that are left, and a config made step by step"
+# title = "The steps that are left instead of max_steps, and a config made step by step"
 # verdict = "right"
 # ///
 
