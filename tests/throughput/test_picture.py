@@ -42,6 +42,7 @@ def test_the_text_alternative_says_all_numbers():
     [
         ROWS,
         [Row(1, [40.0])],
+        [Row(1, [40.0]), Row(1, [39.0], 0.0)],
         [Row(1, [1118.0], 0.01), Row(2, [555.0] * 2, 0.2), Row(4, [900.0] * 4, 0.3), Row(32, [820.0] * 32, 1.0)],
     ],
 )

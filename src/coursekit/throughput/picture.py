@@ -99,7 +99,7 @@ def _check(rows: Sequence[Row]) -> None:
 
 def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
     """Draw one bar per measurement, with its efficiency, and return the panel in words."""
-    axes.bar([str(row.num_ranks) for row in rows], [row.per_rank for row in rows], color=COLORS[0], width=0.6)
+    axes.bar(range(len(rows)), [row.per_rank for row in rows], color=COLORS[0], width=0.6)
     words = []
     for position, row in enumerate(rows):
         share = _percent(efficiency(row, rows))
@@ -107,7 +107,8 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
         _write_above(axes, position, row.per_rank, text)
         scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"
         words.append(f"{_ranks(row.num_ranks)}: {_speed(row.per_rank)} images per second each{scaled}.")
-    axes.set(xlabel="ranks", ylabel="images/s per rank", xlim=_narrow(len(rows)))
+    _label_ranks(axes, rows)
+    axes.set_ylabel("images/s per rank")
     axes.set_ylim(0, HEADROOM * max(row.per_rank for row in rows))
     axes.set_title("Measured here: speed and\nscaling efficiency", fontsize="medium")
     return "Measured here, " + " ".join(words)
@@ -116,21 +117,16 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
 def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     """Draw how a step divides into communication and the rest, and return the panel in words."""
     known = [(row, row.communication_share) for row in rows if row.communication_share is not None]
-    labels = [str(row.num_ranks) for row, _ in known]
     shares = [share for _, share in known]
-    axes.bar(labels, shares, color=COLORS[1], width=0.6, label="in allreduce")
+    positions = range(len(known))
+    axes.bar(positions, shares, color=COLORS[1], width=0.6, label="in allreduce")
     rest = [1 - share for share in shares]
-    axes.bar(labels, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor="0.6", label="other")
+    axes.bar(positions, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor="0.6", label="other")
     for position, share in enumerate(shares):
         _write_above(axes, position, 1, _percent(share))
-    axes.set(
-        xlabel="ranks",
-        ylabel="share of a step",
-        xlim=_narrow(len(known)),
-        ylim=(0, HEADROOM),
-        yticks=[0, 0.5, 1],
-        yticklabels=["0", "50 %", "100 %"],
-    )
+    _label_ranks(axes, [row for row, _ in known])
+    axes.set(ylabel="share of a step", ylim=(0, HEADROOM))
+    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     axes.set_title("Measured here:\nHorovod's timeline", fontsize="medium")
     if not known:
         axes.annotate("no timeline", (0.5, 0.5), xycoords="axes fraction", ha="center")
@@ -164,9 +160,10 @@ def _write_above(axes: Axes, x: float, y: float, text: str) -> None:
     axes.annotate(text, (x, y), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize="small")
 
 
-def _narrow(num_bars: int) -> tuple[float, float]:
-    """Return the limits of an axis with that many bars, of which a single one must not fill the panel."""
-    return -0.8, max(num_bars, 1) - 0.2
+def _label_ranks(axes: Axes, rows: Sequence[Row]) -> None:
+    axes.set_xticks(range(len(rows)), [str(row.num_ranks) for row in rows])
+    # With some room on both sides: a single bar must not fill the panel.
+    axes.set(xlabel="ranks", xlim=(-0.8, max(len(rows), 1) - 0.2))
 
 
 def _ranks(num_ranks: int) -> str:

@@ -53,6 +53,7 @@ def communication_share(path: Path | str) -> Communication:
     """Return the seconds of steps and of communication that a timeline holds.
 
     The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
+    One rank alone reduces no gradients, so that its timeline holds no steps.
     A timeline that ends in the middle of an event, since its rank was killed, is read up to there.
 
     Args:
