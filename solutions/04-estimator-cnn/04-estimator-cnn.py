@@ -642,7 +642,7 @@ with check("TF_CONFIG", section="8"):
 # %% role="answer" id="train-with-strategy"
 def train_with_strategy(files, num_steps, params, callbacks=()):
     """Train on all workers together as many steps as `num_steps` of one process stand for."""
-    # about 12 lines
+    # about 10 lines
     ### BEGIN SOLUTION
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     num_workers = strategy.num_replicas_in_sync
