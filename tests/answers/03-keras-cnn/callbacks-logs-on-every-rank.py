@@ -1,0 +1,18 @@
+# /// answer
+# title = "TensorBoard writes on every rank"
+# verdict = "wrong"
+#
+# [fails]
+# files-tests = ["rank 0 alone"]
+# ///
+
+# %% role="answer" id="make-callbacks"
+def make_callbacks(folder):
+    callbacks = [
+        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        hvd_keras.callbacks.MetricAverageCallback(),
+        tf.keras.callbacks.TensorBoard(folder / "logs"),
+    ]
+    if hvd.rank() == 0:
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+    return callbacks

@@ -1,0 +1,15 @@
+# /// answer
+# title = "No broadcast of the start"
+# verdict = "wrong"
+#
+# [fails]
+# start-tests = ["not broadcast"]
+# ///
+
+# %% role="answer" id="make-callbacks"
+def make_callbacks(folder):
+    callbacks = [hvd_keras.callbacks.MetricAverageCallback()]
+    if hvd.rank() == 0:
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
+    return callbacks

@@ -1,0 +1,30 @@
+# /// answer
+# title = "The last batch is dropped in validation, too"
+# verdict = "wrong"
+#
+# [fails]
+# shards-tests = ["not complete"]
+# train-tests = ["validation picture"]
+# ///
+
+# %% role="answer" id="make-dataset"
+def make_dataset(files, batch_size, training, deterministic=True):
+    files = files[hvd.rank() :: hvd.size()]
+    dataset = tf.data.Dataset.from_tensor_slices(files)
+    if training:
+        dataset = dataset.shuffle(len(files), seed=seed)
+    dataset = dataset.interleave(
+        lambda file: imagenet.read_records(file, damaged),
+        cycle_length=4,
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=deterministic,
+    )
+    if training:
+        dataset = dataset.shuffle(1000, seed=seed).repeat()
+    dataset = dataset.map(
+        lambda record: load_picture(record, training),
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=deterministic,
+    )
+    dataset = dataset.batch(batch_size, drop_remainder=True)
+    return dataset.prefetch(tf.data.AUTOTUNE)

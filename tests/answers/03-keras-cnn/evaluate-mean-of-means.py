@@ -1,0 +1,13 @@
+# /// answer
+# title = "The plain mean of the ranks' results"
+# verdict = "wrong"
+#
+# [fails]
+# evaluate-tests = ["plain mean"]
+# train-tests = ["validates to"]
+# ///
+
+# %% role="answer" id="evaluate"
+def evaluate(network, dataset):
+    result = network.evaluate(dataset, verbose=0, return_dict=True)
+    return {name: float(hvd.allreduce(value)) for name, value in sorted(result.items())}

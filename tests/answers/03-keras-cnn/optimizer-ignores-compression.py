@@ -1,0 +1,11 @@
+# /// answer
+# title = "The argument compression is not used"
+# verdict = "wrong"
+#
+# [fails]
+# compression-tests = ["32 bits, not 16"]
+# ///
+
+# %% role="answer" id="make-optimizer"
+def make_optimizer(rate, compression="none"):
+    return hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate, momentum=0.9))

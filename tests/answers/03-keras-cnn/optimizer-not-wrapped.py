@@ -1,0 +1,14 @@
+# /// answer
+# title = "An optimiser as for one process"
+# verdict = "wrong"
+#
+# [fails]
+# optimizer-tests = ["not averaged"]
+# compression-tests = []
+# train-tests = ["not averaged"]
+# continued-tests = ["not averaged"]
+# ///
+
+# %% role="answer" id="make-optimizer"
+def make_optimizer(rate, compression="none"):
+    return tf.keras.optimizers.SGD(rate, momentum=0.9)

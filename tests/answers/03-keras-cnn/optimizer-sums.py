@@ -1,0 +1,15 @@
+# /// answer
+# title = "The gradients are added up and not averaged"
+# verdict = "wrong"
+#
+# [fails]
+# optimizer-tests = ["summed"]
+# train-tests = ["summed"]
+# continued-tests = ["summed"]
+# ///
+
+# %% role="answer" id="make-optimizer"
+def make_optimizer(rate, compression="none"):
+    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
+    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
+    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, op=hvd.Sum)

@@ -1,0 +1,21 @@
+# /// answer
+# title = "The pixels go from 0 to 1"
+# verdict = "wrong"
+#
+# [fails]
+# load-picture-tests = ["pixels", "not from -1 to 1"]
+# shards-tests = ["pictures"]
+# order-tests = []
+# train-tests = []
+# continued-tests = []
+# ///
+
+# %% role="answer" id="load-picture"
+def load_picture(record, training):
+    encoded, label = imagenet.parse_record(record)
+    window = random_window(encoded) if training else central_window(encoded)
+    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    picture = tf.image.resize(picture, (image_size, image_size))
+    if training:
+        picture = tf.image.random_flip_left_right(picture)
+    return picture / 255, label

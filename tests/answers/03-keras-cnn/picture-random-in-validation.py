@@ -1,0 +1,17 @@
+# /// answer
+# title = "Pictures for validation are cut at random, too"
+# verdict = "wrong"
+#
+# [fails]
+# load-picture-tests = ["validation", "middle"]
+# ///
+
+# %% role="answer" id="load-picture"
+def load_picture(record, training):
+    encoded, label = imagenet.parse_record(record)
+    window = random_window(encoded)
+    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    picture = tf.image.resize(picture, (image_size, image_size))
+    if training:
+        picture = tf.image.random_flip_left_right(picture)
+    return picture / 127.5 - 1, label

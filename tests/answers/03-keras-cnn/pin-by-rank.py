@@ -1,0 +1,13 @@
+# /// answer
+# title = "The GPU is chosen by the rank"
+# verdict = "wrong"
+#
+# [fails]
+# pin-gpu-tests = ["local rank"]
+# ///
+
+# %% role="answer" id="pin-gpu"
+def pin_gpu():
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.rank() % len(gpus)], "GPU")

@@ -1,0 +1,16 @@
+# /// answer
+# title = "The rate stays that of one rank"
+# verdict = "wrong"
+#
+# [fails]
+# plan-tests = ["rate"]
+# elastic-tests = ["rate"]
+# train-tests = ["not scaled"]
+# continued-tests = ["not scaled"]
+# ///
+
+# %% role="answer" id="plan"
+def plan(num_images, batch_size, learning_rate, global_batch_size=0):
+    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
+    in_a_step = batch_of_rank * hvd.size()
+    return batch_of_rank, learning_rate, max(1, num_images // in_a_step)
