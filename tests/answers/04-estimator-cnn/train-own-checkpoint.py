@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# train-continued-tests = []
+# train-continued-tests = ["waits"]
 # ///
 
 # %% role="answer" id="train"
