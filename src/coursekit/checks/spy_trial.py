@@ -107,7 +107,18 @@ def steps_of(sights: Sequence[Sequence[spy.Sight]]) -> Steps:
     require(counts[0] > FIRST_STEP + 1, f"only {counts[0]} steps were made")
     bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
     require(bool(np.isfinite(bias).all()), "the weights are no longer finite: training ran away")
+    check_colors([sight.samples for of_rank in training for sight in of_rank])
     return Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
+
+
+def check_colors(samples: Sequence[Array]) -> None:
+    """Every picture has a sample's colour; otherwise nothing can be read off what the spies saw."""
+    numbers = np.concatenate([np.ravel(batch) for batch in samples])
+    num_strange = int((numbers < 0).sum())
+    require(
+        num_strange == 0,
+        f"{num_strange} of {len(numbers)} pictures do not have their record's colour: are the pixels from -1 to 1?",
+    )
 
 
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:

@@ -4,10 +4,10 @@
 #
 # [fails]
 # load-picture-tests = ["pixels", "not from -1 to 1"]
-# shards-tests = ["pictures"]
-# order-tests = []
-# train-tests = []
-# continued-tests = []
+# shards-tests = ["pixels"]
+# order-tests = ["pixels"]
+# train-tests = ["pixels"]
+# continued-tests = ["pixels"]
 # ///
 
 # %% role="answer" id="load-picture"
