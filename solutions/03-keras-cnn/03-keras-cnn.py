@@ -375,7 +375,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 # Two of its arguments make the averaging faster:
 #
 # - `compression=hvd.Compression.fp16` lets gradients travel with 16 bits instead of 32, half the bytes. It pays where the network between nodes is the bottleneck; on CPUs the conversion costs more than it saves.
-# - `num_groups` puts the gradients into that many groups, each sent as one. Without groups Horovod sends whatever is ready at each of its cycles, many small messages.
+# - `groups=4` puts the gradients into four groups, each sent as one. Without groups Horovod sends whatever is ready at each of its cycles, many small messages.
 #
 # **Exercise (2 points).** Write `make_optimizer`: SGD with a momentum of 0.9, wrapped, with 16 bits when `compression` is `"fp16"`.
 #
@@ -393,7 +393,7 @@ def make_optimizer(rate, compression="none"):
     ### BEGIN SOLUTION
     optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
     bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, num_groups=4)
+    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=4)
     ### END SOLUTION
 
 
@@ -574,7 +574,7 @@ with check("validation", section="9"):
 # %% role="answer" id="train" tags=["script"]
 def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
     """Train on all ranks together; return history, validation and the number of steps in an epoch."""
-    # about 26 lines
+    # about 24 lines
     ### BEGIN SOLUTION
     pin_gpu()
     network = build()
@@ -628,6 +628,17 @@ with check("the training continues", section="10"):
 
 
 # %% role="readonly" id="main" tags=["script"]
+class Losses(tf.keras.callbacks.Callback):
+    """Keep the loss after every step, the mean of the epoch so far on this rank."""
+
+    def __init__(self):
+        super().__init__()
+        self.by_step = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.by_step.append(float(logs["loss"]))
+
+
 def begin(folder):
     """Make room for a new training, unless an interrupted one can be continued."""
     folder = Path(folder)
@@ -654,15 +665,16 @@ def main(name=model, more_callbacks=(), **changes):
         **changes,
     }
     where = begin(settings["folder"])
-    step_times = throughput.step_times(global_batch_size // hvd.size() or batch_size)
+    losses, step_times = Losses(), throughput.step_times(global_batch_size // hvd.size() or batch_size)
     result = train(
         lambda: build_network(name, image_size),
         train_files,
         validation_files,
         where,
         settings,
-        [step_times, *more_callbacks],
+        [step_times, losses, *more_callbacks],
     )
+    result["losses"] = losses.by_step
     if len(step_times.seconds) > 1:  # else the training had ended already
         result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
     if hvd.rank() == 0:
@@ -673,18 +685,23 @@ def main(name=model, more_callbacks=(), **changes):
 # %% [markdown] role="readonly" id="run-text"
 # The first step takes seconds: TensorFlow builds the graph of the whole network. It is measured apart.
 #
-# On CPUs two settings of Horovod help. Its background thread looks for gradients to send once every *cycle*, by default every millisecond, and takes time from the computing thread with each look:
-# `HOROVOD_CYCLE_TIME` makes it look less often. `HOROVOD_TIMELINE` makes rank 0 write down what it does when; you see it in section 13.
+# On CPUs three settings make the steps faster:
+#
+# - `bind_cores=True` keeps each rank to its own cores. Otherwise the system moves them about, and Horovod's background threads push in between. In a job, `srun --cpu-bind=cores` does it.
+# - Horovod's background thread looks for gradients to send once in every *cycle*, by default each millisecond, and each look takes time from computing. `HOROVOD_CYCLE_TIME=10` lets it look every 10 ms.
+# - `groups` in `make_optimizer`: few large messages instead of many small ones.
+#
+# `HOROVOD_TIMELINE` makes rank 0 write down what it does when; you see it in section 13.
 
 # %% role="readonly" id="run" tags=["picture"]
 settings_of_ranks = {"HOROVOD_CYCLE_TIME": "10", "HOROVOD_TIMELINE": str(Path("timeline.json").absolute())}
-limits = {"num_threads": num_threads, "timeout_s": 60 * time_limit_min}
+limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}
 results = ranks.run(main, num_ranks=num_ranks, environ=settings_of_ranks, seed=seed, **limits)
 print(f"first step {results[0]['first_step_s']:.1f} s, then {results[0]['images_per_s']:.0f} images/s on each rank")
 print("validation:", {name: round(value, 3) for name, value in results[0]["validation"].items()})
 
 # %% role="readonly" id="training-picture" tags=["picture"]
-training_pictures.show_training(results[0], model, num_ranks)
+training_pictures.show_training(results, model)
 
 # %% [markdown] role="readonly" id="interrupted-text"
 # *Expected:* the loss falls, and the accuracy on the made pictures is clearly above 12 %, the share of each of their eight classes.
@@ -725,12 +742,13 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 # Without `fit`, the tape averages: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it does so in `minimize`, which only `fit` calls.
 #
 # Real networks need the step compiled by `tf.function`. Make that function *once*: a `@tf.function` inside the loop, or one called with Python numbers, is traced anew in every step, seconds each time.
+# Nothing in the step needs AutoGraph, which turns Python's `if` and `for` into graph code: `autograph=False` saves the time to translate Horovod's own code, too.
 #
 # **Exercise (1 point).** Write `make_step`: it returns a compiled function `step(pictures, labels)` that makes one step with averaged gradients in training mode and returns the loss of this rank's batch.
 #
 # <details><summary>Hint</summary>
 #
-# A function inside a function, with `@tf.function` above it. `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)`.
+# A function inside a function, with `@tf.function(autograph=False)` above it. `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)`.
 #
 # </details>
 
@@ -741,7 +759,7 @@ def make_step(network, optimizer, loss_of):
 
     # about 9 lines
     ### BEGIN SOLUTION
-    @tf.function
+    @tf.function(autograph=False)
     def step(pictures, labels):
         with tf.GradientTape() as tape:
             loss = loss_of(labels, network(pictures, training=True))

@@ -84,27 +84,27 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
     show(figure, f"All learning rates begin alike and rise in a straight line; they end at {ends}.")
 
 
-def show_training(result: Mapping[str, Any], name: str, num_ranks: int) -> None:
-    """Show loss and accuracy after each epoch, and the accuracy of the validation.
+def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
+    """Show the loss of every rank after each step, and the accuracies by epoch with that of the validation.
 
     Args:
-        result: the lab's result: `history` with lists by metric, and `validation` with numbers.
+        results: the lab's result of each rank: `losses` by step, `history` with lists by metric, and `validation`.
         name: the network.
-        num_ranks: the world size.
     """
-    history, validation = result["history"], result["validation"]
+    history, validation = results[0]["history"], results[0]["validation"]
     epochs = np.arange(1, len(history["loss"]) + 1)
-    figure, axes = panels(2)
-    for place, metric, color in zip(axes, ("loss", "accuracy"), COLORS):
-        place.plot(epochs, history[metric], color=color, marker=MARKERS[0], label="training, mean over an epoch")
-        place.plot(
-            epochs[-1:], [validation[metric]], "D", color=COLORS[2], markersize=8, label="validation, at the end"
-        )
-        place.set(xlabel="epoch", ylabel=metric, xticks=epochs, ylim=(0, None if metric == "loss" else 1))
-        place.legend(fontsize="small")
-    figure.suptitle(f"{name} on {num_ranks} rank{'s' * (num_ranks > 1)}", fontsize="medium")
+    figure, (left, right) = panels(2)
+    for rank, result in enumerate(results):
+        style = {"color": COLORS[rank % 8], "linestyle": LINE_STYLES[rank % 4]}
+        left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}", **style)
+    left.set(xlabel="step", ylabel="loss", title="Loss of each rank, mean of the epoch so far", ylim=(0, None))
+    left.legend(fontsize="small")
+    right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")
+    right.plot(epochs[-1:], [validation["accuracy"]], "D", color=COLORS[2], markersize=9, label="validation, all ranks")
+    right.set(xlabel="epoch", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=f"{name} on {len(results)} rank(s)")
+    right.legend(fontsize="small", loc="lower right")
     show(
         figure,
-        f"{name} on {num_ranks} ranks: the loss goes from {history['loss'][0]:.2f} to {history['loss'][-1]:.2f} in "
-        f"{len(epochs)} epochs, the validation accuracy is {validation['accuracy']:.0%} at the end.",
+        f"{name} on {len(results)} rank(s): the loss goes from {results[0]['losses'][0]:.2f} in the first step to "
+        f"{history['loss'][-1]:.2f} in epoch {epochs[-1]}; the validation accuracy is {validation['accuracy']:.0%}.",
     )

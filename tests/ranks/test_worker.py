@@ -17,6 +17,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError
+from coursekit.ranks.forkserver import close_shared_server
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -58,6 +59,28 @@ def thread_facts():
     num_threads = len(list(Path("/proc/self/task").iterdir()))
     threads = tf.config.threading
     return threads.get_intra_op_parallelism_threads(), threads.get_inter_op_parallelism_threads(), num_threads
+
+
+def cores_of_rank() -> list[int]:
+    """Return the cores that this rank may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core cannot be shared out")
+def test_ranks_that_are_bound_share_the_cores_out():
+    """Two bound ranks have disjoint halves; ranks that are not bound, or more of them than cores, have all."""
+    cores = sorted(os.sched_getaffinity(0))
+    half = len(cores) // 2
+
+    assert ranks.run(cores_of_rank, num_ranks=2, bind_cores=True) == [cores[:half], cores[half : 2 * half]]
+    assert ranks.run(cores_of_rank, num_ranks=2) == [cores, cores]
+    os.sched_setaffinity(0, cores[:1])  # a server started now has one core for two ranks
+    try:
+        close_shared_server()
+        assert ranks.run(cores_of_rank, num_ranks=2, bind_cores=True) == [cores[:1], cores[:1]]
+    finally:
+        os.sched_setaffinity(0, cores)
+        close_shared_server()
 
 
 @pytest.mark.parametrize(("settings", "num_threads"), [({}, 1), ({"num_threads": 2}, 2), ({"num_threads": 0}, 0)])

@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from coursekit.ranks.forkserver import Job
 
 DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
-RESERVED = ("num_ranks", "timeout_s", "seed", "num_threads", "ranks_per_node", "use_gpus", "environ", "show_output")
+RESERVED = (
+    "num_ranks",
+    "timeout_s",
+    "seed",
+    "num_threads",
+    "bind_cores",
+    "ranks_per_node",
+    "use_gpus",
+    "environ",
+    "show_output",
+)
 
 _one_run_at_a_time = threading.Lock()
 
@@ -41,6 +51,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     timeout_s: float = 60.0,
     seed: int | None = None,
     num_threads: int = 1,
+    bind_cores: bool = False,
     ranks_per_node: int | None = None,
     use_gpus: bool | None = None,
     environ: Mapping[str, str] | None = None,
@@ -59,6 +70,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         timeout_s: seconds after which the run is ended and every rank's place is shown.
         seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
+        bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all. That
+            is faster, where nobody else uses them; in a job step, `srun` binds instead.
         ranks_per_node: lets ranks believe that each node holds this many of them, so that the local rank differs
             from the rank. By default all are on one node.
         use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
@@ -78,16 +91,17 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     _check(function, num_ranks, timeout_s, ranks_per_node)
     extra = dict(environ or {})
     refuse_placing(extra)
+    in_step = ranks_per_node is None and slurm.has_tasks_for(num_ranks)
     task = Task(
         call=_pickle_call(function, args, kwargs),
         num_ranks=num_ranks,
         entropy=secrets.randbits(64) if seed is None else seed,
         num_threads=num_threads,
+        bind_cores=bind_cores and not in_step,
         folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
         search_path=tuple(sys.path),
         sources=_cell_sources(),
     )
-    in_step = ranks_per_node is None and slurm.has_tasks_for(num_ranks)
     with _one_run_at_a_time:
         job = None
         try:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from coursekit.ranks.environ import LOOPBACK, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks.rendezvous import make_store
+from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _preload() -> str:
     try:
         for module in PRELOADED:
             importlib.import_module(module)
+        spare_horovod()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the notebook explains it
         return traceback.format_exc()
     gc.freeze()  # else the first collection in a child copies every page that it shares with us

@@ -32,6 +32,7 @@ class Task:
     num_ranks: int
     entropy: int  # every rank derives its own random seed from it
     num_threads: int
+    bind_cores: bool
     folder: str
     search_path: tuple[str, ...]
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
@@ -50,7 +51,7 @@ class Report:
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
     """Prepare this process as one rank, call the function, and send one `Report`."""
     try:
-        for prepare in (_prepare_interpreter, _prepare_tensorflow, _prepare_seeds):
+        for prepare in (_prepare_interpreter, _prepare_cores, _prepare_tensorflow, _prepare_seeds):
             prepare(task, rank)
         report = _call(task)
     except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
@@ -84,6 +85,18 @@ def _prepare_interpreter(task: Task, rank: int) -> None:
     os.chdir(task.folder)
     sys.path[:] = task.search_path
     linecache.cache.update(task.sources)
+
+
+def _prepare_cores(task: Task, rank: int) -> None:
+    """Keep this rank to its own cores, before it starts any thread: none of them will wander off to another's."""
+    del rank
+    if not task.bind_cores:
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    share = len(cores) // int(os.environ["HOROVOD_LOCAL_SIZE"])
+    if share > 0:
+        first = share * int(os.environ["HOROVOD_LOCAL_RANK"])
+        os.sched_setaffinity(0, cores[first : first + share])
 
 
 def _prepare_tensorflow(task: Task, rank: int) -> None:

@@ -1,0 +1,38 @@
+"""AutoGraph leaves Horovod's code alone on ranks, and traces compute the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit import ranks
+
+
+def averaged_gradients(translate: bool) -> tuple[list[float], bool]:
+    """Return the gradients that a compiled step averages, and whether AutoGraph would translate Horovod's code."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+    from tensorflow.python.autograph.core import config
+    from tensorflow.python.autograph.impl import conversion
+
+    if translate:
+        config.CONVERSION_RULES = config.CONVERSION_RULES[1:]
+    hvd.init()
+    weights = tf.Variable(np.arange(3, dtype=np.float32))
+
+    @tf.function
+    def step(inputs):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(inputs * weights**2)
+        return hvd.DistributedGradientTape(tape).gradient(loss, [weights])[0]
+
+    gradients = step(tf.fill([3], float(hvd.rank() + 1)))
+    return gradients.numpy().tolist(), not conversion.is_allowlisted(hvd.allreduce)
+
+
+@pytest.mark.parametrize("translate", [False, True])
+def test_traces_average_the_same_with_and_without_translation(translate):
+    """The mean of the gradients 2 w and 4 w of two ranks is 3 w; Horovod is translated only if one insists."""
+    results = ranks.run(averaged_gradients, translate, num_ranks=2)
+
+    assert results == [([0.0, 3.0, 6.0], translate)] * 2
