@@ -492,6 +492,7 @@ with check("accuracy of all shards", section="6"):
 # `coursekit script 04` writes that script with *your* answers.
 #
 # Run the cell again, and nothing is left to do: the checkpoint in `folder` has all steps behind it. With more epochs, it goes on.
+# For a new training, choose another `folder`.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -545,6 +546,7 @@ estimator_pictures.show_run(results, model)
 # %% role="readonly" id="mode-picture" tags=["picture"]
 def accuracies(sizes):
     """Return the accuracy on held-out pictures by mode and size of the batches."""
+    start()
     network = build_network(model, image_size)
     checkpoint = tf.train.latest_checkpoint(folder)
     for variable in network.variables:
