@@ -6,8 +6,6 @@
 # start-tests = ["wait"]
 # metrics-tests = ["wait"]
 # files-tests = []
-# train-tests = []
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-callbacks"

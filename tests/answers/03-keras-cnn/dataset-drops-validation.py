@@ -4,7 +4,8 @@
 #
 # [fails]
 # shards-tests = ["not complete"]
-# train-tests = ["validation picture"]
+# train-tests = []
+# continued-tests = []
 # ///
 
 # %% role="answer" id="make-dataset"

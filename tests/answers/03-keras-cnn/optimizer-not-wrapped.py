@@ -6,7 +6,7 @@
 # optimizer-tests = ["not averaged"]
 # compression-tests = []
 # train-tests = ["not averaged"]
-# continued-tests = ["not averaged"]
+# continued-tests = []
 # ///
 
 # %% role="answer" id="make-optimizer"

@@ -6,7 +6,6 @@
 # plan-tests = ["steps"]
 # elastic-tests = ["steps"]
 # train-tests = ["steps in 2 epochs"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="plan"

@@ -15,5 +15,7 @@ def resume(network, folder):
     newest = tf.train.latest_checkpoint(str(folder))  # all nodes see the same file system
     if newest is None:
         return 0
+    if hasattr(network.optimizer, "build"):
+        network.optimizer.build(network.trainable_variables)
     network.load_weights(newest)
     return int(newest[-3:])

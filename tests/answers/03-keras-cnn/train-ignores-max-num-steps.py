@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# continued-tests = ["steps"]
+# continued-tests = ["max_num_steps"]
 # ///
 
 # %% role="answer" id="train"
