@@ -126,7 +126,7 @@ def _working_folder(source_notebook: Path) -> Iterator[Path]:
     """Give each run a folder of its own with the files of the lab, so that no run sees what another wrote."""
     with tempfile.TemporaryDirectory(prefix="answer-") as name:
         folder = Path(name, source_notebook.stem)
-        shutil.copytree(source_notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb"))
+        shutil.copytree(source_notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "train.py"))
         yield folder
 
 
