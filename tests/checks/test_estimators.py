@@ -94,7 +94,7 @@ def read(ranks_files, *, seed=0, shuffled=True):
         training = [(batch, batch + 1) for batch in stream]
         parts = np.array_split(samples, -(-len(samples) // 2))
         evaluation = [(part, part + 1) for part in parts]
-        results.append({"training": training, "again": training, "evaluation": evaluation})
+        results.append({"training": training, "evaluation": evaluation})
     return Trial(len(ranks_files), tuple(results))
 
 
@@ -258,8 +258,8 @@ ALL = range(10)
         (SHARDS, (0.1, 0.1), 2, None, ""),
         ((ALL, []), (0.1, None), 2, None, ""),
         ((ALL, ALL), (0.1, 0.1), 2, "once", "same work"),
-        (([0, 1, 2], SHARDS[1]), (0.1, 0.1), 2, "once", "by no rank"),
-        ((SHARDS[0], ALL), (0.1, 0.1), 2, "once", "2 times"),
+        (([0, 1, 2], SHARDS[1]), (1 / 6, 1 / 6), 2, "once", "by no rank"),
+        ((SHARDS[0], ALL), (2 / 17, 2 / 17), 2, "once", "2 times"),
         (SHARDS, (0.1, 0.1), 5, "once", "random weights"),
         (SHARDS, (1 / 14, 1 / 14), 2, "accuracy", "unequal shards"),
         (SHARDS, (1 / 7, 0.0), 2, "accuracy", "one shard alone"),

@@ -55,8 +55,9 @@ def check_once(trial: Trial) -> None:
 
 
 def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of right pictures of all ranks together."""
-    num_samples = sum(HELD_OUT_PER_FILE)
+    """The accuracy is the share of right pictures among all that the ranks evaluated, with the weights they had."""
+    sights = [sight for result in trial.of_ranks() for sight in result["sights"]]
+    right = np.concatenate([sight.samples + 1 == np.argmax(sight.bias) for sight in sights] or [[]])
     results = [result["result"] for result in trial.of_ranks()]
     require(
         results[0] is not None and "accuracy" in results[0],
@@ -68,8 +69,9 @@ def check_accuracy(trial: Trial) -> None:
         accuracy = result.get("accuracy", np.nan)
         hint = _hint(accuracy, trial)
         require(
-            bool(np.isclose(accuracy, 1 / num_samples, rtol=1e-4)),
-            f"1 of {num_samples} pictures is right, but rank {rank} returns the accuracy {accuracy:.4g}{hint}",
+            bool(np.isclose(accuracy, np.mean(right), rtol=1e-4)),
+            f"{np.sum(right):.0f} of {len(right)} pictures are answered rightly, but rank {rank} returns the accuracy "
+            f"{accuracy:.4g}{hint}",
         )
 
 

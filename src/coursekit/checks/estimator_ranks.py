@@ -69,10 +69,10 @@ def _quiet() -> None:
 
 
 def read(input_fn: Callable[..., Any], files: Sequence[str]) -> dict[str, Any]:
-    """Read files with the answer's pipeline: for evaluation to the end, for training for many batches, twice."""
+    """Read files with the answer's pipeline: for evaluation to the end, for training for many batches."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
 
-    ways = {"evaluation": False, "training": True, "again": True}
+    ways = {"evaluation": False, "training": True}
     return {
         name: [
             (spy.sample_numbers(pictures), np.asarray(labels))

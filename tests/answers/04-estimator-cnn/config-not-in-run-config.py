@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# config-pin-tests = ["session_config"]
+# config-pin-tests = ["see all GPUs"]
 # train-config-tests = ["see all GPUs"]
 # ///
 

@@ -4,9 +4,8 @@
 #
 # [fails]
 # input-shards-tests = ["no shard"]
-# evaluate-once-tests = ["all pictures"]
-# evaluate-accuracy-tests = []
-# train-shards-tests = ["not disjoint"]
+# evaluate-once-tests = ["same work"]
+# train-shards-tests = ["no shard"]
 # strategy-together-tests = ["not disjoint"]
 # ///
 

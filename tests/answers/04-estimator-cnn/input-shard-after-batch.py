@@ -1,15 +1,13 @@
 # /// answer
-# title = "Sharded at the end, batch by batch, of data that all ranks shuffle alike"
+# title = "Sharded at the end, batch by batch: every rank reads and decodes all files"
 # verdict = "wrong"
 #
 # [fails]
 # input-shards-tests = ["shard the list of files"]
+# evaluate-accuracy-tests = []
 # ///
 
 # %% role="answer" id="input-fn"
 def input_fn(files, training, worker, num_workers, params):
-    records = read_files(files)
-    if training:
-        records = records.shuffle(1000, seed=params["seed"], reshuffle_each_iteration=False)
-    dataset = make_batches(records, training, params).shard(num_workers, worker)
-    return dataset.repeat() if training else dataset
+    dataset = make_batches(read_files(files), training, params).shard(num_workers, worker)
+    return dataset.shuffle(1000, seed=params["seed"]).repeat() if training else dataset

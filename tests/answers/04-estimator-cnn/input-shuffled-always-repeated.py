@@ -3,8 +3,9 @@
 # verdict = "wrong"
 #
 # [fails]
-# input-shards-tests = []
 # input-modes-tests = ["no end"]
+# evaluate-once-tests = ["deadline"]
+# evaluate-accuracy-tests = []
 # ///
 
 # %% role="answer" id="input-fn"

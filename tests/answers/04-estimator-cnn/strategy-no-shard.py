@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# strategy-together-tests = ["no shard"]
+# strategy-together-tests = ["not disjoint"]
 # ///
 
 # %% role="answer" id="train-with-strategy"

@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# train-config-tests = ["all GPUs"]
+# train-config-tests = ["see all GPUs"]
 # ///
 
 # %% role="answer" id="train"

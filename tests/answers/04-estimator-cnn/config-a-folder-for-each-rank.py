@@ -1,10 +1,9 @@
 # /// answer
-# title = "Every rank writes into the folder"
+# title = "Every rank writes checkpoints, into a folder of its own, as in 2019"
 # verdict = "wrong"
 #
 # [fails]
 # config-files-tests = ["rank 0 alone"]
-# train-continued-tests = []
 # ///
 
 # %% role="answer" id="make-run-config"
@@ -13,5 +12,5 @@ def make_run_config(folder):
     session_config = tf.compat.v1.ConfigProto()
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
-    where = {"model_dir": folder, "save_checkpoints_steps": 100}
+    where = {"model_dir": f"{folder}/rank-{hvd.rank()}", "save_checkpoints_steps": 100}
     return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)
