@@ -1,0 +1,267 @@
+"""Lab 03: Convolutional networks with Keras on ImageNet files: the notebook's training as a script.
+
+Made by `coursekit build` from solutions/03-keras-cnn/03-keras-cnn.py: change that, not this file.
+`coursekit script 03` makes the one with the answers of your notebook.
+
+Start it on as many ranks as you like, here on two:
+
+    horovodrun -np 2 python train.py
+    mpirun -np 2 python train.py
+    srun --ntasks=2 python train.py
+
+Parameters of the notebook are options: python train.py --help.
+"""
+
+import argparse
+import json
+
+model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
+image_size = 96  # pixels
+data = ""  # a folder of TFRecord files; '' stands for made pictures
+damaged = "stop"  # what a damaged record does: "stop" or "skip"
+batch_size = 16  # pictures per rank and step
+global_batch_size = 0  # pictures of all ranks in a step; 0: batch_size times the number of ranks
+learning_rate = 0.01  # of one rank
+num_warmup_epochs = 1
+num_epochs = 2
+max_num_steps = 0  # the most steps in an epoch; 0: as many as the data gives
+precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
+compression = "none"  # or "fp16": gradients travel with 16 bits
+folder = "training"  # checkpoints and logs
+seed = 1
+
+if __name__ == "__main__":  # the command line may replace what stands above
+    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    _parser.add_argument(
+        "--model",
+        type=str,
+        default=model,
+        help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)",
+    )
+    _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
+    _parser.add_argument(
+        "--data",
+        type=str,
+        default=data,
+        help="a folder of TFRecord files; '' stands for made pictures (default: %(default)r)",
+    )
+    _parser.add_argument(
+        "--damaged",
+        type=str,
+        default=damaged,
+        help='what a damaged record does: "stop" or "skip" (default: %(default)r)',
+    )
+    _parser.add_argument(
+        "--batch-size", type=int, default=batch_size, help="pictures per rank and step (default: %(default)r)"
+    )
+    _parser.add_argument(
+        "--global-batch-size",
+        type=int,
+        default=global_batch_size,
+        help="pictures of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)",
+    )
+    _parser.add_argument(
+        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
+    )
+    _parser.add_argument("--num-warmup-epochs", type=int, default=num_warmup_epochs, help="(default: %(default)r)")
+    _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
+    _parser.add_argument(
+        "--max-num-steps",
+        type=int,
+        default=max_num_steps,
+        help="the most steps in an epoch; 0: as many as the data gives (default: %(default)r)",
+    )
+    _parser.add_argument(
+        "--precision", type=str, default=precision, help='or "mixed_float16", "mixed_bfloat16" (default: %(default)r)'
+    )
+    _parser.add_argument(
+        "--compression",
+        type=str,
+        default=compression,
+        help='or "fp16": gradients travel with 16 bits (default: %(default)r)',
+    )
+    _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and logs (default: %(default)r)")
+    _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
+    globals().update(vars(_parser.parse_args()))
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import horovod.tensorflow as hvd
+import horovod.tensorflow.keras as hvd_keras
+import numpy as np
+import tensorflow as tf
+
+from coursekit import imagenet, throughput
+from coursekit.imagenet.networks import build_network
+
+data_folder = imagenet.find_data(data)
+train_files = imagenet.list_files(data_folder, "train")
+validation_files = imagenet.list_files(data_folder, "validation")
+
+
+def pin_gpu():
+    """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def random_window(encoded):
+    """Return where to cut a picture for training: y, x, height, width."""
+    begin, size, _ = tf.image.sample_distorted_bounding_box(
+        tf.io.extract_jpeg_shape(encoded),
+        bounding_boxes=tf.zeros((1, 0, 4)),
+        area_range=(0.4, 1.0),
+        aspect_ratio_range=(3 / 4, 4 / 3),
+        use_image_if_no_bounding_boxes=True,
+    )
+    return tf.concat([begin[:2], size[:2]], axis=0)
+
+
+def central_window(encoded):
+    """Return the largest square in the middle of a picture: y, x, height, width."""
+    height, width, _ = tf.unstack(tf.io.extract_jpeg_shape(encoded))
+    side = tf.minimum(height, width)
+    return tf.stack([(height - side) // 2, (width - side) // 2, side, side])
+
+
+def load_picture(record, training):
+    """Return a record's picture, cut at random for training, and its label."""
+    # about 7 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def make_dataset(files, batch_size, training, deterministic=True):
+    """Return this rank's batches of pictures and labels; without end in training."""
+    # about 11 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def plan(num_images, batch_size, learning_rate, global_batch_size=0):
+    """Return the batch size of a rank, the learning rate for the global batch, and the steps of an epoch."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def warmed_up(step, rate, num_warmup_steps):
+    """Return the learning rate in this step, counted from 0."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+class WarmUp(tf.keras.callbacks.Callback):
+    """Set the learning rate before every step."""
+
+    def __init__(self, rate, num_warmup_steps):
+        super().__init__()
+        self.rate = rate
+        self.num_warmup_steps = num_warmup_steps
+
+    def on_train_batch_begin(self, batch, logs=None):
+        optimizer = self.model.optimizer
+        optimizer.learning_rate = warmed_up(int(optimizer.iterations), self.rate, self.num_warmup_steps)
+
+
+def make_optimizer(rate, compression="none"):
+    """Return SGD with momentum 0.9 that averages the gradients over all ranks."""
+    # about 3 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def make_callbacks(folder):
+    """Return this rank's callbacks for `fit`."""
+    # about 8 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def resume(network, folder):
+    """Load the newest checkpoint of the folder on all ranks; return how many epochs it has behind it."""
+    # about 8 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def evaluate(network, dataset):
+    """Return loss and metrics over the data sets of all ranks together."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
+    """Train on all ranks together; return history, validation and the number of steps in an epoch."""
+    # about 24 lines
+    raise NotImplementedError("your answer goes here")
+
+
+class Losses(tf.keras.callbacks.Callback):
+    """Keep the loss after every step, the mean of the epoch so far on this rank."""
+
+    def __init__(self):
+        super().__init__()
+        self.by_step = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.by_step.append(float(logs["loss"]))
+
+
+def begin(folder):
+    """Make room for a new training, unless an interrupted one can be continued."""
+    folder = Path(folder)
+    if hvd.rank() == 0 and (folder / "result.json").exists():
+        before = folder.with_name(folder.name + "-before")
+        shutil.rmtree(before, ignore_errors=True)
+        folder.rename(before)
+    return folder
+
+
+def main(name=model, more_callbacks=(), **changes):
+    """Train on this rank and return the result, with the seconds of its steps."""
+    hvd.init()
+    tf.keras.mixed_precision.set_global_policy(precision)
+    settings = {
+        "batch_size": batch_size,
+        "global_batch_size": global_batch_size,
+        "learning_rate": learning_rate,
+        "num_warmup_epochs": num_warmup_epochs,
+        "num_epochs": num_epochs,
+        "max_num_steps": max_num_steps,
+        "compression": compression,
+        "folder": folder,
+        **changes,
+    }
+    where = begin(settings["folder"])
+    losses, step_times = Losses(), throughput.step_times(global_batch_size // hvd.size() or batch_size)
+    result = train(
+        lambda: build_network(name, image_size),
+        train_files,
+        validation_files,
+        where,
+        settings,
+        [step_times, losses, *more_callbacks],
+    )
+    result["losses"] = losses.by_step
+    if len(step_times.seconds) > 1:  # else the training had ended already
+        result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
+    if hvd.rank() == 0:
+        (where / "result.json").write_text(json.dumps(result, default=float))
+    return result
+
+
+def _plain(value):
+    """Return as numbers or text what JSON cannot hold."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    _result = main()
+    if hvd.rank() == 0:
+        print("result:", json.dumps(_result, default=_plain), flush=True)
+    hvd.shutdown()
+
+
+# Made, not edited: release 0e99d4aa5375cc84d87f53821b0c23c37bca12f72b320a0f795ed9d00b9dda7e

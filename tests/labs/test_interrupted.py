@@ -1,0 +1,109 @@
+"""The script twin of lab 03 under Horovod's own launcher: a killed rank ends it soon, and a second run continues."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from coursekit.building.build import build_sources
+from coursekit.labs import load_lab
+from coursekit.ranks.environ import scrubbed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[2]
+LAB = "03-keras-cnn"
+NUM_EPOCHS = 3
+NUM_STEPS = 30
+START_TIMEOUT_S = 240
+END_TIMEOUT_S = 60
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory) -> Path:
+    """Return the solution's `train.py`."""
+    root = tmp_path_factory.mktemp("course")
+    shutil.copytree(ROOT / "solutions" / LAB, root / "solutions" / LAB)
+    return build_sources(root, [load_lab(root / "solutions" / LAB)])[LAB].with_name("train.py")
+
+
+def command(script: Path, folder: Path) -> Sequence[str]:
+    """Return the command that trains a small network on two ranks."""
+    launcher = [str(Path(sys.executable).with_name("horovodrun")), "-np", "2", "--gloo", sys.executable, str(script)]
+    options = {"model": "SmallCNN", "num-epochs": NUM_EPOCHS, "max-num-steps": NUM_STEPS, "folder": folder}
+    return [*launcher, *(f"--{name}={value}" for name, value in options.items())]
+
+
+def rank_1_of(launcher: psutil.Process) -> psutil.Process:
+    """Return the process of rank 1 that this launcher started."""
+    return next(
+        process
+        for process in launcher.children(recursive=True)
+        if process.environ().get("HOROVOD_RANK") == "1" and "python" in Path(process.exe()).name
+    )
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a file is there, as long as the process lives."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"{path} does not appear"
+        time.sleep(0.02)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a launcher with all that it started."""
+    everything = [*psutil.Process(process.pid).children(recursive=True), process] if process.poll() is None else []
+    for one in everything:
+        one.kill()
+    process.communicate()
+
+
+def test_a_killed_rank_ends_the_run_and_the_next_run_goes_on(script, tmp_path):
+    """After the first epoch's checkpoint rank 1 is killed; the rerun trains just the epochs that have no checkpoint."""
+    folder = tmp_path / "training"
+    environ = {**scrubbed(), "TF_CPP_MIN_LOG_LEVEL": "2", "OMP_NUM_THREADS": "1"}
+    first = subprocess.Popen(
+        command(script, folder), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environ, cwd=tmp_path
+    )
+    try:
+        wait_for(folder / "epoch-001.index", first)
+        rank_1_of(psutil.Process(first.pid)).kill()
+        output, _ = first.communicate(timeout=END_TIMEOUT_S)
+    finally:
+        end(first)
+    assert first.returncode != 0
+    assert "Process name: 1\nExit code: 137" in output
+    assert not (folder / "result.json").exists()
+    num_done = len(list(folder.glob("epoch-*.index")))
+    assert num_done < NUM_EPOCHS
+
+    done = subprocess.run(
+        command(script, folder),
+        check=True,
+        text=True,
+        capture_output=True,
+        env=environ,
+        cwd=tmp_path,
+        timeout=START_TIMEOUT_S,
+    )
+
+    line = next(line for line in done.stdout.splitlines() if "result: " in line)
+    result = json.loads(line.partition("result: ")[2])
+    assert len(result["history"]["loss"]) == NUM_EPOCHS - num_done
+    assert json.loads((folder / "result.json").read_text())["validation"] == result["validation"]
+    assert sorted(path.name for path in folder.glob("epoch-*.index")) == [
+        f"epoch-{epoch:03d}.index" for epoch in range(1, NUM_EPOCHS + 1)
+    ]
+    assert os.listdir(tmp_path) == ["training"]  # noqa: PTH208  # names are enough
