@@ -71,6 +71,9 @@ def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], qu
                 _refuse_unfit(picture, f"{path}, image {number}")
                 writer.write(serialize(picture, quality))
         part.replace(path)
+    except tf.errors.OpError as error:
+        # TensorFlow's own errors begin with the path and end as the system says it.
+        raise OSError(error.message.rpartition("; ")[2]) from error
     finally:
         part.unlink(missing_ok=True)
     return path
