@@ -20,6 +20,23 @@ def test_message_names_property_fault_and_section():
     assert str(caught.value) == "shards: no shard → section 3"
 
 
+def test_pages_of_tensorflow_become_one_line():
+    """Of a failed graph the message keeps what went wrong in it, not where every operation came from."""
+    page = """Graph execution error:
+
+Detected at node Allreduce/HorovodAllreduce_0 defined at (most recent call last):
+  File "<string>", line 1, in <module>
+
+  File "/somewhere/keras/engine/training.py", line 1807, in fit
+
+Horovod has been shut down.
+\t [[{{node Allreduce/HorovodAllreduce_0}}]] [Op:__inference_train_function_615]"""
+    with pytest.raises(CheckError) as caught, check("shards", section="3"):
+        raise ranks.RankError("rank 0 was left alone.\n\nFile …", rank=0, error_type="UnknownError", error_text=page)
+
+    assert str(caught.value) == "shards: rank 0 was left alone. (UnknownError: Horovod has been shut down.) → section 3"
+
+
 def test_unanswered_exercise_is_called_so():
     """The stub's exception reads as an exercise not answered yet, here and on a rank."""
     with pytest.raises(CheckError) as here, check("loss", section="2"):

@@ -71,7 +71,17 @@ def describe(error: Exception) -> str:
     if not isinstance(error, RankError):
         return f"the answer raised {kind}: {error}"
     head = " ".join(line.strip() for line in str(error).split("\n\n", maxsplit=1)[0].splitlines())
-    return f"{head} ({kind}: {error.error_text})" if kind else head
+    return f"{head} ({kind}: {_cause(error.error_text)})" if kind else head
+
+
+def _cause(text: str) -> str:
+    """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines or not lines[0].startswith("Graph execution error"):
+        return text
+    frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
+    told = [line for line in lines[max(frames, default=0) + 1 :] if not line.startswith("[[")]
+    return " ".join(told) or lines[0]
 
 
 def require(condition: bool, message: str) -> None:

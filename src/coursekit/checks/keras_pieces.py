@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,10 @@ def _all_rates(warmed_up: Callable[..., Any]) -> dict[tuple[int, float, int], fl
 
 def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
-    return try_on_ranks(with_horovod, keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks)
+    trial = try_on_ranks(with_horovod, keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks)
+    if RecursionError.__name__ in trial.error:  # Horovod's wrapper takes the outer class for the inner one
+        return replace(trial, error=f"{trial.error} Is the optimiser wrapped twice?")
+    return trial
 
 
 def check_averaged(trial: Trial) -> None:

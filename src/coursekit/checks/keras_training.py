@@ -42,13 +42,16 @@ SETTINGS = {
     "compression": "none",
 }
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
+TIMEOUT_S = 90.0  # a machine with much else to do must cost nobody a point
 UNEQUAL = ((0, 0, 0, 0, 0, 5, 9), (20, 21), (0, 30, 31, 32))  # samples of each rank for validation
 
 
 def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     """All ranks go on from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
     with tempfile.TemporaryDirectory() as folder:
-        results = run_here(with_horovod, keras_ranks.use_resume, resume, folder, num_ranks=num_ranks, timeout_s=30)
+        results = run_here(
+            with_horovod, keras_ranks.use_resume, resume, folder, num_ranks=num_ranks, timeout_s=TIMEOUT_S
+        )
     before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
     saved = before.bias[0, -1]
     moment = saved - before.bias[0, -2]
@@ -73,7 +76,9 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
 def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
     """Loss and accuracy are those over the pictures of all ranks, on every rank, in evaluation mode."""
     samples = UNEQUAL[:num_ranks]
-    results = run_here(with_horovod, keras_ranks.use_evaluate, evaluate, samples, num_ranks=num_ranks)
+    results = run_here(
+        with_horovod, keras_ranks.use_evaluate, evaluate, samples, num_ranks=num_ranks, timeout_s=TIMEOUT_S
+    )
     bias = results[0]["bias"]
     everything = np.concatenate([np.array(of_rank) for of_rank in samples])
     expected = {"accuracy": float(np.mean(everything == 0)), "loss": spy.loss(bias, everything)}
@@ -104,7 +109,14 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Trial:
         validation_files = spy.write_samples(folder, VALIDATION_PER_FILE, "validation", first=NUM_SAMPLES)
         where = folder / "training"
         return try_on_ranks(
-            with_horovod, _train_twice, train, train_files, validation_files, where, num_ranks=num_ranks, timeout_s=40
+            with_horovod,
+            _train_twice,
+            train,
+            train_files,
+            validation_files,
+            where,
+            num_ranks=num_ranks,
+            timeout_s=TIMEOUT_S,
         )
 
 
@@ -203,7 +215,7 @@ def check_continued(trial: Trial) -> None:
 
 def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
-    results = run_here(with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks)
+    results = run_here(with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks, timeout_s=TIMEOUT_S)
     steps = steps_of([result["sights"] for result in results])
     found = rates(steps, first=1)
     check_rates(found, np.full(found.shape[1], keras_ranks.RATE), num_ranks)

@@ -3,9 +3,9 @@
 # verdict = "wrong"
 #
 # [fails]
-# start-tests = ["wait"]
-# metrics-tests = ["wait"]
-# files-tests = []
+# start-tests = ["rank 0 was left alone in a collective"]
+# metrics-tests = ["left alone"]
+# files-tests = ["left alone"]
 # ///
 
 # %% role="answer" id="make-callbacks"

@@ -11,6 +11,6 @@
 def make_callbacks(folder):
     callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), hvd_keras.callbacks.MetricAverageCallback()]
     if hvd.rank() == 0:
-        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}"))
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(str(folder / "epoch-{epoch:03d}")))
         callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
     return callbacks
