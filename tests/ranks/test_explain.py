@@ -61,6 +61,17 @@ def test_a_dump_without_the_function_gives_no_frames():
                 "(lab.py, line 2 in train: `hvd.allreduce(x)`)"
             ),
         ),
+        (
+            [(f"{LIBRARY}/tensorflow/python/client/session.py", 1477, "_call_tf_sessionrun")],
+            (
+                "is inside a compiled TensorFlow step, where gradients or variables are exchanged "
+                "(lab.py, line 2 in train: `hvd.allreduce(x)`)"
+            ),
+        ),
+        (
+            [(f"{LIBRARY}/session.py", 1477, "_call_tf_sessionrun"), (HOROVOD, 300, "after_create_session")],
+            "waits in hvd.BroadcastGlobalVariablesHook (lab.py, line 2 in train: `hvd.allreduce(x)`)",
+        ),
         ([], "is not in a collective (lab.py, line 2 in train: `hvd.allreduce(x)`)"),
     ],
 )

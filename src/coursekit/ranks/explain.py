@@ -79,12 +79,15 @@ def _collective(frames: list[Frame]) -> str:
     names = [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
     if names:
         return names[-1]
-    callback = next((frame for frame in frames if "horovod" in frame.file and "callbacks" in frame.file), None)
-    return "callbacks" if callback else ""
+    horovod = [frame for frame in frames if "horovod" in frame.file]
+    if any(frame.function == "after_create_session" for frame in horovod):
+        return "BroadcastGlobalVariablesHook"
+    return "callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
 
 
 def _in_compiled_step(frames: list[Frame]) -> bool:
-    return any(frame.function == "quick_execute" for frame in frames)
+    """Whether TensorFlow runs a graph: a `tf.function`, or a step of an Estimator's session."""
+    return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
 
 def describe_place(frame: Frame) -> str:
