@@ -31,7 +31,6 @@ async def execute(
     timeout_s: float,
     *,
     cell_timeout_s: float | None = None,
-    skip_tag: str | None = None,
 ) -> NotebookNode:
     """Execute every code cell in one fresh kernel and return the notebook with its outputs.
 
@@ -46,7 +45,6 @@ async def execute(
         folder: Working folder of the kernel.
         timeout_s: Seconds for the whole notebook, not counting the start of the kernel.
         cell_timeout_s: Seconds for one cell; None means as long as the notebook has left.
-        skip_tag: Cells with this tag are left out.
 
     Returns:
         An executed copy of the notebook.
@@ -55,7 +53,7 @@ async def execute(
         CourseKitError: If the notebook names a kernel that is not installed.
     """
     executed = deepcopy(notebook)
-    cells = [(index, cell) for index, cell in enumerate(executed.cells) if _runs(cell, skip_tag)]
+    cells = [(index, cell) for index, cell in enumerate(executed.cells) if _runs(cell)]
     for _, cell in cells:
         cell.outputs, cell.execution_count = [], None
     kernel_name = executed.metadata.get("kernelspec", {}).get("name", "python3")
@@ -78,8 +76,8 @@ async def execute(
     return executed
 
 
-def _runs(cell: NotebookNode, skip_tag: str | None) -> bool:
-    return cell.cell_type == "code" and bool(cell.source.strip()) and skip_tag not in cell.metadata.get("tags", [])
+def _runs(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
 
 
 async def _execute_cell(client: NotebookClient, cell: NotebookNode, index: int, limit_s: float) -> str:

@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from coursekit.grading.concerned import concerned_cells
 from coursekit.grading.execute import execute
-from coursekit.grading.points import score
+from coursekit.grading.points import CellScore, is_test, score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from nbformat import NotebookNode
 
     from coursekit.grading.answer_bank import Answer
-    from coursekit.grading.points import CellScore
 
 # Cells that draw: nothing depends on them, and they take most of the time of a short lab.
-SKIP_TAG = "picture"
+DRAWING = "picture"
 ANSWER_TIMEOUT_S = 600.0
 
 
@@ -69,6 +71,8 @@ class AnswerResult:
 
 def run_answer(answer: Answer, source_notebook: Path, *, timeout_s: float = ANSWER_TIMEOUT_S) -> AnswerResult:
     """Execute and score a lab with one answer in place of the solution's.
+
+    Tests that the answer does not concern (see `concerned`) are not run; they count as passed, as with the solution.
 
     Args:
         answer: The answer; its cells must exist in the lab.
@@ -116,9 +120,22 @@ def default_num_jobs() -> int:
 
 async def _run_answer(answer: Answer, source_notebook: Path, timeout_s: float) -> AnswerResult:
     started = monotonic()
+    notebook = nbformat.read(source_notebook, as_version=4)
+    tests = [cell for cell in notebook.cells if is_test(cell)]
+    cells = [cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])]
+    notebook.cells = concerned_cells(cells, answer.cells)
+    for cell in notebook.cells:
+        cell.source = answer.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     with _working_folder(source_notebook) as folder:
-        executed = await execute(_answered(source_notebook, answer), folder, timeout_s, skip_tag=SKIP_TAG)
-    return AnswerResult(answer, score(executed), monotonic() - started)
+        executed = await execute(notebook, folder, timeout_s)
+    scores = {one.grade_id: one for one in score(executed)}
+    return AnswerResult(answer, tuple(_score_of(test, scores) for test in tests), monotonic() - started)
+
+
+def _score_of(test: NotebookNode, scores: Mapping[str, CellScore]) -> CellScore:
+    """Return a test's score; one that the answer does not concern has the full points of the solution."""
+    name, points = test.metadata.nbgrader.grade_id, float(test.metadata.nbgrader.points)
+    return scores.get(name, CellScore(name, points, points, ""))
 
 
 @contextmanager
@@ -128,11 +145,3 @@ def _working_folder(source_notebook: Path) -> Iterator[Path]:
         folder = Path(name, source_notebook.stem)
         shutil.copytree(source_notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "train.py"))
         yield folder
-
-
-def _answered(source_notebook: Path, answer: Answer) -> nbformat.NotebookNode:
-    notebook = nbformat.read(source_notebook, as_version=4)
-    for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        cell.source = answer.cells.get(grade_id, cell.source)
-    return notebook

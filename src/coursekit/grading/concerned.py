@@ -1,0 +1,102 @@
+"""Which cells of a notebook an answer concerns: the tests that can see it, and what they need to run.
+
+Cells know each other by names only. A test that uses no name, directly or through other cells, that the answer's cells
+bind does the same as with the solution, so running it for each of a hundred answers would only take time.
+In doubt a cell is concerned: names inside functions count as used, and a cell that changes an object counts as binding
+the object's name.
+"""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coursekit.grading.points import is_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from nbformat import NotebookNode
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that a cell binds or changes, and those that it uses, also inside functions."""
+
+    bound: frozenset[str]
+    used: frozenset[str]
+
+    def __or__(self, other: Names) -> Names:
+        """Return the names of both."""
+        return Names(self.bound | other.bound, self.used | other.used)
+
+
+NO_NAMES = Names(frozenset(), frozenset())
+
+
+def concerned_cells(cells: Sequence[NotebookNode], answers: Mapping[str, str]) -> list[NotebookNode]:
+    """Return the code cells to run for an answer, in their order.
+
+    Args:
+        cells: the cells of a lab's source.
+        answers: by id, the sources that the answer puts in place of cells; without any, all code cells are returned.
+    """
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    new = [answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), "") for cell in code]
+    # A name that the answer forgets to bind is missed by the tests of it.
+    names = [_names_of(cell.source) | _names_of(source) for cell, source in zip(code, new)]
+    changed = {i for i, source in enumerate(new) if source}
+    if not changed:
+        return code
+    changed = _closure(changed, names, lambda cell, others: bool(cell.used & _all(other.bound for other in others)))
+    wanted = {i for i, cell in enumerate(code) if i in changed or not (names[i].bound or is_test(cell))}
+    wanted = _closure(wanted, names, lambda cell, others: bool(cell.bound & _all(other.used for other in others)))
+    return [cell for i, cell in enumerate(code) if i in wanted]
+
+
+def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Sequence[Names]], bool]) -> set[int]:
+    """Add cells that belong to those chosen, until none is left: functions may use names that are bound below them."""
+    chosen = set(start)
+    while True:
+        others = [names[i] for i in chosen]
+        more = {i for i, cell in enumerate(names) if i not in chosen and belongs(cell, others)}
+        if not more:
+            return chosen
+        chosen |= more
+
+
+def _all(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
+def _names_of(source: str) -> Names:
+    try:
+        table, tree = symtable.symtable(source, "cell", "exec"), ast.parse(source)
+    except SyntaxError:  # a magic, or an answer that is none: it binds nothing that a test could use
+        return NO_NAMES
+    used: set[str] = set()
+    bound: set[str] = set()
+    for scope in _scopes(table):
+        for symbol in scope.get_symbols():
+            if scope is table or symbol.is_global():
+                used |= {symbol.get_name()} if symbol.is_referenced() else set()
+                bound |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
+    parts = (node for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Subscript)))
+    changed = {_base(part) for part in parts if isinstance(part.ctx, ast.Store)}
+    return Names(frozenset(bound | changed & used), frozenset(used))
+
+
+def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """Yield the scope of a cell, and those of all functions and classes in it."""
+    yield table
+    for child in table.get_children():
+        yield from _scopes(child)
+
+
+def _base(node: ast.expr) -> str:
+    """Return the name at the root of an attribute or an element, or ''."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
