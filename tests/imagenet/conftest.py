@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 
 import pytest
 
@@ -57,6 +58,8 @@ def flip():
     def flip_at(path, place):
         content = bytearray(path.read_bytes())
         content[place] ^= 1
+        # Within one tick of the clock, the change of a file shows in nothing but its content.
+        time.sleep(0.02)
         path.write_bytes(content)
 
     return flip_at

@@ -11,7 +11,7 @@ import numpy as np
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import manifest
 from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Picture
-from coursekit.imagenet.files import NAME, file_name
+from coursekit.imagenet.files import file_name
 from coursekit.imagenet.manifest import FileFacts, Manifest
 from coursekit.imagenet.patterns import class_name, draw
 from coursekit.imagenet.presets import Preset, find_preset
@@ -57,6 +57,8 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
         stated = _start_manifest(place, wanted, files)
         todo = [file for file in files if not _is_made(place, stated, file)]
         _refuse_full_disk(place, wanted, sum(len(file.classes) for file in todo))
+        # Before the first file, so that whatever is found after a kill is known to be ours.
+        stated.write(place)
         num_done = wanted.num_images - sum(len(file.classes) for file in todo)
         for file in todo:
             path = write_pictures(place / file.name, pictures(wanted, file), wanted.quality)
@@ -115,13 +117,12 @@ def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> Ma
             f"{place} holds data of the preset {stated.preset!r}, format {stated.format_version}: "
             f"name another folder for {preset.name!r}, format {manifest.FORMAT_VERSION}."
         )
-    ours = {manifest.NAME, *(file.name for file in files)}
+    planned = {file.name for file in files}
     present = sorted(path.name for path in place.iterdir())
-    parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in {*ours, "manifest"}]
-    others = [name for name in present if name not in {*ours, *parts} and not name.startswith(".")]
-    if not stated:
-        # A centre's files may have the names of ours.
-        others += [name for name in present if NAME.fullmatch(name)]
+    parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in {*planned, "manifest"}]
+    # A centre's files may have the names of ours.
+    ours = {manifest.NAME, *planned, *parts} if stated else set(parts)
+    others = [name for name in present if name not in ours and not name.startswith(".")]
     if others:
         named = ", ".join(others[:NUM_NAMED])
         raise CourseKitError(f"{place} holds other things ({named}): name an empty or a new folder.")

@@ -1,0 +1,95 @@
+"""Listing and counting the files of a data folder."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.imagenet import count_images, list_files
+from coursekit.imagenet.files import file_name
+
+
+def touch(folder, split, numbers, total):
+    """Make empty files of a split and return their paths."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / file_name(split, number, total) for number in numbers]
+    for path in paths:
+        path.touch()
+    return [str(path) for path in paths]
+
+
+def test_the_names_of_imagenet_are_known():
+    """The files of the real set are called like this."""
+    assert file_name("train", 7, 1024) == "train-00007-of-01024"
+    assert file_name("validation", 127, 128) == "validation-00127-of-00128"
+
+
+def test_files_are_listed_in_order_and_nothing_else(tmp_path):
+    """Both splits lie in one folder, beside other things."""
+    train = touch(tmp_path, "train", range(12), 12)
+    validation = touch(tmp_path, "validation", [1, 0], 2)
+    for other in ("train-labels.txt", "train-00000-of-00012.part", "manifest.json"):
+        (tmp_path / other).touch()
+    assert list_files(tmp_path, "train") == train
+    assert list_files(str(tmp_path), "validation") == sorted(validation)
+
+
+def test_splits_may_have_folders_of_their_own(tmp_path):
+    """Centres keep them in `train/` and `validation/`."""
+    train = touch(tmp_path / "train", "train", range(3), 3)
+    validation = touch(tmp_path / "validation", "validation", range(2), 2)
+    assert (list_files(tmp_path, "train"), list_files(tmp_path, "validation")) == (train, validation)
+
+
+def test_an_incomplete_set_names_what_is_missing(tmp_path):
+    """Training on a part of the data by accident would go unnoticed."""
+    touch(tmp_path, "train", [0, 1, 3], 4)
+    with pytest.raises(CourseKitError, match=r"lacks 1 of 4 train files \(train-00002-of-00004\)"):
+        list_files(tmp_path, "train")
+    touch(tmp_path, "validation", [0], 9)
+    with pytest.raises(CourseKitError, match=r"lacks 8 of 9 .*-00001-of-00009, .*-00003-of-00009 and more\)"):
+        list_files(tmp_path, "validation")
+
+
+def test_two_sets_in_one_folder_are_refused(tmp_path):
+    """Which of them is meant cannot be told."""
+    touch(tmp_path, "train", range(2), 2)
+    touch(tmp_path, "train", range(4), 4)
+    with pytest.raises(CourseKitError, match="sets of 2 and 4"):
+        list_files(tmp_path, "train")
+
+
+@pytest.mark.parametrize(
+    ("folder", "split", "sentence"),
+    [("", "train", "holds no files train-00000"), ("none", "train", "no data folder"), ("", "test", "no split 'test'")],
+)
+def test_what_is_not_there_is_one_sentence(tmp_path, folder, split, sentence):
+    """An empty folder, a missing one and an unknown split say what to do."""
+    with pytest.raises(CourseKitError, match=sentence):
+        list_files(tmp_path / folder, split)
+
+
+def test_images_are_counted_from_the_headers(plain_file, records, flip):
+    """Without a manifest the headers of the records are counted; a damaged one stops, or is left out."""
+    assert count_images([plain_file, plain_file]) == 2 * len(records)
+    flip(plain_file, 116)  # in the header of record 1
+    with pytest.raises(CourseKitError, match=r"damaged header at record 1 .* byte 116"):
+        count_images([plain_file])
+    assert count_images([plain_file], damaged="skip") == len(records) - 1
+    with pytest.raises(CourseKitError, match="cannot be read: No such file"):
+        count_images([plain_file.with_name("none")])
+
+
+def test_images_are_counted_from_the_manifest_while_it_holds(tiny):
+    """A file of the stated size counts as stated, any other one is counted by its headers."""
+    stated = json.loads((tiny / "manifest.json").read_text())
+    files = list_files(tiny, "validation")
+    real = count_images(files)
+    stated["files"]["validation-00000-of-00004"]["num_records"] += 1000
+    (tiny / "manifest.json").write_text(json.dumps(stated))
+    assert count_images(files) == real + 1000
+    first = tiny / "validation-00000-of-00004"
+    first.write_bytes(first.read_bytes() + b"longer")
+    assert count_images(files, damaged="skip") == real

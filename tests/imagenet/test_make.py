@@ -1,0 +1,197 @@
+"""Making data: the same everywhere, to be gone on with, and only where there is room."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import shutil
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.imagenet import list_files, make_data, parse_record, read_records
+from coursekit.imagenet.make import class_label, pictures, plan
+from coursekit.imagenet.patterns import NUM_CLASSES, class_name
+from coursekit.imagenet.presets import PRESETS
+
+DIGESTS = {"tiny": "ca40554a2b6f4e2a", "small": "0c86996500b5b6b0", "bench": "c7feab266dd87220"}
+FILE_DIGEST = "32ba9b7ae0020059"
+TINY_LABELS = [1, 143, 286, 429, 571, 714, 857, 1000]
+
+
+def test_tiny_is_what_its_preset_says(made):
+    """1024 and 200 images, every class as often as the others, in less than 6 MB."""
+    labels = {}
+    for split, num_files in (("train", 16), ("validation", 4)):
+        files = list_files(made, split)
+        assert len(files) == num_files
+        labels[split] = Counter(
+            int(parse_record(record)[1]) for file in files for record in read_records(file).as_numpy_iterator()
+        )
+    assert labels["train"] == dict.fromkeys(TINY_LABELS, 128)
+    assert labels["validation"] == dict.fromkeys(TINY_LABELS, 25)
+    assert sum(path.stat().st_size for path in made.iterdir()) < PRESETS["tiny"].num_bytes == 6_000_000
+
+
+def test_the_manifest_states_the_files(made):
+    """Records, bytes and SHA-256 of every file, and what they were made from."""
+    stated = json.loads((made / "manifest.json").read_text())
+    files = stated.pop("files")
+    assert stated == {"preset": "tiny", "seed": 2019, "format_version": 1}
+    paths = [path for path in made.iterdir() if path.name != "manifest.json"]
+    assert set(files) == {path.name for path in paths}
+    for path in paths:
+        content = path.read_bytes()
+        assert files[path.name]["num_bytes"] == len(content)
+        assert files[path.name]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert sum(facts["num_records"] for facts in files.values()) == 1224
+
+
+def test_the_same_pixels_on_every_machine():
+    """The pictures of the first file of each preset, as they were drawn when this was written."""
+    digests = {}
+    for preset in PRESETS.values():
+        digest = hashlib.sha256()
+        for _, picture in zip(range(6), pictures(preset, plan(preset)[0])):
+            digest.update(picture.pixels.tobytes() + f"{picture.pixels.shape} {picture[1:]}".encode())
+        digests[preset.name] = digest.hexdigest()[:16]
+    assert digests == DIGESTS
+
+
+def test_the_same_bytes_on_every_machine(made):
+    """The JPEGs of TensorFlow and the records around them, as they were when this was written."""
+    assert hashlib.sha256((made / "validation-00003-of-00004").read_bytes()).hexdigest()[:16] == FILE_DIGEST
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_files_and_shards_are_unequal(name):
+    """As in ImageNet, files hold different numbers of images, together as many as the preset says."""
+    preset = PRESETS[name]
+    for split in preset.splits:
+        sizes = [len(file.classes) for file in plan(preset) if file.name.startswith(split.name)]
+        assert (len(sizes), sum(sizes)) == (split.num_files, split.num_images)
+        assert 1.3 < max(sizes) / min(sizes) < 1.8
+    if name == "tiny":
+        # The lab on distributed validation lives on it.
+        assert [sum(sizes[rank::2]) for rank in range(2)] == [80, 120]
+
+
+def test_classes_have_labels_over_the_whole_range_and_names_of_their_own():
+    """The first label is 1 and the last 1000, for any number of classes; no two classes look alike."""
+    for num_classes in (2, 8, 50):
+        labels = [class_label(number, num_classes) for number in range(num_classes)]
+        assert (labels[0], labels[-1], len(set(labels))) == (1, 1000, num_classes)
+    assert [class_label(number, 8) for number in range(8)] == TINY_LABELS
+    assert len({class_name(number) for number in range(NUM_CLASSES)}) == NUM_CLASSES == 50
+
+
+def test_a_small_network_learns_the_classes(made):
+    """Three convolutions reach far more than chance on the validation files within seconds."""
+    import tensorflow as tf
+
+    def images_and_labels(split):
+        """Return pixels, shape (num_images, 32, 32, 3), and class numbers, shape (num_images,)."""
+        parsed = [
+            parse_record(record)
+            for file in list_files(made, split)
+            for record in read_records(file).as_numpy_iterator()
+        ]
+        images = [tf.image.resize(tf.io.decode_jpeg(encoded), (32, 32)).numpy() for encoded, _ in parsed]
+        return np.array(images) / 255, np.array([TINY_LABELS.index(int(label)) for _, label in parsed])
+
+    tf.keras.utils.set_random_seed(0)
+    layers = tf.keras.layers
+    network = tf.keras.Sequential(
+        [layers.Input((32, 32, 3))]
+        + [layers.Conv2D(width, 3, strides=2, activation="relu") for width in (16, 32, 64)]
+        + [layers.GlobalAveragePooling2D(), layers.Dense(8)]
+    )
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    network.compile(tf.keras.optimizers.Adam(0.003), loss, metrics=["accuracy"])
+    network.fit(*images_and_labels("train"), batch_size=32, epochs=8, verbose=0)
+    _, accuracy = network.evaluate(*images_and_labels("validation"), verbose=0)
+    assert accuracy > 0.6, f"{accuracy:.2f} where chance is 0.125"
+
+
+def test_only_what_is_missing_or_damaged_is_made_again(made, tiny, flip):
+    """Files that are whole stay untouched, the others come back as they were, and leftover parts go."""
+    for path in tiny.iterdir():
+        path.chmod(0o444)
+    (tiny / "train-00003-of-00016").unlink()
+    (tiny / "train-00005-of-00016").chmod(0o644)
+    flip(tiny / "train-00005-of-00016", 5000)
+    (tiny / "train-00007-of-00016.a1b2c3d4.part").write_bytes(b"half of")
+    before = {path.name: path.stat().st_mtime_ns for path in tiny.iterdir()}
+    said = []
+    time.sleep(0.01)
+    make_data(tiny, "tiny", lambda *progress: said.append(progress))
+    assert [name for name, *_ in said] == ["train-00003-of-00016", "train-00005-of-00016"]
+    assert said[-1][1:] == (1224, 1224)
+    after = {path.name: path for path in tiny.iterdir()}
+    assert {name: path.read_bytes() for name, path in after.items()} == {
+        path.name: path.read_bytes() for path in made.iterdir()
+    }
+    changed = {name for name, path in after.items() if before.get(name) != path.stat().st_mtime_ns}
+    assert changed == {"train-00003-of-00016", "train-00005-of-00016", "manifest.json"}
+
+
+def test_another_preset_in_the_folder_is_refused(tiny):
+    """Data of one preset is not mixed with that of another."""
+    with pytest.raises(CourseKitError, match="holds data of the preset 'tiny', format 1: name another folder"):
+        make_data(tiny, "small")
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "train-00000-of-00016", "train-00000-of-01024"])
+def test_a_folder_with_other_things_is_refused(tmp_path, name):
+    """Not even files that are called like ours are overwritten when no manifest says that they are ours."""
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(CourseKitError, match=rf"holds other things \({name}\)"):
+        make_data(tmp_path, "tiny")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "precious")]
+
+
+def test_a_broken_manifest_is_refused(tmp_path):
+    """A folder whose manifest cannot be read is not guessed about."""
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(CourseKitError, match=r"manifest.json is no manifest of made data"):
+        make_data(tmp_path, "tiny")
+
+
+def test_a_disk_with_too_little_space_is_refused_before_anything_is_made(tmp_path, monkeypatch):
+    """The sentence says what is there and what is needed."""
+    # A disk that is nearly full cannot be provoked without filling one.
+    usage = SimpleNamespace(free=4_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(CourseKitError, match=r"has 4 MB of free space, and the preset 'tiny' needs 6 MB"):
+        make_data(tmp_path / "data", "tiny")
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    """A file stands where the folder would be."""
+    (tmp_path / "file").touch()
+    with pytest.raises(CourseKitError, match="file/data cannot be written: Not a directory"):
+        make_data(tmp_path / "file" / "data", "tiny")
+
+
+def test_a_disk_that_fills_up_meanwhile_is_one_sentence(tmp_path):
+    """A file that can grow no further ends the making, and no part of it is left beside the manifest."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(CourseKitError, match="cannot be written: File too large"):
+            make_data(tmp_path / "data", "tiny")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["manifest.json"]
+
+
+def test_an_unknown_preset_names_the_known_ones(tmp_path):
+    """Nothing is made for it."""
+    with pytest.raises(CourseKitError, match="no preset 'huge': choose tiny, small, bench"):
+        make_data(tmp_path, "huge")
