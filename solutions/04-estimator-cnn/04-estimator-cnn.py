@@ -308,16 +308,15 @@ with check("moving averages", section="3"):
 # %% role="answer" id="make-run-config" tags=["script"]
 def make_run_config(folder):
     """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
-    # about 8 lines
+    # about 7 lines
     ### BEGIN SOLUTION
     session_config = tf.compat.v1.ConfigProto()
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
-    if hvd.rank() == 0:
-        where = {"model_dir": folder, "save_checkpoints_steps": 100}
-    else:
-        where = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
-    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)
+    writing = {"model_dir": folder, "save_checkpoints_steps": 100}
+    silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    files = writing if hvd.rank() == 0 else silent
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **files)
     ### END SOLUTION
 
 

@@ -12,5 +12,7 @@ def make_run_config(folder):
     session_config = tf.compat.v1.ConfigProto()
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
-    where = {"model_dir": f"{folder}/rank-{hvd.rank()}", "save_checkpoints_steps": 100}
-    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **where)
+    writing = {"model_dir": f"{folder}/rank-{hvd.rank()}", "save_checkpoints_steps": 100}
+    silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    files = writing
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **files)

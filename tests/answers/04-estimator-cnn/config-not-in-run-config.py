@@ -13,8 +13,7 @@ def make_run_config(folder):
     session_config = tf.compat.v1.ConfigProto()
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
-    if hvd.rank() == 0:
-        where = {"model_dir": folder, "save_checkpoints_steps": 100}
-    else:
-        where = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
-    return tf.estimator.RunConfig(tf_random_seed=seed, **where)
+    writing = {"model_dir": folder, "save_checkpoints_steps": 100}
+    silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    files = writing if hvd.rank() == 0 else silent
+    return tf.estimator.RunConfig(tf_random_seed=seed, **files)
