@@ -30,7 +30,7 @@ check: env ## check style and types, and that labs/ is what solutions/ makes
 	@test -z "$$(git status --porcelain labs)" || { git status --short labs; \
 	  echo "make check: labs/ is not what solutions/ makes: run make labs and commit labs/." >&2; exit 1; }
 
-bench: env ## compare the time ranks.run, horovod.run and horovodrun take to start ranks
+bench: env ## measure side by side: starting ranks, communication on two ranks, the input pipeline
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
 

@@ -35,6 +35,7 @@ num_epochs = 2
 max_num_steps = 0  # the most steps in an epoch; 0: as many as the data gives
 precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
 compression = "none"  # or "fp16": gradients travel with 16 bits
+num_groups = 1  # messages in which the gradients of a step travel; 0: as they come, best on many GPUs
 folder = "training"  # checkpoints and logs
 num_threads = 1  # of each rank; 0: as many as TensorFlow likes
 time_limit_min = 10  # after which a training on ranks is ended
@@ -376,9 +377,10 @@ class WarmUp(tf.keras.callbacks.Callback):
 # Two of its arguments make the averaging faster:
 #
 # - `compression=hvd.Compression.fp16` lets gradients travel with 16 bits instead of 32, half the bytes. It pays where the network between nodes is the bottleneck; on CPUs the conversion costs more than it saves.
-# - `groups=4` puts the gradients into four groups, each sent as one. Without groups Horovod sends whatever is ready at each of its cycles, many small messages.
+# - `groups=N` puts the gradients into N groups, each sent as one message. Without it Horovod sends whatever is ready at each of its cycles: on many GPUs that is best, since sending goes on beside computing.
+#   On CPUs sending takes time from computing, so fewer and larger messages are better, and TensorFlow has a smaller graph to build. `groups=None` means without.
 #
-# **Exercise (2 points).** Write `make_optimizer`: SGD with a momentum of 0.9, wrapped, with 16 bits when `compression` is `"fp16"`.
+# **Exercise (2 points).** Write `make_optimizer`: SGD with a momentum of 0.9, wrapped, with 16 bits when `compression` is `"fp16"`, and with `groups=num_groups or None`.
 #
 # <details><summary>Hint</summary>
 #
@@ -394,7 +396,7 @@ def make_optimizer(rate, compression="none"):
     ### BEGIN SOLUTION
     optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
     bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=4)
+    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
     ### END SOLUTION
 
 
@@ -691,7 +693,7 @@ def main(name=model, more_callbacks=(), **changes):
 #
 # - `bind_cores=True` keeps each rank to its own cores. Otherwise the system moves them about, and Horovod's background threads push in between. In a job, `srun --cpu-bind=cores` does it.
 # - Horovod's background thread looks for gradients to send once in every *cycle*, by default each millisecond, and each look takes time from computing. `HOROVOD_CYCLE_TIME=10` lets it look every 10 ms.
-# - `groups` in `make_optimizer`: few large messages instead of many small ones.
+# - `num_groups = 1`, for `make_optimizer`: one large message instead of many small ones.
 #
 # `HOROVOD_TIMELINE` makes rank 0 write down what it does when; you see it in section 13.
 
