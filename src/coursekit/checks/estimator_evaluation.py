@@ -11,6 +11,7 @@ import numpy as np
 
 from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
+from coursekit.checks.estimator_ranks import HANG_S
 from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.spy_trial import try_on_ranks
 
@@ -30,7 +31,7 @@ def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 2) -> Trial:
     with tempfile.TemporaryDirectory() as folder:
         files = spy.write_samples(Path(folder), HELD_OUT_PER_FILE)
         use = estimator_ranks.use_evaluate
-        return try_on_ranks(with_horovod, use, evaluate, files, folder, ANSWER, num_ranks=num_ranks)
+        return try_on_ranks(with_horovod, use, evaluate, files, folder, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S)
 
 
 def check_once(trial: Trial) -> None:

@@ -25,7 +25,7 @@ def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train, evaluate and predict with the answer's model function and an Estimator of ours."""
     with tempfile.TemporaryDirectory() as folder:
         use = estimator_ranks.use_model_fn
-        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks, timeout_s=40)
+        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks)
 
 
 def check_modes(trial: Trial) -> None:

@@ -23,6 +23,7 @@ RATE = 0.3
 BATCH_SIZE = 2
 NUM_CLASSES = NUM_SAMPLES + 1
 IMAGE_SIZE = 8
+HANG_S = 40.0  # the deadline where wrong answers hang; a right one takes a tenth of it on a quiet machine
 NUM_STEPS = 6  # of a trial's model function
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
 NUM_STEPS_OF_STRATEGY = 5

@@ -10,7 +10,7 @@ import numpy as np
 
 from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
+from coursekit.checks.estimator_ranks import HANG_S, NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
 from coursekit.checks.on_ranks import run_here, with_horovod
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners, steps_of, try_on_ranks
@@ -93,7 +93,7 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Phases:
     with tempfile.TemporaryDirectory() as folder:
         files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
         use = estimator_ranks.use_train
-        trial = try_on_ranks(with_horovod, use, train, files, folder, num_ranks=num_ranks, timeout_s=30)
+        trial = try_on_ranks(with_horovod, use, train, files, folder, num_ranks=num_ranks, timeout_s=HANG_S)
         return Phases(trial, {name: estimator_ranks.read_phase(folder, name, num_ranks) for name in PHASES})
 
 

@@ -61,7 +61,7 @@ def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) ->
     with tempfile.TemporaryDirectory() as folder:
         files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
         use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
-        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks, timeout_s=30)
+        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks)
 
 
 def check_together(trial: Trial) -> None:
