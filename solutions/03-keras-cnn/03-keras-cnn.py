@@ -181,6 +181,21 @@ def load_picture(record, training):
 with check("pictures", section="3"):
     pipeline.check_load_picture(load_picture, image_size)
 
+# %% [markdown] role="readonly" id="damaged-text"
+# ### Damaged files
+#
+# Of a thousand files that were copied between machines, one may be cut off. `imagenet.read_records(file, damaged)` reads one file, and the parameter `damaged` says what a damaged record does:
+# it ends the run with its file and offset, or it is skipped and counted.
+
+# %% role="readonly" id="damaged" tags=["picture"]
+cut_off = Path(tempfile.mkdtemp()) / "train-00000-of-00001"
+cut_off.write_bytes(Path(train_files[0]).read_bytes()[:50_000])
+print("skip:", sum(1 for _ in imagenet.read_records(str(cut_off), "skip")), "records read,", imagenet.skipped())
+try:
+    list(imagenet.read_records(str(cut_off), "stop"))
+except tf.errors.OpError as error:
+    print("stop:", str(error).partition("CourseKitError: ")[2].partition("\n")[0])
+
 # %% [markdown] role="readonly" id="dataset-text"
 # ### From files to batches
 #
@@ -194,8 +209,6 @@ with check("pictures", section="3"):
 #
 # With `seed` in both shuffles, two runs see the same order: results can be compared. `deterministic=False` lets `interleave` take records as they come:
 # a little faster, never the same twice.
-#
-# `imagenet.read_records(file, damaged)` reads one file. A damaged record ends the run with its file and offset, or is skipped and counted, as the parameter `damaged` says.
 #
 # **Exercise (3 points).** Write `make_dataset`. In training, batches are all full (`drop_remainder=True`); in validation nothing is shuffled, repeated or dropped.
 #

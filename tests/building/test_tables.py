@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.building.tables import build_tables
+from coursekit.building.tables import alternative_file, build_tables, picture_file, picture_table
 from coursekit.errors import CourseKitError
 
 OVERVIEW = """\
@@ -74,6 +74,22 @@ def test_a_readme_without_marks_is_left_alone(root):
     build_tables(root)
 
     assert (root / "README.md").read_text(encoding="utf-8") == "# Course\n"
+
+
+def test_pictures_stand_in_pairs(course):
+    """Labs without a picture are left out; a third picture begins a new row."""
+    labs = [course.add_lab(name) for name in ("01-a", "02-b", "03-c", "04-d")]
+    for lab in labs[:1] + labs[2:]:
+        picture = picture_file(course.root, lab)
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.write_bytes(b"")
+        alternative_file(picture).write_text(f"Words on {lab.name}.", encoding="utf-8")
+
+    assert picture_table(course.root, labs) == (
+        "\n| from lab 01 | from lab 03 |\n| --- | --- |\n"
+        "| ![Words on 01-a.](docs/pictures/01-a.png) | ![Words on 03-c.](docs/pictures/03-c.png) |\n"
+        "| from lab 04 |\n| ![Words on 04-d.](docs/pictures/04-d.png) |\n"
+    )
 
 
 def test_an_overview_written_by_hand_is_not_overwritten(root):

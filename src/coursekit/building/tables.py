@@ -53,14 +53,19 @@ def table(labs: Sequence[Lab], folder: str) -> str:
 
 
 def picture_table(root: Path, labs: Sequence[Lab]) -> str:
-    """Return a Markdown table with one picture of each lab that has one (`coursekit readme` makes them), or ''."""
+    """Return a Markdown table with one picture of each lab that has one (`coursekit readme` makes them), or ''.
+
+    Two pictures stand side by side: more of them in a row could not be read.
+    """
     shown = [lab for lab in labs if picture_file(root, lab).is_file()]
     if not shown:
         return ""
     files = [picture_file(root, lab) for lab in shown]
     texts = [_in_table(alternative_file(file).read_text(encoding="utf-8")) for file in files]
     images = [f"![{text}]({file.relative_to(root).as_posix()})" for text, file in zip(texts, files)]
-    rows = ([f"from lab {lab.name[:2]}" for lab in shown], ["---" for _ in shown], images)
+    names = [f"from lab {lab.name[:2]}" for lab in shown]
+    pairs = [cells[first : first + 2] for first in range(0, len(shown), 2) for cells in (names, images)]
+    rows = [pairs[0], ["---" for _ in pairs[0]], *pairs[1:]]
     return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
