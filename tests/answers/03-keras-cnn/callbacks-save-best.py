@@ -11,6 +11,10 @@
 def make_callbacks(folder):
     callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), hvd_keras.callbacks.MetricAverageCallback()]
     if hvd.rank() == 0:
-        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True, save_best_only=True))
+        callbacks.append(
+            tf.keras.callbacks.ModelCheckpoint(
+                folder / "epoch-{epoch:03d}", save_weights_only=True, save_best_only=True
+            )
+        )
         callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
     return callbacks

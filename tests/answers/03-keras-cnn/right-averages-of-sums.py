@@ -6,9 +6,8 @@
 # %% role="answer" id="evaluate"
 def evaluate(network, dataset):
     network.evaluate(dataset, verbose=0)
-    return {
-        metric.name: float(hvd.allreduce(metric.total) / hvd.allreduce(metric.count)) for metric in network.metrics
-    }
+    return {metric.name: float(hvd.allreduce(metric.total) / hvd.allreduce(metric.count)) for metric in network.metrics}
+
 
 # %% role="answer" id="make-step"
 def make_step(network, optimizer, loss_of):
@@ -16,9 +15,7 @@ def make_step(network, optimizer, loss_of):
     def step(pictures, labels):
         with hvd.DistributedGradientTape(tf.GradientTape(), compression=hvd.Compression.fp16) as tape:
             loss = loss_of(labels, network(pictures, training=True))
-        optimizer.apply_gradients(
-            zip(tape.gradient(loss, network.trainable_variables), network.trainable_variables)
-        )
+        optimizer.apply_gradients(zip(tape.gradient(loss, network.trainable_variables), network.trainable_variables))
         return loss
 
     return step

@@ -23,6 +23,7 @@ def resume(network, folder):
         variable.assign(value)
     return done
 
+
 # %% role="answer" id="evaluate"
 def evaluate(network, dataset):
     num_pictures = sum(len(labels) for _, labels in dataset)

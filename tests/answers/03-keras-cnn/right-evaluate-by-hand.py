@@ -17,6 +17,7 @@ def evaluate(network, dataset):
     )
     return {"accuracy": right / count, "loss": loss / count, "num_pictures": count}
 
+
 # %% role="answer" id="make-step"
 def make_step(network, optimizer, loss_of):
     weights = network.trainable_weights

@@ -10,6 +10,7 @@ def make_optimizer(rate, compression="none"):
         return hvd_keras.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16)
     return hvd_keras.DistributedOptimizer(optimizer)
 
+
 # %% role="answer" id="resume"
 def resume(network, folder):
     newest = tf.train.latest_checkpoint(str(folder))  # all nodes see the same file system

@@ -12,9 +12,11 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
     num_steps = math.ceil((num_images + 1) / in_a_step) - 1
     return int(in_a_step / hvd.size()), in_a_step / batch_size * learning_rate, num_steps or 1
 
+
 # %% role="answer" id="warmed-up"
 def warmed_up(step, rate, num_warmup_steps):
     return np.interp(step, [0, num_warmup_steps], [rate / hvd.size(), rate]) if num_warmup_steps else np.float32(rate)
+
 
 # %% role="answer" id="pin-gpu"
 def pin_gpu():

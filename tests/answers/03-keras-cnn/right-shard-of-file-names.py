@@ -18,6 +18,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
     pictures = pictures.batch(batch_size, drop_remainder=training, num_parallel_calls=2)
     return pictures.with_options(options).prefetch(1)
 
+
 # %% role="answer" id="load-picture"
 def load_picture(record, training):
     encoded, label = imagenet.parse_record(record)
@@ -28,6 +29,6 @@ def load_picture(record, training):
         y, x, height, width = tf.unstack(central_window(encoded))
     picture = tf.image.crop_to_bounding_box(picture, y, x, height, width)
     picture = tf.image.resize(tf.image.convert_image_dtype(picture, tf.float32), [image_size, image_size])
-    if training and tf.random.uniform([]) < 0.5:
-        picture = picture[:, ::-1]
+    if training:
+        picture = tf.cond(tf.random.uniform([]) < 0.5, lambda: picture[:, ::-1], lambda: picture)
     return tf.clip_by_value(picture * 2.0 - 1.0, -1.0, 1.0), tf.cast(label, tf.int64)

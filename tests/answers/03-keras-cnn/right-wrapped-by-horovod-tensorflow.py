@@ -12,6 +12,7 @@ def make_optimizer(rate, compression="none"):
     bits = {"none": hvd.Compression.none, "fp16": hvd.Compression.fp16}[compression]
     return hvd.DistributedOptimizer(Sgd(learning_rate=rate, momentum=0.9), compression=bits, name="Averaging")
 
+
 # %% role="answer" id="make-callbacks"
 class Narrator(tf.keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):

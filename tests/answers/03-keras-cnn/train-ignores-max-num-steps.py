@@ -15,9 +15,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
         num_images, settings["batch_size"], settings["learning_rate"], settings["global_batch_size"]
     )
     optimizer = make_optimizer(rate, settings["compression"])
-    network.compile(
-        optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"]
-    )
+    network.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
     first_epoch = resume(network, folder)
     callbacks = make_callbacks(folder)
     callbacks += [WarmUp(rate, num_steps * settings["num_warmup_epochs"]), *more_callbacks]

@@ -17,9 +17,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
     if settings["max_num_steps"] > 0:
         num_steps = min(num_steps, settings["max_num_steps"])
     optimizer = make_optimizer(rate, settings["compression"])
-    network.compile(
-        optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"]
-    )
+    network.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
     first_epoch = resume(network, folder)
     callbacks = make_callbacks(folder)
     callbacks += [WarmUp(rate, num_steps * settings["num_warmup_epochs"]), *more_callbacks]
