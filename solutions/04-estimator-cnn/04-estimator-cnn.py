@@ -57,6 +57,7 @@ from coursekit.imagenet.networks import build_network
 import json
 import socket
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -574,8 +575,9 @@ estimator_pictures.show_modes(ranks.run(accuracies, (2, 8, 64), num_ranks=1, **l
 
 # %% role="readonly" id="converted" tags=["picture"]
 def converted():
-    """Train a converted network for a few steps in one process; return its metrics before and after."""
+    """Train a converted network for a few steps in one process; return its metrics."""
     start()
+    warnings.simplefilter("ignore")  # Keras warns of what the conversion itself calls
     network = build_network("SmallCNN", image_size)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     network.compile(tf.keras.optimizers.legacy.SGD(0.05, momentum=0.9), loss, metrics=["accuracy"])
