@@ -164,6 +164,8 @@ def check_files(trial: Trial) -> None:
     names = results[0]["files"]
     epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, keras_ranks.NUM_EPOCHS + 1)]
     missing = [name for name in epochs if name not in names]
+    models = [name for name in names if name.endswith("saved_model.pb")]
+    require(not models, "whole models were saved as checkpoints: save the weights only")
     require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
     require(
         bool(results[0]["has_momenta"]), "the checkpoint holds no momenta of the optimiser: save weights, not a model"

@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# files-tests = ["checkpoint"]
+# files-tests = ["whole model"]
 # continued-tests = []
 # ///
 
