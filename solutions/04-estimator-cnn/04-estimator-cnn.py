@@ -565,7 +565,8 @@ def accuracies(sizes):
 estimator_pictures.show_modes(ranks.run(accuracies, (2, 8, 64), num_ranks=1, **limits)[0])
 
 # %% [markdown] role="readonly" id="mode-text"
-# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy changes with the size of the batch, though picture and weights are the same. A network must not need its neighbours to answer.
+# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though pictures and weights are the same: it is poor in small batches,
+# and in large ones it may even look better. But a picture's answer must not depend on its neighbours, and whoever uses the network has perhaps one picture only.
 #
 # ## 7. From Keras to an Estimator
 #
