@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from click.testing import CliRunner
+from rich.console import Console
 
 from coursekit.bench import command
 from coursekit.bench.measurement import Measurement, Series
@@ -21,7 +22,9 @@ def measure_counting(repeat, progress):
 
 def test_every_registered_benchmark_can_be_loaded():
     """The registry names functions that exist."""
-    assert {name: callable(command.load(name)) for name in command.BENCHMARKS} == {"launch": True}
+    assert {name: callable(command.load(name)) for name in command.BENCHMARKS} == dict.fromkeys(
+        ["launch", "mobilenetv2", "resnet50", "input"], True
+    )
 
 
 def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, monkeypatch):
@@ -40,8 +43,19 @@ def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, mo
     assert {"tensorflow", "horovod", "python"} <= set(content["facts"]["versions"])
 
 
+def test_training_steps_are_shown_with_their_share_of_full_speed():
+    """Steps are short, so they get three digits, and a percentage in place of a ratio."""
+    series = (Series("alone", 4.0, (0.125,), 0.125), Series("two", 8.0, (0.25,), 0.125))
+    console = Console(width=100)
+    with console.capture() as capture:
+        console.print(command.table(Measurement("steps", series)))
+    rows = [line.split() for line in capture.get().splitlines()]
+    assert ["alone", "4.00", "1", "0.125", "0.125", "0.125", "100%"] in rows
+    assert ["two", "8.00", "1", "0.250", "0.250", "0.250", "50%"] in rows
+
+
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
     """Nothing runs before all names are known."""
     result = CliRunner().invoke(command.bench, ["launch", "lunch"])
     assert result.exit_code == 2
-    assert "'lunch' is not 'launch'" in result.output or "one of 'launch'" in result.output
+    assert "'lunch' is not one of 'input', 'launch', 'mobilenetv2', 'resnet50'" in result.output

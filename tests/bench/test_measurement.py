@@ -22,18 +22,27 @@ def test_the_record_holds_every_number():
                 "name": "own",
                 "first_s": 100.0,
                 "seconds": (0.2, 0.1, 0.9),
+                "full_speed_s": None,
                 "min_s": 0.1,
                 "median_s": 0.2,
                 "max_s": 0.9,
+                "share": None,
             },
             {
                 "name": "other",
                 "first_s": 0.001,
                 "seconds": (3.0, 1.0),
+                "full_speed_s": None,
                 "min_s": 1.0,
                 "median_s": 2.0,
                 "max_s": 3.0,
+                "share": None,
             },
         ],
         "ratios": {"other": 10.0},
     }
+
+
+def test_the_share_of_full_speed_is_that_of_medians():
+    """A way twice as slow as what was measured beside it has half of its speed, whatever its first step took."""
+    assert Series("way", first_s=50.0, seconds=(0.1, 0.4, 0.9), full_speed_s=0.2).share == 0.5

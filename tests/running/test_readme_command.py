@@ -72,6 +72,32 @@ def test_bench_block_gives_ratios_to_the_first_way():
     assert expected + MEASURED == readme_command.bench_block(record)
 
 
+def test_bench_block_gives_steps_a_table_each_with_the_share_of_full_speed():
+    """Training steps follow the launch times; their share is the recorded one, and the first step stands apart."""
+    launch = {"series": [{"name": "ranks.run", "median_s": 0.2, "min_s": 0.1, "max_s": 0.3, "seconds": [0.2]}]}
+    numbers = {"min_s": 0.1, "max_s": 0.3, "seconds": [0.1, 0.2, 0.3]}
+    steps = {
+        "title": "a step",
+        "series": [
+            {"name": "no communication", "median_s": 0.16, "share": 1.0, "first_s": 4.0, **numbers},
+            {"name": "Gloo", "median_s": 0.2, "share": 0.8, "first_s": 9.96, **numbers},
+        ],
+    }
+    expected = (
+        "| way to start two ranks | median s | min s | max s | calls | ratio |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| `ranks.run` | 0.20 | 0.10 | 0.30 | 1 | 1 |\n"
+        "\n"
+        "| a step | median s | min s | max s | steps | share of full speed | first step s |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| no communication | 0.160 | 0.100 | 0.300 | 3 | 100% | 4.0 |\n"
+        "| Gloo | 0.200 | 0.100 | 0.300 | 3 | 80% | 10.0 |\n"
+    )
+
+    record = {"benchmarks": {"launch": launch, "resnet50": steps}, "facts": FACTS}
+    assert expected + MEASURED == readme_command.bench_block(record)
+
+
 def test_picture_is_the_last_one_of_the_chosen_cell(tmp_path, lab):
     """The cell that lab.toml names gives the picture, byte for byte, and its text alternative."""
     output = nbformat.v4.new_output("display_data", data={"image/png": PNG}, metadata={"image/png": {"alt": "a path"}})

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "launch": "coursekit.bench.launch:measure_launch",
+    "mobilenetv2": "coursekit.bench.communication:measure_mobilenetv2",
+    "resnet50": "coursekit.bench.communication:measure_resnet50",
+    "input": "coursekit.bench.input_pipeline:measure_input",
 }
 
 
@@ -35,16 +38,18 @@ def load(name: str) -> Benchmark:
 
 
 def table(measurement: Measurement) -> Table:
-    """Return the series side by side, in seconds, with the ratio of medians to the first."""
+    """Return the series side by side, in seconds; the ratio is to the first, or a share of full speed."""
     result = Table(title=measurement.title, title_justify="left", box=box.SIMPLE_HEAD)
     result.add_column("", no_wrap=True)
     for heading in ("first s", "calls", "min s", "median s", "max s", "ratio"):
         result.add_column(heading, justify="right")
     ratios = measurement.ratios()
     for one in measurement.series:
+        digits = 2 if one.share is None else 3  # steps are short
         numbers = (min(one.seconds), one.median_s, max(one.seconds))
-        cells = [f"{seconds:.2f}" for seconds in numbers]
-        result.add_row(one.name, f"{one.first_s:.2f}", str(len(one.seconds)), *cells, f"{ratios.get(one.name, 1):.1f}")
+        cells = [f"{seconds:.{digits}f}" for seconds in numbers]
+        ratio = f"{ratios.get(one.name, 1):.1f}" if one.share is None else f"{one.share:.0%}"
+        result.add_row(one.name, f"{one.first_s:.2f}", str(len(one.seconds)), *cells, ratio)
     return result
 
 
@@ -82,7 +87,10 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     """Measure how long things take, side by side; without a NAME, everything.
 
     \b
-    launch  seconds until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    launch       until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    mobilenetv2  a training step on two ranks, with and without communication
+    resnet50     the same for a network with seven times as many parameters
+    input        a training step on pictures from TFRecord files and from memory
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = collect(Path.cwd())
     measurements = {}

@@ -1,4 +1,4 @@
-"""What a benchmark returns: series of seconds side by side, and one sentence about them."""
+"""What a benchmark returns: series of seconds side by side, and one line about them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,29 @@ class Series:
         name: the way.
         first_s: seconds of the first time, which may include preparations; it counts in no statistic.
         seconds: all later times, in the order they were taken.
+        full_speed_s: what counts as full speed, measured in turns with this series: the median of another way,
+            in seconds. None where the way is compared with the first series of its measurement.
     """
 
     name: str
     first_s: float
     seconds: tuple[float, ...]
+    full_speed_s: float | None = None
 
     @property
     def median_s(self) -> float:
         """The median of the later times, in seconds."""
         return statistics.median(self.seconds)
 
+    @property
+    def share(self) -> float | None:
+        """The share of full speed that the way reaches, by medians."""
+        return None if self.full_speed_s is None else self.full_speed_s / self.median_s
+
     def as_json(self) -> dict[str, Any]:
         """Return the series with its statistics."""
         statistics_s = {"min_s": min(self.seconds), "median_s": self.median_s, "max_s": max(self.seconds)}
-        return {**asdict(self), **statistics_s}
+        return {**asdict(self), **statistics_s, "share": self.share}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`coursekit readme`: refresh what the README shows of real runs: pictures, the table of a run, launch times."""
+"""`coursekit readme`: refresh what the README shows of real runs: pictures, the table of a run, benchmarks."""
 
 from __future__ import annotations
 
@@ -114,8 +114,15 @@ def run_block(report: dict[str, Any]) -> str:
 
 
 def bench_block(record: dict[str, Any]) -> str:
-    """Return the launch benchmark as a Markdown table."""
-    series = record["benchmarks"]["launch"]["series"]
+    """Return the benchmarks as Markdown tables: launch first, then the training steps that were measured."""
+    benchmarks = record["benchmarks"]
+    steps = [steps_table(measured) for name, measured in benchmarks.items() if name != "launch"]
+    return "\n".join([launch_table(benchmarks["launch"]), *steps]) + machine(record["facts"])
+
+
+def launch_table(measured: dict[str, Any]) -> str:
+    """Return the ways to start ranks, with the ratio of medians to the first."""
+    series = measured["series"]
     fastest = series[0]["median_s"]
     rows: list[Sequence[str]] = [
         ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio"),
@@ -124,7 +131,19 @@ def bench_block(record: dict[str, Any]) -> str:
     for one in series:
         times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
-    return markdown(rows) + machine(record["facts"])
+    return markdown(rows)
+
+
+def steps_table(measured: dict[str, Any]) -> str:
+    """Return the ways to make a training step, with their share of full speed and the first step apart."""
+    rows: list[Sequence[str]] = [
+        (measured["title"], "median s", "min s", "max s", "steps", "share of full speed", "first step s"),
+        ("---", "---:", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in measured["series"]:
+        times = [f"{one[name]:.3f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['share']:.0%}", f"{one['first_s']:.1f}"))
+    return markdown(rows)
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
