@@ -32,7 +32,7 @@ Array = np.ndarray[Any, Any]
 SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)
 VALIDATION_PER_FILE = (3, 1, 4)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "batch_size": 2,
     "global_batch_size": 0,
     "learning_rate": 0.1,
@@ -171,8 +171,8 @@ def check_training(trial: Trial) -> None:
         for name in ("history", "validation", "num_steps"):
             require(name in result, f"the result of rank {rank} has no entry {name!r}")
         require(result["num_steps"] == num_steps, f"num_steps is {result['num_steps']}, not {num_steps}")
-        losses = [np.asarray(one["history"]["loss"]) for one in (result, results[0])]
-        require(np.allclose(*losses, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
+        losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
+        require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
     _check_validation(results, sights)
 
 

@@ -10,4 +10,4 @@
 # %% role="answer" id="evaluate"
 def evaluate(network, dataset):
     result = network.evaluate(dataset, verbose=0, return_dict=True)
-    return {name: float(hvd.allreduce(value)) for name, value in sorted(result.items())}
+    return {name: float(hvd.allreduce(tf.constant(value))) for name, value in sorted(result.items())}
