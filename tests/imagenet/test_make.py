@@ -90,6 +90,8 @@ def test_classes_have_labels_over_the_whole_range_and_names_of_their_own():
     assert len({class_name(number) for number in range(NUM_CLASSES)}) == NUM_CLASSES == 50
 
 
+# Keras 2.15 calls randint(1, 1e9).
+@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")
 def test_a_small_network_learns_the_classes(made):
     """Three convolutions reach far more than chance on the validation files within seconds."""
     import tensorflow as tf
