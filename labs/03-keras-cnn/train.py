@@ -16,7 +16,7 @@ import argparse
 import json
 
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
-image_size = 96  # pixels
+image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' stands for made pictures
 damaged = "stop"  # what a damaged record does: "stop" or "skip"
 batch_size = 16  # pictures per rank and step
@@ -273,4 +273,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 0d8e910787845e191b995d5fb71f71b689066242a646d344d3ff6ce8d7530cda
+# Made, not edited: release 3d0779fc6fff6f1b3f889a9c0ad86db22ddbc98e8a7fe2637b34b52a80eb7703
