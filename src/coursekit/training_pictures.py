@@ -9,7 +9,7 @@ import numpy as np
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -95,8 +95,8 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     epochs = np.arange(1, len(history["loss"]) + 1)
     figure, (left, right) = panels(2)
     for rank, result in enumerate(results):
-        style = {"color": COLORS[rank % 8], "linestyle": LINE_STYLES[rank % 4]}
-        left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}", **style)
+        (line,) = left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}")
+        line.set(color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4])
     left.set(xlabel="step", ylabel="loss", title="Loss of each rank, mean of the epoch so far", ylim=(0, None))
     left.legend(fontsize="small")
     right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")

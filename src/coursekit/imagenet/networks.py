@@ -8,7 +8,7 @@ from coursekit.errors import CourseKitError
 
 NUM_CLASSES = 1001  # ImageNet's labels are 1 to 1000; 0 is the background that its files never use
 SMALL = "SmallCNN"
-# Keras's own values of 0.99 and 0.999 need thousands of steps before the averages that evaluation uses are of any worth.
+# Keras's own values of 0.99 and 0.999 need thousands of steps before the averages for evaluation are of any worth.
 # 0.9 is what Goyal et al. (2017, section 5.1) train ResNet-50 with.
 BATCH_NORM_MOMENTUM = 0.9
 

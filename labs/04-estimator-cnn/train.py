@@ -1,0 +1,204 @@
+"""Lab 04: Convolutional networks with the Estimator API: the notebook's training as a script.
+
+Made by `coursekit build` from solutions/04-estimator-cnn/04-estimator-cnn.py: change that, not this file.
+`coursekit script 04` makes the one with the answers of your notebook.
+
+Start it on as many ranks as you like, here on two:
+
+    horovodrun -np 2 python train.py
+    mpirun -np 2 python train.py
+    srun --ntasks=2 python train.py
+
+Parameters of the notebook are options: python train.py --help.
+"""
+
+import argparse
+import json
+
+model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
+image_size = 96  # pixels
+data = ""  # a folder of TFRecord files; '' stands for made pictures
+num_held_out = 2  # files of the training set that are kept for evaluation
+batch_size = 16  # pictures per rank and step
+learning_rate = 0.02  # of one rank
+num_epochs = 2
+folder = "training"  # checkpoints and summaries
+seed = 1
+
+if __name__ == "__main__":  # the command line may replace what stands above
+    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    _parser.add_argument(
+        "--model",
+        type=str,
+        default=model,
+        help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)",
+    )
+    _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
+    _parser.add_argument(
+        "--data",
+        type=str,
+        default=data,
+        help="a folder of TFRecord files; '' stands for made pictures (default: %(default)r)",
+    )
+    _parser.add_argument(
+        "--num-held-out",
+        type=int,
+        default=num_held_out,
+        help="files of the training set that are kept for evaluation (default: %(default)r)",
+    )
+    _parser.add_argument(
+        "--batch-size", type=int, default=batch_size, help="pictures per rank and step (default: %(default)r)"
+    )
+    _parser.add_argument(
+        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
+    )
+    _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and summaries (default: %(default)r)")
+    _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
+    globals().update(vars(_parser.parse_args()))
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
+import functools
+
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+from coursekit import imagenet
+from coursekit.imagenet.networks import build_network
+
+data_folder = imagenet.find_data(data)
+files = imagenet.list_files(data_folder, "train")
+
+
+def split_files(files, num_held_out):
+    """Return the files for training and those that are held out, two lists."""
+    # about 2 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def load_picture(record, training, image_size, numbers):
+    """Return a record's picture, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    encoded, label = imagenet.parse_record(record)
+    shape = tf.io.extract_jpeg_shape(encoded)
+    if training:
+        begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
+            shape, tf.zeros((1, 0, 4)), numbers, area_range=(0.4, 1.0), use_image_if_no_bounding_boxes=True
+        )
+        window = tf.concat([begin[:2], size[:2]], axis=0)
+    else:
+        side = tf.minimum(shape[0], shape[1])
+        window = tf.stack([(shape[0] - side) // 2, (shape[1] - side) // 2, side, side])
+    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    picture = tf.image.resize(picture, (image_size, image_size)) / 127.5 - 1
+    return tf.image.stateless_random_flip_left_right(picture, numbers) if training else picture, label
+
+
+def read_files(files):
+    """Return the records of the files, several files read in turns."""
+    return tf.data.Dataset.from_tensor_slices(files).interleave(imagenet.read_records, cycle_length=4)
+
+
+def make_batches(records, training, params):
+    """Return batches of pictures and labels; for training they are all full."""
+    load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
+    dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
+
+def input_fn(files, training, worker, num_workers, params):
+    """Return this worker's batches of pictures and labels; without end for training."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def model_fn(features, labels, mode, params):
+    """Return what is to be done with a batch in this mode, an EstimatorSpec."""
+    # about 16 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def make_run_config(folder):
+    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    # about 7 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def start():
+    """Initialise Horovod, and pin the GPU for what runs outside sessions, such as `hvd.broadcast_object`."""
+    tf.get_logger().setLevel("ERROR")  # an Estimator tells all it does, and in every line that it will be gone
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
+
+
+def num_steps_done(folder):
+    """Return how many steps the newest checkpoint in the folder has behind it, 0 without one."""
+    checkpoint = tf.train.latest_checkpoint(folder)
+    return int(tf.train.load_variable(checkpoint, "global_step")) if checkpoint else 0
+
+
+def train(files, folder, num_steps, params, hooks=()):
+    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
+    # about 8 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def evaluate(estimator, files, params):
+    """Return the accuracy over all pictures in the files, as {"accuracy": …}; on rank 0 at least."""
+    # about 7 lines
+    raise NotImplementedError("your answer goes here")
+
+
+params = {
+    "build": functools.partial(build_network, model, image_size),
+    "image_size": image_size,
+    "batch_size": batch_size,
+    "learning_rate": learning_rate,
+    "seed": seed,
+}
+
+
+class LossHistory(tf.estimator.SessionRunHook):
+    """Keep the loss of every step."""
+
+    def __init__(self):
+        self.losses = []
+
+    def before_run(self, run_context):
+        # The Estimator puts the loss of its specification there, as the last.
+        losses = run_context.session.graph.get_collection(tf.compat.v1.GraphKeys.LOSSES)
+        return tf.estimator.SessionRunArgs(losses[-1])
+
+    def after_run(self, run_context, run_values):
+        self.losses.append(float(run_values.results))
+
+
+def main():
+    """Train and evaluate on this rank; return the losses of its steps and the accuracy."""
+    start()
+    training_files, held_out_files = split_files(files, num_held_out)
+    num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
+    history = LossHistory()
+    estimator = train(training_files, folder, num_steps, params, hooks=[history])
+    result = evaluate(estimator, held_out_files, params)
+    return {"num_steps": num_steps // hvd.size(), "losses": history.losses, **(result or {})}
+
+
+def _plain(value):
+    """Return as numbers or text what JSON cannot hold."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    _result = main()
+    if hvd.rank() == 0:
+        print("result:", json.dumps(_result, default=_plain), flush=True)
+    hvd.shutdown()
+
+
+# Made, not edited: release cc9bdab6e474fea1e35f76b7ee6770c84b1dca367d3c89b97b29a38c21218514
