@@ -19,7 +19,7 @@ NUM_COLUMNS = 8
 
 
 def _draw_grid(
-    axes: Sequence[Axes], pictures: Sequence[Array], labels: Sequence[int], color: str | None = None
+    axes: Iterable[Axes], pictures: Sequence[Array], labels: Sequence[int], color: str | None = None
 ) -> None:
     """Draw one picture in each of the axes, with its label, in a frame of this colour."""
     for place, picture, label in zip(axes, pictures, labels):
