@@ -19,6 +19,7 @@ from coursekit.errors import CourseKitError
 from coursekit.processes import MARK, end_marked
 from coursekit.ranks.devices import HIDE_GPUS
 from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.lifetime import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,6 +128,7 @@ def through_mpirun(case: Case, setting: Setting) -> list[dict[str, list[float]]]
             text=True,
             env={**scrubbed(), **HIDE_GPUS, **setting.environ, MARK: folder, "TF_CPP_MIN_LOG_LEVEL": "2"},
             start_new_session=True,
+            preexec_fn=end_with_parent,  # noqa: PLW1509  # it takes no lock; ranks end with mpirun in the same way
         )
         try:
             said, _ = process.communicate(timeout=TIMEOUT_S)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.imagenet.networks import build_network
+from coursekit.ranks.lifetime import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,6 +193,7 @@ def to_text(case: Case, setting: Setting) -> str:
 
 def main(request: str, file: str) -> None:
     """Measure as asked for and have rank 0 write the results of all ranks to a file."""
+    end_with_parent()
     content = json.loads(request)
     timings = compare_with_no_communication(Case(**content["case"]), Setting(**content["setting"]))
     import horovod.tensorflow as hvd  # noqa: PLC0415  # as above
