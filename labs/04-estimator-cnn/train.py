@@ -16,7 +16,7 @@ import argparse
 import json
 
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
-image_size = 96  # pixels
+image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' stands for made pictures
 num_held_out = 2  # files of the training set that are kept for evaluation
 batch_size = 16  # pictures per rank and step
@@ -201,4 +201,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release cc9bdab6e474fea1e35f76b7ee6770c84b1dca367d3c89b97b29a38c21218514
+# Made, not edited: release 12c9ae12589e4da206b3fd724dcd311955efef2eb759f848bafbff2f5b2c87a8

@@ -23,7 +23,7 @@
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
-image_size = 96  # pixels
+image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' stands for made pictures
 num_held_out = 2  # files of the training set that are kept for evaluation
 batch_size = 16  # pictures per rank and step
@@ -73,7 +73,7 @@ from coursekit.checks import (
     workers,
 )
 
-limits = {"num_threads": num_threads, "timeout_s": 60 * time_limit_min}  # of every run on ranks
+limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files
