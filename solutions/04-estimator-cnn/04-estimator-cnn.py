@@ -562,7 +562,7 @@ def accuracies(sizes):
     return found
 
 
-estimator_pictures.show_modes(ranks.run(accuracies, (2, 8, 64), num_ranks=1, **limits)[0])
+estimator_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **limits)[0])
 
 # %% [markdown] role="readonly" id="mode-text"
 # *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though pictures and weights are the same: it is poor in small batches,
