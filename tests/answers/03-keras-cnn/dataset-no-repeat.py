@@ -4,7 +4,7 @@
 #
 # [fails]
 # order-tests = ["end after", "without end"]
-# train-tests = ["Horovod"]
+# train-tests = ["did not end well"]
 # continued-tests = []
 # ///
 

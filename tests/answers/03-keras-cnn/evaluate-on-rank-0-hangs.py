@@ -3,8 +3,8 @@
 # verdict = "wrong"
 #
 # [fails]
-# evaluate-tests = ["rank 0", "wait"]
-# train-tests = ["wait"]
+# evaluate-tests = ["rank 0 was left alone"]
+# train-tests = ["did not end well"]
 # continued-tests = []
 # ///
 

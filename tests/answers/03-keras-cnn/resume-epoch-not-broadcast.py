@@ -4,7 +4,7 @@
 #
 # [fails]
 # resume-tests = ["rank 1 believes"]
-# train-tests = ["wait"]
+# train-tests = ["did not end well"]
 # continued-tests = []
 # ///
 

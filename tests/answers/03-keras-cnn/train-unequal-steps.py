@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# train-tests = ["wait"]
+# train-tests = ["did not end well"]
 # continued-tests = []
 # ///
 
