@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BANKS = ROOT / "tests" / "answers"
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
-GROUP_SIZE = 8  # a test that runs several shares the cores among them; one per answer is `coursekit answers`
+GROUP_SIZE = 4  # a test that runs several shares the cores among them; one per answer is `coursekit answers`
 GROUPS = [
     paths[first : first + GROUP_SIZE]
     for lab in LABS

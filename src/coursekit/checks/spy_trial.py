@@ -53,7 +53,7 @@ class Trial:
         return self.results
 
 
-def try_on_ranks(function: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 60.0) -> Trial:
+def try_on_ranks(function: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 30.0) -> Trial:
     """Run a function on real ranks; an error of the answer becomes `Trial.error`, which every property reports."""
     try:
         return Trial(num_ranks, tuple(run_here(function, *args, num_ranks=num_ranks, timeout_s=timeout_s)))
