@@ -69,6 +69,13 @@ def test_tests_that_see_the_answer_run_with_what_they_need(cells, answers, expec
         assert needed <= got
 
 
+def test_a_test_that_is_left_out_takes_its_preparations_along(cells):
+    """Cells that only serve it are not run."""
+    got = [cell.id for cell in concerned_cells(cells, {"root": "def root(x): return 1"}, left_out=["trial-tests"])]
+
+    assert got == ["imports", "warm-up", "root", "root-tests", "magic"]
+
+
 def test_cells_keep_their_order(cells):
     """What runs, runs in the order of the notebook."""
     order = [cell.id for cell in concerned_cells(cells, {"root": "def root(x): return x**0.5"})]

@@ -101,8 +101,8 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
             )
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Train two epochs of tiny files with the whole answer, and then, in the same folder, some steps of a third."""
+def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> Trial:
+    """Train two epochs of tiny files with the whole answer; if twice, then in the same folder some steps of a third."""
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         train_files = spy.write_samples(folder, SAMPLES_PER_FILE)
@@ -110,8 +110,9 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Trial:
         where = folder / "training"
         return try_on_ranks(
             with_horovod,
-            _train_twice,
+            _train,
             train,
+            [{}, {"num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}][: 1 + twice],
             train_files,
             validation_files,
             where,
@@ -120,10 +121,12 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Trial:
         )
 
 
-def _train_twice(train: Callable[..., Any], *places: Any) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
-    """On a rank: train, and train on; return each result with what the spies saw."""
+def _train(
+    train: Callable[..., Any], runs: Sequence[dict[str, int]], *places: Any
+) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
+    """On a rank: train, and train on, with changed settings; return each result with what the spies saw."""
     outcomes = []
-    for changes in ({}, {"num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}):
+    for changes in runs:
         sights = spy.watch()
         result = train(_build, *places, {**SETTINGS, **changes})
         outcomes.append((dict(result), list(sights)))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BLOCK_START, BLOCK_END = "# /// answer", "# ///"
-KEYS = ("title", "verdict", "fails")
+KEYS = ("title", "verdict", "fails", "consequences")
 TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -42,12 +42,14 @@ class Answer:
         title: One line that says what the student thought.
         fails: Id of each test that must fail, with the words that its message must contain; empty for a right answer.
         cells: Id of each answer cell that is replaced, with its whole new source.
+        consequences: Ids of tests that are not run: they use what is wrong, and may fail with it or not.
     """
 
     name: str
     title: str
     fails: Mapping[str, tuple[str, ...]]
     cells: Mapping[str, str]
+    consequences: frozenset[str] = frozenset()
 
 
 def load_bank(folder: Path, source_notebook: Path) -> tuple[Answer, ...]:
@@ -80,7 +82,7 @@ def load_answer(path: Path, notebook: nbformat.NotebookNode) -> Answer:
     _check_block(path, block, tests)
     cells = _read_cells(path, lines, end, answers)
     fails = {test: tuple(words) for test, words in block.values.get("fails", {}).items()}
-    return Answer(path.stem, block.values["title"], fails, cells)
+    return Answer(path.stem, block.values["title"], fails, cells, frozenset(block.values.get("consequences", ())))
 
 
 @dataclass(frozen=True)
@@ -125,13 +127,15 @@ def _check_block(path: Path, block: _Block, tests: Collection[str]) -> None:
     for key in values:
         if key not in KEYS:
             raise _fault(path, block.line_of(key), f"unknown key {key!r}; allowed are {', '.join(KEYS)}")
-    title, verdict, fails = (values.get(key) for key in KEYS)
+    title, verdict, fails, consequences = (values.get(key) for key in KEYS)
     if not (isinstance(title, str) and title.strip() and "\n" not in title):
         raise _fault(path, block.line_of("title"), 'the title must be one line of text, such as title = "No broadcast"')
     if verdict not in ("right", "wrong"):
         raise _fault(path, block.line_of("verdict"), 'the verdict must be "right" or "wrong"')
     if verdict == "right" and fails is not None:
         raise _fault(path, block.line_of("fails"), "a right answer fails no test: drop [fails], or call it wrong")
+    if verdict == "right" and consequences is not None:
+        raise _fault(path, block.line_of("consequences"), "a right answer passes every test: drop the consequences")
     if verdict == "wrong":
         _check_fails(path, block, tests)
 
@@ -146,6 +150,10 @@ def _check_fails(path: Path, block: _Block, tests: Collection[str]) -> None:
             raise _fault(path, block.line_of(test), f"the lab has no test {test!r}; its tests are {', '.join(tests)}")
         if not (isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)):
             raise _fault(path, block.line_of(test), f'{test} needs a list of words, such as ["shard"]')
+    for test in block.values.get("consequences", ()):
+        if test not in tests or test in fails:
+            sentence = f"{test!r} is no other test of the lab: consequences are tests that are not under [fails]"
+            raise _fault(path, block.line_of("consequences"), sentence)
     if not any(fails.values()):
         raise _fault(path, at, "at least one of these tests must say something: give words of its message")
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from coursekit.grading.points import is_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -36,22 +36,28 @@ class Names:
 NO_NAMES = Names(frozenset(), frozenset())
 
 
-def concerned_cells(cells: Sequence[NotebookNode], answers: Mapping[str, str]) -> list[NotebookNode]:
+def concerned_cells(
+    cells: Sequence[NotebookNode], answers: Mapping[str, str], left_out: Collection[str] = ()
+) -> list[NotebookNode]:
     """Return the code cells to run for an answer, in their order.
 
     Args:
         cells: the cells of a lab's source.
         answers: by id, the sources that the answer puts in place of cells; without any, all code cells are returned.
+        left_out: ids of tests that are not run in any case.
     """
     code = [cell for cell in cells if cell.cell_type == "code"]
-    new = [answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), "") for cell in code]
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in code]
+    new = [answers.get(name, "") for name in ids]
     # A name that the answer forgets to bind is missed by the tests of it.
     names = [_names_of(cell.source) | _names_of(source) for cell, source in zip(code, new)]
-    changed = {i for i, source in enumerate(new) if source}
-    if not changed:
+    replaced = {i for i, source in enumerate(new) if source}
+    if not replaced:
         return code
-    changed = _closure(changed, names, lambda cell, others: bool(cell.used & _all(other.bound for other in others)))
-    wanted = {i for i, cell in enumerate(code) if i in changed or not (names[i].bound or is_test(cell))}
+    changed = _closure(replaced, names, lambda cell, others: bool(cell.used & _all(other.bound for other in others)))
+    tests = {i for i, cell in enumerate(code) if is_test(cell)}
+    effects = {i for i in range(len(code)) if not names[i].bound} - tests
+    wanted = replaced | effects | {i for i in tests & changed if ids[i] not in left_out}
     wanted = _closure(wanted, names, lambda cell, others: bool(cell.bound & _all(other.used for other in others)))
     return [cell for i, cell in enumerate(code) if i in wanted]
 

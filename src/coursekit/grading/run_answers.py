@@ -36,7 +36,7 @@ class AnswerResult:
 
     Attributes:
         answer: The answer.
-        scores: One per test of the lab, in the order of the notebook.
+        scores: One per test of the lab but the answer's consequences, in the order of the notebook.
         seconds: Wall-clock time, with the start of the kernel.
     """
 
@@ -122,8 +122,9 @@ async def _run_answer(answer: Answer, source_notebook: Path, timeout_s: float) -
     started = monotonic()
     notebook = nbformat.read(source_notebook, as_version=4)
     tests = [cell for cell in notebook.cells if is_test(cell)]
+    tests = [test for test in tests if test.metadata.nbgrader.grade_id not in answer.consequences]
     cells = [cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])]
-    notebook.cells = concerned_cells(cells, answer.cells)
+    notebook.cells = concerned_cells(cells, answer.cells, left_out=answer.consequences)
     for cell in notebook.cells:
         cell.source = answer.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     with _working_folder(source_notebook) as folder:

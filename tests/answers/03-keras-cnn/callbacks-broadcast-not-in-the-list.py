@@ -1,6 +1,7 @@
 # /// answer
 # title = "The broadcast callback is made, but fit never gets it"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # start-tests = ["not broadcast"]

@@ -1,6 +1,7 @@
 # /// answer
 # title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # start-tests = ["rank 0 was left alone in a collective"]

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The last rank writes, so that rank 0 has less to do"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # files-tests = ["rank 0 alone"]

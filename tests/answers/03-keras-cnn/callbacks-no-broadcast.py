@@ -1,6 +1,7 @@
 # /// answer
 # title = "No broadcast of the start"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # start-tests = ["not broadcast"]

@@ -1,10 +1,10 @@
 # /// answer
 # title = "Every rank reports its own loss"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # metrics-tests = ["not averaged"]
-# train-tests = ["history"]
 # ///
 
 # %% role="answer" id="make-callbacks"

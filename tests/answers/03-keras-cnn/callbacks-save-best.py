@@ -1,10 +1,10 @@
 # /// answer
 # title = "Only the best is saved, by a loss of the validation that there is not"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # files-tests = ["no checkpoint"]
-# continued-tests = ["epoch reached"]
 # ///
 
 # %% role="answer" id="make-callbacks"

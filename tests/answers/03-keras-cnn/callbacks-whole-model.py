@@ -1,10 +1,10 @@
 # /// answer
 # title = "The checkpoint is a whole model"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # files-tests = ["whole model"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-callbacks"

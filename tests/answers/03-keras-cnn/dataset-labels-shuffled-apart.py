@@ -1,11 +1,10 @@
 # /// answer
 # title = "Pictures and labels are two data sets, each with a shuffle of its own"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["belong together"]
-# train-tests = ["mean of all gradients"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-dataset"

@@ -1,11 +1,10 @@
 # /// answer
 # title = "The training data end after one epoch"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["end after", "without end"]
-# train-tests = ["did not end well"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-dataset"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The records are shuffled without a seed"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["seed"]

@@ -1,10 +1,10 @@
 # /// answer
 # title = "Every rank reads all files"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["no shard"]
-# train-tests = ["no shard"]
 # ///
 
 # %% role="answer" id="make-dataset"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "Nothing is shuffled, since interleave mixes the files"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["shuffle the records"]

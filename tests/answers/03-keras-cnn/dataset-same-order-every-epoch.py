@@ -1,6 +1,7 @@
 # /// answer
 # title = "Shuffled once, and then every epoch is the same"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["every epoch"]

@@ -1,10 +1,10 @@
 # /// answer
 # title = "The arguments of shard are fixed: every rank takes the first share"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["disjoint"]
-# train-tests = ["disjoint"]
 # ///
 
 # %% role="answer" id="make-dataset"

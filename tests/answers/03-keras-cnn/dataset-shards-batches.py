@@ -1,10 +1,10 @@
 # /// answer
 # title = "The batches are sharded: batch first, then shard"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["shard the list of files"]
-# train-tests = ["disjoint"]
 # ///
 
 # %% role="answer" id="make-dataset"

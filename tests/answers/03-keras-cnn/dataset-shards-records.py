@@ -1,6 +1,7 @@
 # /// answer
 # title = "The records are sharded after interleave, so every rank reads all files"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["shard the list of files"]

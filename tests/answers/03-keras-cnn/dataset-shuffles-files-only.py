@@ -1,6 +1,7 @@
 # /// answer
 # title = "The files are shuffled, the records are not"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["shuffle the records"]

@@ -1,10 +1,10 @@
 # /// answer
 # title = "The files are shuffled, with the same seed everywhere, and then sharded: other files in every epoch"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["disjoint"]
-# train-tests = ["disjoint"]
 # ///
 
 # %% role="answer" id="make-dataset"

@@ -1,11 +1,10 @@
 # /// answer
 # title = "The loop of the validation calls the network in training mode"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # evaluate-tests = ["training mode"]
-# train-tests = ["steps"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="evaluate"

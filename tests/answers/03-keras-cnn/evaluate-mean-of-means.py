@@ -1,10 +1,10 @@
 # /// answer
 # title = "The plain mean of the ranks' results"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # evaluate-tests = ["plain mean"]
-# train-tests = ["validates to"]
 # ///
 
 # %% role="answer" id="evaluate"

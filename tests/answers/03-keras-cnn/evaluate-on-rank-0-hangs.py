@@ -1,11 +1,10 @@
 # /// answer
 # title = "Rank 0 alone adds up, and waits for the others for ever"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # evaluate-tests = ["rank 0 was left alone"]
-# train-tests = ["did not end well"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="evaluate"

@@ -1,10 +1,10 @@
 # /// answer
 # title = "Every rank returns its own result"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # evaluate-tests = ["this rank alone"]
-# train-tests = ["validates to"]
 # ///
 
 # %% role="answer" id="evaluate"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The text none counts as true, so the gradients always travel with 16 bits"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # compression-tests = ["16 bits, not 32"]

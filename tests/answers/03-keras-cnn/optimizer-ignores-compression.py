@@ -1,6 +1,7 @@
 # /// answer
 # title = "The argument compression is not used"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # compression-tests = ["32 bits, not 16"]

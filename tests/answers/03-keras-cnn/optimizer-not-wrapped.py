@@ -1,12 +1,11 @@
 # /// answer
 # title = "An optimiser as for one process"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # optimizer-tests = ["not averaged"]
 # compression-tests = []
-# train-tests = ["not averaged"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-optimizer"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The rate is scaled in the optimiser, and in the plan"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # optimizer-tests = ["scaled twice"]

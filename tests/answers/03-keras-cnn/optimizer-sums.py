@@ -1,11 +1,10 @@
 # /// answer
 # title = "The gradients are added up and not averaged"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # optimizer-tests = ["summed"]
-# train-tests = ["summed"]
-# continued-tests = ["summed"]
 # ///
 
 # %% role="answer" id="make-optimizer"

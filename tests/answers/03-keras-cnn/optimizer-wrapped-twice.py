@@ -1,12 +1,11 @@
 # /// answer
 # title = "Wrapped for the averaging, and once more for the compression"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # optimizer-tests = ["wrapped twice"]
 # compression-tests = []
-# train-tests = []
-# continued-tests = []
 # ///
 
 # %% role="answer" id="make-optimizer"

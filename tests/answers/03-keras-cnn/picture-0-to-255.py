@@ -1,13 +1,12 @@
 # /// answer
 # title = "The pixels stay as the file has them, from 0 to 255"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # load-picture-tests = ["pixels", "not from -1 to 1"]
 # shards-tests = ["pixels"]
 # order-tests = ["pixels"]
-# train-tests = ["pixels"]
-# continued-tests = ["pixels"]
 # ///
 
 # %% role="answer" id="load-picture"

@@ -1,12 +1,11 @@
 # /// answer
 # title = "The labels are counted from 0, as usual elsewhere"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # load-picture-tests = ["label"]
 # order-tests = ["belong together"]
-# train-tests = []
-# continued-tests = []
 # ///
 
 # %% role="answer" id="load-picture"

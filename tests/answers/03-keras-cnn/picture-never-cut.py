@@ -1,6 +1,7 @@
 # /// answer
 # title = "The middle is cut out for training, too"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # load-picture-tests = ["random window"]

@@ -1,6 +1,7 @@
 # /// answer
 # title = "Pictures for validation are cut at random, too"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # load-picture-tests = ["validation", "middle"]

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The GPU is chosen by the rank"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # pin-gpu-tests = ["local rank"]

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The rate grows with the ranks also when the global batch is fixed"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # elastic-tests = ["rate"]

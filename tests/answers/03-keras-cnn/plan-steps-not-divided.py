@@ -1,11 +1,11 @@
 # /// answer
 # title = "An epoch has as many steps as with one rank"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # plan-tests = ["steps"]
 # elastic-tests = ["steps"]
-# train-tests = ["steps in 2 epochs"]
 # ///
 
 # %% role="answer" id="plan"

@@ -1,12 +1,11 @@
 # /// answer
 # title = "The rate stays that of one rank"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # plan-tests = ["rate"]
 # elastic-tests = ["rate"]
-# train-tests = ["not scaled"]
-# continued-tests = ["not scaled"]
 # ///
 
 # %% role="answer" id="plan"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "Everything is broadcast, but the optimiser is not built yet"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["momenta"]

@@ -1,11 +1,10 @@
 # /// answer
 # title = "Only rank 0 knows how many epochs are done"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["rank 1 believes"]
-# train-tests = ["did not end well"]
-# continued-tests = []
 # ///
 
 # %% role="answer" id="resume"

@@ -1,10 +1,10 @@
 # /// answer
 # title = "The first checkpoint of the folder is taken for the newest"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["epochs behind it"]
-# continued-tests = ["epoch reached"]
 # ///
 
 # %% role="answer" id="resume"

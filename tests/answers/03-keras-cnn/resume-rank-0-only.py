@@ -1,10 +1,10 @@
 # /// answer
 # title = "Rank 0 loads the checkpoint, the others keep their random weights"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["rank 1 does not go on"]
-# continued-tests = ["rank 1 does not go on"]
 # ///
 
 # %% role="answer" id="resume"

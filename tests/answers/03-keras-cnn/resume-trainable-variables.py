@@ -1,6 +1,7 @@
 # /// answer
 # title = "Only what can be trained is broadcast, before there are momenta"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["momenta"]

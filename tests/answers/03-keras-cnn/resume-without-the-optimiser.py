@@ -1,6 +1,7 @@
 # /// answer
 # title = "The weights are broadcast, the optimiser's state is not"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # resume-tests = ["rank 1", "momenta"]

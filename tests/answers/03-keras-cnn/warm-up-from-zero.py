@@ -1,10 +1,10 @@
 # /// answer
 # title = "Warm-up begins with a rate of zero"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # warmed-up-tests = ["step 0"]
-# train-tests = ["learning rate"]
 # ///
 
 # %% role="answer" id="warmed-up"

@@ -1,11 +1,10 @@
 # /// answer
 # title = "Warm-up goes from the rate to the rate times the ranks, but the rate is scaled already"
 # verdict = "wrong"
+# consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # warmed-up-tests = ["step 0"]
-# train-tests = ["scaled twice"]
-# continued-tests = ["scaled twice"]
 # ///
 
 # %% role="answer" id="warmed-up"
