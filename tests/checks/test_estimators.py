@@ -112,6 +112,9 @@ def test_wrong_data_are_named():
     assert "no shard" in failing(DATA, read([everything, everything]))["shards"]
     assert "not disjoint" in failing(DATA, read([[0, 1, 2, 4], [1, 3, 5]]))["shards"]
     assert "not complete" in failing(DATA, read([[0, 2], [1, 3, 5]]))["shards"]
+    right = read([[0, 2, 4], [1, 3, 5]])
+    dropped = [{**result, "evaluation": result["evaluation"][:-1]} for result in right.results]
+    assert "leaves out" in failing(DATA, Trial(2, tuple(dropped)))["modes"]
     in_order = failing(DATA, read([[0, 2, 4], [1, 3, 5]], shuffled=False))
     assert set(in_order) == {"modes"}
     assert "shuffle" in in_order["modes"]

@@ -102,9 +102,10 @@ def check_modes(trial: Trial) -> None:
             len(training) == estimator_ranks.NUM_BATCHES,
             f"the data for training of rank {rank} end after {len(training)} batches: repeat them without end",
         )
-        lost = set(np.concatenate(training).tolist()) - set(evaluation)
-        require(not lost, f"in an evaluation rank {rank} leaves out {len(lost)} of its pictures: all count")
         _check_shuffled(np.concatenate(training), len(evaluation))
+    used, evaluated = (set(np.concatenate(_samples(trial, way)).tolist()) for way in ("training", "evaluation"))
+    lost = used - evaluated
+    require(not lost, f"an evaluation on all ranks leaves out {len(lost)} of {len(used)} pictures: all count")
 
 
 def _check_shuffled(order: Array, num_mine: int) -> None:
