@@ -74,7 +74,9 @@ def check_shards(trial: Trial) -> None:
         readers = [
             {rank for sample in range(first, last) for rank in used[sample]} for first, last in zip(ends, ends[1:])
         ]
-        check_owners(used, trial.num_ranks)
+        # Whether an evaluation is complete is another property, see check_modes.
+        asked = used if way == "training" else {sample: by for sample, by in used.items() if by}
+        check_owners(asked, trial.num_ranks)
         several = [number for number, by in enumerate(readers) if len(by) > 1]
         require(
             not several,
