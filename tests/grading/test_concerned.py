@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from nbformat import v4
 
-from coursekit.grading.concerned import concerned_cells
+from coursekit.grading.answer_bank import Answer
+from coursekit.grading.concerned import Lab
+from coursekit.grading.run_answers import share_runs
 
 CELLS = {
     "imports": ("import math\nimport os", ""),
@@ -60,7 +62,7 @@ ALWAYS = ["warm-up", "magic"]  # cells that bind nothing may have an effect
 )
 def test_tests_that_see_the_answer_run_with_what_they_need(cells, answers, expected):
     """A test is run if it uses a name of the answer, also through functions above and below it and shared objects."""
-    got = {cell.id for cell in concerned_cells(cells, answers)}
+    got = {cell.id for cell in Lab(cells).cells_to_run(answers)}
     needed = {"imports", "root", "later", "half", "both"}  # by some of them
 
     assert got - needed == set(expected + ALWAYS) - needed
@@ -71,14 +73,34 @@ def test_tests_that_see_the_answer_run_with_what_they_need(cells, answers, expec
 
 def test_a_test_that_is_left_out_takes_its_preparations_along(cells):
     """Cells that only serve it are not run."""
-    got = [cell.id for cell in concerned_cells(cells, {"root": "def root(x): return 1"}, left_out=["trial-tests"])]
+    got = [cell.id for cell in Lab(cells).cells_to_run({"root": "def root(x): return 1"}, left_out=["trial-tests"])]
 
     assert got == ["imports", "warm-up", "root", "root-tests", "magic"]
 
 
 def test_cells_keep_their_order(cells):
     """What runs, runs in the order of the notebook."""
-    order = [cell.id for cell in concerned_cells(cells, {"root": "def root(x): return x**0.5"})]
+    order = [cell.id for cell in Lab(cells).cells_to_run({"root": "def root(x): return x**0.5"})]
 
     assert order == [name for name in CELLS if name in order]
     assert "settings-tests" not in order
+
+
+def test_answers_share_a_run_if_they_cannot_reach_each_other(cells):
+    """Two wrong pieces whose common consequence is not asked share one; a right one that asks it has its own."""
+    trial = frozenset({"trial-tests"})
+    answers = [
+        Answer("half-wrong", "", {"half-tests": ("",)}, {"half": "def half(x): return 1"}, trial),
+        Answer("root-wrong", "", {"root-tests": ("",)}, {"root": "def root(x): return 1"}, trial),
+        Answer("half-also-wrong", "", {"half-tests": ("",)}, {"half": "def half(x): return 2"}, trial),
+        Answer("root-right", "", {}, {"root": "def root(x): return x**0.5"}),
+        Answer("solution", "", {}, {}),
+    ]
+    groups = share_runs(answers, Lab(cells))
+
+    assert [[answer.name for answer in group] for group in groups] == [
+        ["half-wrong", "root-wrong"],
+        ["half-also-wrong"],
+        ["root-right"],
+        ["solution"],
+    ]

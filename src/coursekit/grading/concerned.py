@@ -36,30 +36,49 @@ class Names:
 NO_NAMES = Names(frozenset(), frozenset())
 
 
-def concerned_cells(
-    cells: Sequence[NotebookNode], answers: Mapping[str, str], left_out: Collection[str] = ()
-) -> list[NotebookNode]:
-    """Return the code cells to run for an answer, in their order.
+class Lab:
+    """The code cells of a lab's source, and what an answer to it concerns."""
 
-    Args:
-        cells: the cells of a lab's source.
-        answers: by id, the sources that the answer puts in place of cells; without any, all code cells are returned.
-        left_out: ids of tests that are not run in any case.
-    """
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in code]
-    new = [answers.get(name, "") for name in ids]
-    # A name that the answer forgets to bind is missed by the tests of it.
-    names = [_names_of(cell.source) | _names_of(source) for cell, source in zip(code, new)]
-    replaced = {i for i, source in enumerate(new) if source}
-    if not replaced:
-        return code
-    changed = _closure(replaced, names, lambda cell, others: bool(cell.used & _all(other.bound for other in others)))
-    tests = {i for i, cell in enumerate(code) if is_test(cell)}
-    effects = {i for i in range(len(code)) if not names[i].bound} - tests
-    wanted = replaced | effects | {i for i in tests & changed if ids[i] not in left_out}
-    wanted = _closure(wanted, names, lambda cell, others: bool(cell.bound & _all(other.used for other in others)))
-    return [cell for i, cell in enumerate(code) if i in wanted]
+    def __init__(self, cells: Sequence[NotebookNode]) -> None:
+        self.cells = [cell for cell in cells if cell.cell_type == "code"]
+        self.ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in self.cells]
+        self.tests = {i for i, cell in enumerate(self.cells) if is_test(cell)}
+        self.names = [_names_of(cell.source) for cell in self.cells]
+
+    def tests_in_reach(self, answers: Mapping[str, str]) -> frozenset[str]:
+        """Return the ids of the tests that an answer can reach; `answers` maps ids of cells to new sources."""
+        return frozenset(self.ids[i] for i in self.tests & self._changed(answers))
+
+    def cells_to_run(self, answers: Mapping[str, str], left_out: Collection[str] = ()) -> list[NotebookNode]:
+        """Return the code cells to run for an answer, in their order; all of them when it replaces none.
+
+        Args:
+            answers: by id, the sources that the answer puts in place of cells.
+            left_out: ids of tests that are not run in any case.
+        """
+        if not answers:
+            return self.cells
+        replaced = {i for i, name in enumerate(self.ids) if name in answers}
+        effects = {i for i, names in enumerate(self.names) if not names.bound} - self.tests
+        tests = {i for i in self.tests & self._changed(answers) if self.ids[i] not in left_out}
+        wanted = _closure(
+            replaced | effects | tests,
+            self._names(answers),
+            lambda cell, others: bool(cell.bound & _all(other.used for other in others)),
+        )
+        return [cell for i, cell in enumerate(self.cells) if i in wanted]
+
+    def _names(self, answers: Mapping[str, str]) -> list[Names]:
+        """Return the names of each cell, old and new: one that the answer forgets to bind is missed by tests of it."""
+        return [names | _names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
+
+    def _changed(self, answers: Mapping[str, str]) -> set[int]:
+        replaced = {i for i, name in enumerate(self.ids) if name in answers}
+        return _closure(
+            replaced,
+            self._names(answers),
+            lambda cell, others: bool(cell.used & _all(other.bound for other in others)),
+        )
 
 
 def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Sequence[Names]], bool]) -> set[int]:

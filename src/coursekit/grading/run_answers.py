@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -14,14 +15,12 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.grading.concerned import concerned_cells
+from coursekit.grading.concerned import Lab
 from coursekit.grading.execute import execute
-from coursekit.grading.points import CellScore, is_test, score
+from coursekit.grading.points import CellScore, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from nbformat import NotebookNode
 
     from coursekit.grading.answer_bank import Answer
 
@@ -37,7 +36,7 @@ class AnswerResult:
     Attributes:
         answer: The answer.
         scores: One per test of the lab but the answer's consequences, in the order of the notebook.
-        seconds: Wall-clock time, with the start of the kernel.
+        seconds: Wall-clock time of its run, with the start of the kernel; several answers may have shared it.
     """
 
     answer: Answer
@@ -72,14 +71,14 @@ class AnswerResult:
 def run_answer(answer: Answer, source_notebook: Path, *, timeout_s: float = ANSWER_TIMEOUT_S) -> AnswerResult:
     """Execute and score a lab with one answer in place of the solution's.
 
-    Tests that the answer does not concern (see `concerned`) are not run; they count as passed, as with the solution.
+    Tests that the answer cannot reach (see `concerned`) are not run; they count as passed, as with the solution.
 
     Args:
         answer: The answer; its cells must exist in the lab.
         source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`; files beside it are copied too.
         timeout_s: Seconds for the whole notebook; tests that are not reached count as failed.
     """
-    return asyncio.run(_run_answer(answer, source_notebook, timeout_s))
+    return asyncio.run(run_bank([answer], source_notebook, num_jobs=1, timeout_s=timeout_s))[0]
 
 
 async def run_bank(
@@ -90,7 +89,9 @@ async def run_bank(
     timeout_s: float = ANSWER_TIMEOUT_S,
     report: Callable[[AnswerResult], None] = lambda _: None,
 ) -> tuple[AnswerResult, ...]:
-    """Run answers, `num_jobs` at a time; cancelling it (Ctrl-C under `asyncio.run`) ends every kernel.
+    """Run answers, `num_jobs` notebooks at a time; cancelling it (Ctrl-C under `asyncio.run`) ends every kernel.
+
+    Answers that cannot reach each other's tests share a notebook, as if one student had made all these mistakes.
 
     Args:
         answers: What to run.
@@ -103,14 +104,42 @@ async def run_bank(
         The results in the order of the answers.
     """
     gate = asyncio.Semaphore(num_jobs)
+    notebook = nbformat.read(source_notebook, as_version=4)
+    lab = Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
 
-    async def run_one(answer: Answer) -> AnswerResult:
+    async def run_group(group: Sequence[Answer]) -> list[AnswerResult]:
         async with gate:
-            result = await _run_answer(answer, source_notebook, timeout_s)
-        report(result)
-        return result
+            results = await _run_group(group, source_notebook, lab, timeout_s)
+        for result in results:
+            report(result)
+        return results
 
-    return tuple(await asyncio.gather(*map(run_one, answers)))
+    groups = await asyncio.gather(*map(run_group, share_runs(answers, lab)))
+    by_name = {result.answer.name: result for results in groups for result in results}
+    return tuple(by_name[answer.name] for answer in answers)
+
+
+def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
+    """Put answers into groups of which none can reach a test that another one is about."""
+    groups: list[list[Answer]] = []
+    reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
+    asked = {answer.name: reach[answer.name] - answer.consequences for answer in answers}
+    for answer in answers:
+        for group in groups:
+            apart = all(
+                answer.cells
+                and other.cells
+                and not answer.cells.keys() & other.cells.keys()
+                and not reach[answer.name] & asked[other.name]
+                and not reach[other.name] & asked[answer.name]
+                for other in group
+            )
+            if apart:
+                group.append(answer)
+                break
+        else:
+            groups.append([answer])
+    return groups
 
 
 def default_num_jobs() -> int:
@@ -118,25 +147,31 @@ def default_num_jobs() -> int:
     return max(1, (os.cpu_count() or 1) // 2)
 
 
-async def _run_answer(answer: Answer, source_notebook: Path, timeout_s: float) -> AnswerResult:
+async def _run_group(group: Sequence[Answer], source_notebook: Path, lab: Lab, timeout_s: float) -> list[AnswerResult]:
     started = monotonic()
     notebook = nbformat.read(source_notebook, as_version=4)
-    tests = [cell for cell in notebook.cells if is_test(cell)]
-    tests = [test for test in tests if test.metadata.nbgrader.grade_id not in answer.consequences]
-    cells = [cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])]
-    notebook.cells = concerned_cells(cells, answer.cells, left_out=answer.consequences)
+    sources = {name: source for answer in group for name, source in answer.cells.items()}
+    left_out = frozenset().union(*(answer.consequences for answer in group))
+    notebook.cells = deepcopy(lab.cells_to_run(sources, left_out))
     for cell in notebook.cells:
-        cell.source = answer.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+        cell.source = sources.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     with _working_folder(source_notebook) as folder:
-        executed = await execute(notebook, folder, timeout_s)
-    scores = {one.grade_id: one for one in score(executed)}
-    return AnswerResult(answer, tuple(_score_of(test, scores) for test in tests), monotonic() - started)
+        scores = {one.grade_id: one for one in score(await execute(notebook, folder, timeout_s))}
+    seconds = monotonic() - started
+    return [AnswerResult(answer, _scores_of(answer, lab, scores), seconds) for answer in group]
 
 
-def _score_of(test: NotebookNode, scores: Mapping[str, CellScore]) -> CellScore:
-    """Return a test's score; one that the answer does not concern has the full points of the solution."""
-    name, points = test.metadata.nbgrader.grade_id, float(test.metadata.nbgrader.points)
-    return scores.get(name, CellScore(name, points, points, ""))
+def _scores_of(answer: Answer, lab: Lab, scores: Mapping[str, CellScore]) -> tuple[CellScore, ...]:
+    """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
+    reach = lab.tests_in_reach(answer.cells) if answer.cells else frozenset(scores)
+    tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
+    return tuple(
+        scores[test.grade_id]
+        if test.grade_id in reach
+        else CellScore(test.grade_id, float(test.points), float(test.points), "")
+        for test in tests
+        if test.grade_id not in answer.consequences
+    )
 
 
 @contextmanager
