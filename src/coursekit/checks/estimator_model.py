@@ -9,7 +9,7 @@ import numpy as np
 
 from coursekit.checks import estimator_ranks
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import RATE
+from coursekit.checks.estimator_ranks import HANG_S, RATE
 from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.spy_trial import check_rates, rates, steps_of, try_on_ranks
 
@@ -25,7 +25,7 @@ def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train, evaluate and predict with the answer's model function and an Estimator of ours."""
     with tempfile.TemporaryDirectory() as folder:
         use = estimator_ranks.use_model_fn
-        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks)
+        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks, timeout_s=HANG_S)
 
 
 def check_modes(trial: Trial) -> None:

@@ -33,7 +33,7 @@ def check_pinned(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_
         make_run_config,
         num_ranks=num_ranks,
         ranks_per_node=ranks_per_node,
-        timeout_s=40,
+        timeout_s=HANG_S,
     )
     for rank, visible in enumerate(got):
         local_rank = rank % ranks_per_node
@@ -54,7 +54,7 @@ def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
             make_run_config,
             parent,
             num_ranks=num_ranks,
-            timeout_s=40,
+            timeout_s=HANG_S,
         )
     writers = [rank for rank, result in enumerate(found) if result["files"]]
     require(0 in writers, "rank 0 writes nothing into the folder: give the RunConfig of rank 0 the model_dir")

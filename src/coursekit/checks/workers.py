@@ -13,7 +13,7 @@ import numpy as np
 
 from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
+from coursekit.checks.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
 from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import check_rates, check_same_weights, owners, rates, steps_of, try_on_ranks
@@ -61,7 +61,7 @@ def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) ->
     with tempfile.TemporaryDirectory() as folder:
         files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
         use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
-        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks)
+        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks, timeout_s=HANG_S)
 
 
 def check_together(trial: Trial) -> None:

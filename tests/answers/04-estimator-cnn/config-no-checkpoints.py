@@ -1,10 +1,10 @@
 # /// answer
 # title = "Checkpoints are turned off on every rank"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["checkpoint"]
-# train-continued-tests = []
 # ///
 
 # %% role="answer" id="make-run-config"

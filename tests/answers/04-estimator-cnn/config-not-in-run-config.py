@@ -1,10 +1,10 @@
 # /// answer
 # title = "The session configuration is made and left out of the RunConfig"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-pin-tests = ["see all GPUs"]
-# train-config-tests = ["see all GPUs"]
 # ///
 
 # %% role="answer" id="make-run-config"

@@ -1,11 +1,14 @@
 # /// answer
 # title = "Batches are made as for training in both modes: incomplete ones are dropped"
 # verdict = "wrong"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
 #
 # [fails]
 # input-modes-tests = ["leaves out"]
-# evaluate-once-tests = ["by no rank"]
-# evaluate-accuracy-tests = []
 # ///
 
 # %% role="answer" id="input-fn"

@@ -1,12 +1,14 @@
 # /// answer
 # title = "Every worker reads all files, each in another order"
 # verdict = "wrong"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
 #
 # [fails]
 # input-shards-tests = ["no shard"]
-# evaluate-once-tests = ["same work"]
-# train-shards-tests = ["no shard"]
-# strategy-together-tests = ["not disjoint"]
 # ///
 
 # %% role="answer" id="input-fn"

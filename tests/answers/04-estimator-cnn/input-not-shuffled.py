@@ -1,6 +1,11 @@
 # /// answer
 # title = "Repeated, and never shuffled"
 # verdict = "wrong"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
 #
 # [fails]
 # input-modes-tests = ["shuffle"]

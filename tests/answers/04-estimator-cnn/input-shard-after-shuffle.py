@@ -1,12 +1,14 @@
 # /// answer
 # title = "Sharded after a shuffle that every rank does in its own way"
 # verdict = "wrong"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
 #
 # [fails]
 # input-shards-tests = ["not disjoint"]
-# train-shards-tests = ["not disjoint"]
-# evaluate-accuracy-tests = []
-# strategy-together-tests = ["not disjoint"]
 # ///
 
 # %% role="answer" id="input-fn"

@@ -1,11 +1,14 @@
 # /// answer
 # title = "The pipeline for training is used for evaluation, too"
 # verdict = "wrong"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
 #
 # [fails]
 # input-modes-tests = ["no end"]
-# evaluate-once-tests = ["deadline"]
-# evaluate-accuracy-tests = []
 # ///
 
 # %% role="answer" id="input-fn"

@@ -1,6 +1,7 @@
 # /// answer
 # title = "The loss is averaged over the ranks, the gradients are not"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-average-tests = ["own gradients"]

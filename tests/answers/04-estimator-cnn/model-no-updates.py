@@ -1,6 +1,7 @@
 # /// answer
 # title = "The moving averages are never updated"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-updates-tests = ["moving averages"]

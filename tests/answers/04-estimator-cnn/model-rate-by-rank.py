@@ -1,6 +1,7 @@
 # /// answer
 # title = "The rate grows with the number of the rank"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-rate-tests = ["depends on the rank"]

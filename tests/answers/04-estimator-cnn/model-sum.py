@@ -1,6 +1,7 @@
 # /// answer
 # title = "Gradients are summed"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-rate-tests = ["summed"]

@@ -1,16 +1,13 @@
 # /// answer
 # title = "The network is called without a mode, which means evaluation"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["without training=True"]
 # model-average-tests = []
 # model-rate-tests = []
 # model-updates-tests = []
-# train-start-tests = []
-# train-shards-tests = []
-# train-steps-tests = []
-# train-continued-tests = []
 # ///
 
 # %% role="answer" id="model-fn"

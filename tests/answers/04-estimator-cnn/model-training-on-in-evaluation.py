@@ -1,6 +1,7 @@
 # /// answer
 # title = "The network runs in training mode in every mode, as in 2019"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["training=True"]

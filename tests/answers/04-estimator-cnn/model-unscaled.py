@@ -1,6 +1,7 @@
 # /// answer
 # title = "The learning rate of one rank"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-rate-tests = ["not scaled"]

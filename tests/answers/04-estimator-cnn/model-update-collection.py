@@ -1,6 +1,7 @@
 # /// answer
 # title = "Updates are taken from the old collection, where Keras puts none"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-updates-tests = ["moving averages"]

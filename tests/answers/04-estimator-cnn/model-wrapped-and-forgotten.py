@@ -1,6 +1,7 @@
 # /// answer
 # title = "The wrapped optimiser is made, and the plain one minimises"
 # verdict = "wrong"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-average-tests = ["own gradients"]
