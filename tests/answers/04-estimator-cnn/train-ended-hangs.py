@@ -1,9 +1,9 @@
 # /// answer
-# title = "max_steps alone: when all is done, rank 0 returns and the others wait for its broadcast"
+# title = "max_steps alone: when all is done, rank 0 returns at once and leaves the others alone"
 # verdict = "wrong"
 #
 # [fails]
-# train-continued-tests = ["waits"]
+# train-continued-tests = ["had already finished"]
 # ///
 
 # %% role="answer" id="train"

@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# train-continued-tests = ["waits"]
+# train-continued-tests = ["had already finished"]
 # ///
 
 # %% role="answer" id="train"
