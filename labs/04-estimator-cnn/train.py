@@ -20,7 +20,7 @@ image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' stands for made pictures
 num_held_out = 2  # files of the training set that are kept for evaluation
 batch_size = 16  # pictures per rank and step
-learning_rate = 0.02  # of one rank
+learning_rate = 0.01  # of one rank
 num_epochs = 2
 folder = "training"  # checkpoints and summaries
 seed = 1
@@ -201,4 +201,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 12c9ae12589e4da206b3fd724dcd311955efef2eb759f848bafbff2f5b2c87a8
+# Made, not edited: release e4a0f4a666f052a478f225d1c616229e0bf1c26db1d5d5ba52e58e66797a910b

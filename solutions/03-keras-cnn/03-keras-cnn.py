@@ -828,6 +828,7 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 
 # %% [markdown] role="readonly" id="end"
 # On a laptop both ranks share one memory and two cores, and a picture this small is computed quickly, so communication weighs more than on GPUs with large pictures.
+# One rank alone also has the other core for its input pipeline.
 #
 # Ranks of a notebook talk over TCP (Horovod's *Gloo*), which for a large network such as ResNet50, 100 MB of gradients in every step, costs more than it need.
 # On one node MPI hands them over in memory. Messages of 2 MB then stay in a core's cache:
