@@ -25,7 +25,7 @@ def test_every_exercise_has_its_points_its_size_and_a_hint(lab):
         if cell.cell_type == "markdown":
             text += cell.source
         if role(cell):
-            wanted = ("**Exercise (", "<summary>Hint</summary>", "# about ")
+            wanted = ("**Exercise (", "<summary>Hint", "# about ")
             incomplete += [(cell.id, words) for words in wanted if words not in text + cell.source]
             text = ""
 
