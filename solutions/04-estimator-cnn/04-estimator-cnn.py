@@ -296,11 +296,25 @@ with check("moving averages", section="3"):
 # The RunConfig also says where checkpoints and summaries go, the `model_dir`. All ranks hold the same weights, so one copy is enough, and two ranks that write into one folder destroy each other's files.
 # A rank without a `model_dir` gets an empty folder of its own among the temporary files. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns them off.
 #
+# `new_session_config()` below makes such a configuration. On CPUs it turns off TensorFlow's rewriting of graphs before their first step:
+# for a network of hundreds of layers that takes many seconds, more than a short training gains by it.
+
+
+# %% role="readonly" id="new-session-config" tags=["script"]
+def new_session_config():
+    """Return a session's configuration in which graphs are rewritten on GPUs only, where it pays."""
+    session_config = tf.compat.v1.ConfigProto()
+    has_gpu = bool(tf.config.list_physical_devices("GPU"))
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = not has_gpu
+    return session_config
+
+
+# %% [markdown] role="readonly" id="config-exercise-text"
 # **Exercise (2 points).** Write `make_run_config`. Rank 0 saves a checkpoint every 100 steps; all ranks have the `tf_random_seed` of the parameter `seed`.
 #
 # <details><summary>Hint</summary>
 #
-# `session_config = tf.compat.v1.ConfigProto()`, then set its options. Which of rank and local rank counts the GPUs of a node?
+# `session_config = new_session_config()`, then set its options. Which of rank and local rank counts the GPUs of a node?
 # `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` as `model_dir` stands for none.
 #
 # </details>
@@ -311,7 +325,7 @@ def make_run_config(folder):
     """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
     # about 7 lines
     ### BEGIN SOLUTION
-    session_config = tf.compat.v1.ConfigProto()
+    session_config = new_session_config()
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
     writing = {"model_dir": folder, "save_checkpoints_steps": 100}
