@@ -120,6 +120,14 @@ def model_fn(features, labels, mode, params):
     raise NotImplementedError("your answer goes here")
 
 
+def new_session_config():
+    """Return a session's configuration in which graphs are rewritten on GPUs only, where it pays."""
+    session_config = tf.compat.v1.ConfigProto()
+    has_gpu = bool(tf.config.list_physical_devices("GPU"))
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = not has_gpu
+    return session_config
+
+
 def make_run_config(folder):
     """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
     # about 7 lines
@@ -201,4 +209,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release e4a0f4a666f052a478f225d1c616229e0bf1c26db1d5d5ba52e58e66797a910b
+# Made, not edited: release 6105a92faa4ff1250a33a9bfde9b23279ecb30b231b326763736b9f157663b53
