@@ -12,6 +12,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
 from coursekit.grading.answer_bank import Answer, load_answer, load_bank
+from coursekit.grading.concerned import Lab
 from coursekit.grading.run_answers import run_answer, run_bank
 from coursekit.labs import find_labs
 
@@ -63,6 +64,23 @@ def test_a_bank_is_large_enough(lab, sources):
 
     assert verdicts["wrong"] >= 15
     assert verdicts["right"] >= 5
+
+
+@every_lab
+def test_no_cell_needs_what_a_test_binds(lab, sources):
+    """A test that fails ends early: what it would have bound is missing, and a fault would cost points twice."""
+    notebook = Lab(nbformat.read(sources[lab], as_version=4).cells)
+    bound_elsewhere = frozenset().union(
+        *(names.bound for i, names in enumerate(notebook.names) if i not in notebook.tests)
+    )
+    lent = {
+        (notebook.ids[i], name)
+        for i in notebook.tests
+        for name in notebook.names[i].bound - bound_elsewhere
+        if any(name in names.used for other, names in enumerate(notebook.names) if other != i)
+    }
+
+    assert lent == set()
 
 
 @every_lab

@@ -123,7 +123,14 @@ def check_shards(trial: Trial) -> None:
     # One epoch drops the rest of its last batch; that the data end is asked with their order.
     ended = any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training)
     tolerated = trial.num_ranks * (BATCH_SIZE - 1) if ended else 0
-    check_owners(owners(training, NUM_SAMPLES), trial.num_ranks, tolerated_missing=tolerated)
+    by_sample = owners(training, NUM_SAMPLES)
+    num_shared = sum(len(ranks) > 1 for ranks in by_sample.values())
+    require(
+        num_shared == 0,
+        f"the shards are not disjoint over the epochs: {num_shared} of {NUM_SAMPLES} samples are used by several ranks "
+        "in training: shard the files before anything is shuffled",
+    )
+    check_owners(by_sample, trial.num_ranks, tolerated_missing=tolerated)
 
 
 def check_order(trial: Trial) -> None:
