@@ -155,10 +155,10 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
                 f"rank {rank} still has its own gradient {number}",
             )
             require(
-                np.any(np.abs(got[number] - expected * num_ranks) > tolerance * num_ranks),
+                bool(np.any(np.abs(got[number] - expected * num_ranks) > tolerance * num_ranks)),
                 "the gradients are summed over the ranks: take their mean",
             )
-            close = np.all(np.abs(got[number] - expected) <= tolerance)
+            close = bool(np.all(np.abs(got[number] - expected) <= tolerance))
             require(close, f"gradient {number} on rank {rank} is not the mean over the ranks")
 
 

@@ -1,0 +1,1 @@
+"""The machines that courses run on: one file each in `slurm/sites/`."""
