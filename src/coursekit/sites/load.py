@@ -45,6 +45,8 @@ def _check(site: Site, where: str) -> None:
         _check_choice(here, "gpu_request", partition.gpu_request, GPU_REQUESTS)
         for name in partition.qos:
             _check_choice(here, "qos", name, site.qos)
+        if partition.partition_qos:
+            _check_choice(here, "partition_qos", partition.partition_qos, site.qos)
         if partition.shares_nodes_with:
             _check_choice(here, "shares_nodes_with", partition.shares_nodes_with, set(site.partitions) - {key})
         if partition.default_time_min > partition.max_time_min:

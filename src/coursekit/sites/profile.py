@@ -30,7 +30,7 @@ class Partition:
         requested: whether job scripts name it; some sites choose the partition from the other directives.
         gpu: the GPU in words.
         gpu_request: how GPUs are asked for; `none` where they come with the node.
-        num_gpus_per_node: GPUs, and so ranks, of a node.
+        num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
         num_cpus_per_node: what Slurm counts as CPUs of a node: cores, or hardware threads.
         memory_gb: memory of a node.
@@ -42,8 +42,10 @@ class Partition:
         features: the features of its nodes, for `--constraint`.
         modules: modules to load after those of the site.
         account_suffix: what is added to the project's name: `@v100`.
-        qos: names of the QOS that are allowed here, the default first.
+        qos: names of the QOS that jobs may ask for here, the default first.
+        partition_qos: the QOS whose limits Slurm itself attaches to the partition; jobs do not ask for it.
         shares_nodes_with: another partition with the very same nodes; '' for nodes of its own.
+        notes: sentences for people.
     """
 
     slurm_name: str
@@ -64,6 +66,8 @@ class Partition:
     account_suffix: MaybeText = ""
     qos: MaybeLines = ()
     shares_nodes_with: MaybeText = ""
+    partition_qos: MaybeText = ""
+    notes: MaybeLines = ()
 
 
 @dataclass(frozen=True)
