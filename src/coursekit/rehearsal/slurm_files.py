@@ -1,0 +1,194 @@
+"""The text of Slurm's own files for a rehearsal: slurm.conf, gres.conf, slurmdbd.conf, and the nodes' names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coursekit.rehearsal.shape import account_of, qos_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from coursekit.rehearsal.shape import Shape
+    from coursekit.sites.profile import Partition
+
+CLUSTER_NAME = "rehearsal"
+LOOPBACK = "127.0.0.1"
+MIB_PER_GB = 1024
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of the daemons, on loopback; `slurmd` by node."""
+
+    slurmctld: int
+    slurmdbd: int
+    slurmd: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a rehearsal keeps its files, all in one private folder."""
+
+    folder: Path
+
+    @property
+    def slurm_conf(self) -> Path:
+        """slurm.conf; Slurm looks for its other files beside it."""
+        return self.folder / "slurm.conf"
+
+    @property
+    def munge_socket(self) -> Path:
+        """The socket of the private munged."""
+        return self.folder / "munge" / "socket"
+
+    @property
+    def database_socket(self) -> Path:
+        """The socket of the private MariaDB."""
+        return self.folder / "database.socket"
+
+    @property
+    def hosts(self) -> Path:
+        """What stands in place of /etc/hosts for the daemons and their jobs."""
+        return self.folder / "hosts"
+
+    @property
+    def modules(self) -> Path:
+        """The tree of environment modules."""
+        return self.folder / "modules"
+
+    def gpu(self, number: int) -> Path:
+        """Return the file that stands for a GPU."""
+        return self.folder / f"gpu{number}"
+
+    def log(self, daemon: str) -> Path:
+        """Return a daemon's log."""
+        return self.folder / "logs" / f"{daemon}.log"
+
+
+def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
+    """Return slurm.conf."""
+    lines = [
+        f"ClusterName={CLUSTER_NAME}",
+        f"SlurmctldHost={CLUSTER_NAME}({LOOPBACK})",
+        f"SlurmctldPort={ports.slurmctld}",
+        "SlurmUser=root",
+        "SlurmdUser=root",
+        # Daemons listen on the address of their own name, which is on loopback (see `hosts`).
+        "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
+        "AuthType=auth/munge",
+        # A job that is requeued waits until its credential has expired.
+        f"AuthInfo=socket={places.munge_socket},cred_expire=15",
+        f"StateSaveLocation={places.folder}/slurmctld",
+        f"SlurmdSpoolDir={places.folder}/slurmd-%n",
+        f"SlurmctldPidFile={places.folder}/slurmctld.pid",
+        f"SlurmdPidFile={places.folder}/slurmd-%n.pid",
+        # PMIx keeps its files here: two nodes of one machine must not share them.
+        f"TmpFS={places.folder}/tmp-%n",
+        f"TaskProlog={places.folder}/task-prolog",
+        f"PlugStackConfig={places.folder}/plugstack.conf",
+        # A machine with two cores plays nodes with a hundred: no binding, no cgroups.
+        "SlurmdParameters=config_overrides",
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/none",
+        "JobAcctGatherType=jobacct_gather/linux",
+        "JobAcctGatherFrequency=task=2",
+        "JobAcctGatherParams=OverMemoryKill",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_Core_Memory",
+        "GresTypes=gpu",
+        "MpiDefault=none",
+        "AccountingStorageType=accounting_storage/slurmdbd",
+        f"AccountingStorageHost={LOOPBACK}",
+        f"AccountingStoragePort={ports.slurmdbd}",
+        f"AccountingStoragePass={places.munge_socket}",
+        "AccountingStorageEnforce=associations,limits,qos",
+        "AccountingStorageTRES=gres/gpu",
+        # What no partition could ever run is refused at once, as at a site.
+        "EnforcePartLimits=ANY",
+        "ReturnToService=2",
+        "KillWait=5",
+        "MessageTimeout=60",
+        "SlurmctldTimeout=120",
+        "SlurmdTimeout=300",
+        "SchedulerParameters=bf_interval=5,sched_interval=5,batch_sched_delay=0",
+    ]
+    if not all(partition.requested for partition in shape.site.partitions.values()):
+        lines += ["JobSubmitPlugins=all_partitions"]
+    lines += [_node(shape, node, port) for node, port in ports.slurmd.items()]
+    names = dict.fromkeys(shape.site.partitions[key].slurm_name for key in shape.nodes)
+    lines += [_partition(shape, name) for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def _node(shape: Shape, node: str, port: int) -> str:
+    kind = shape.owner(node)
+    features = dict.fromkeys(
+        name for key, nodes in shape.nodes.items() if node in nodes for name in shape.site.partitions[key].features
+    )
+    words = [
+        f"NodeName={node} NodeHostname={node} NodeAddr={LOOPBACK} Port={port}",
+        f"CPUs={kind.num_cpus_per_node} RealMemory={kind.memory_gb * MIB_PER_GB}",
+        f"Gres=gpu:{kind.num_gpus_per_node}",
+    ]
+    if features:
+        words.append(f"Feature={','.join(features)}")
+    return " ".join(words)
+
+
+def _partition(shape: Shape, slurm_name: str) -> str:
+    """Return a partition's line; several kinds of node may stand under one name in Slurm."""
+    keys = [key for key in shape.nodes if shape.site.partitions[key].slurm_name == slurm_name]
+    kinds = [shape.site.partitions[key] for key in keys]
+    nodes = dict.fromkeys(node for key in keys for node in shape.nodes[key])
+    # Slurm keeps accounts in lower case.
+    accounts = dict.fromkeys(account_of(shape.site, kind).lower() for kind in kinds)
+    allowed_qos = dict.fromkeys(name for kind in kinds for name in qos_of(kind))
+    words = [
+        f"PartitionName={slurm_name} Nodes={','.join(nodes)} State=UP",
+        f"Default={'YES' if shape.site.default_partition in keys else 'NO'}",
+        f"DefaultTime={kinds[0].default_time_min} MaxTime={max(kind.max_time_min for kind in kinds)}",
+        f"DefMemPerCPU={min(kind.memory_gb * MIB_PER_GB // kind.num_cpus_per_node for kind in kinds)}",
+        f"AllowAccounts={','.join(accounts)} AllowQos={','.join(allowed_qos)}",
+    ]
+    if all(kind.max_num_nodes for kind in kinds):
+        words.append(f"MaxNodes={max(kind.max_num_nodes for kind in kinds)}")
+    return " ".join(words)
+
+
+def gres_conf(shape: Shape, places: Places) -> str:
+    """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
+    return "".join(
+        f"NodeName={node} Name=gpu File={_gpu_files(shape.owner(node), places)}\n" for node in shape.all_nodes
+    )
+
+
+def _gpu_files(kind: Partition, places: Places) -> str:
+    last = kind.num_gpus_per_node - 1
+    return f"{places.folder}/gpu[0-{last}]" if last else str(places.gpu(0))
+
+
+def slurmdbd_conf(places: Places, ports: Ports) -> str:
+    """Return slurmdbd.conf."""
+    lines = [
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={places.munge_socket}",
+        f"DbdHost={CLUSTER_NAME}",
+        f"DbdAddr={LOOPBACK}",
+        f"DbdPort={ports.slurmdbd}",
+        "CommunicationParameters=NoInAddrAny",
+        "SlurmUser=root",
+        f"PidFile={places.folder}/slurmdbd.pid",
+        "StorageType=accounting_storage/mysql",
+        "StorageHost=localhost",
+        "StorageUser=root",
+        "StorageLoc=slurm",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def hosts(shape: Shape) -> str:
+    """Return what stands in place of /etc/hosts: every node is this machine."""
+    return "".join(f"{LOOPBACK} {name}\n" for name in ("localhost", CLUSTER_NAME, *shape.all_nodes))
