@@ -16,7 +16,9 @@ COMMANDS = {
     "build": "coursekit.building.command:build",
     "data": "coursekit.imagenet.command:data",
     "doctor": "coursekit.environment.doctor_command:doctor",
+    "execute": "coursekit.running.execute_command:execute",
     "readme": "coursekit.running.readme_command:readme",
+    "render": "coursekit.jobs.render_command:render",
     "run": "coursekit.running.command:run",
     "script": "coursekit.building.script_command:script",
 }

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import slurm
+from coursekit.ranks import allocation, slurm
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -42,18 +42,18 @@ def _allocation(tmp_path, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_ID", "1")
     monkeypatch.setenv("SLURM_NTASKS", "2")
     yield
-    slurm.close_shared_step()
+    slurm.close_shared_steps()
 
 
 @pytest.mark.usefixtures("_allocation")
 def test_a_step_is_used_when_the_job_has_a_task_for_each_rank(monkeypatch):
     """Too few tasks, no job, or the wish for local ranks: then ranks start on this machine."""
-    assert [slurm.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
+    assert [allocation.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
     monkeypatch.setenv("COURSEKIT_RANKS", "local")
-    assert not slurm.has_tasks_for(2)
+    assert not allocation.has_tasks_for(2)
     monkeypatch.delenv("COURSEKIT_RANKS")
     monkeypatch.delenv("SLURM_JOB_ID")
-    assert not slurm.has_tasks_for(2)
+    assert not allocation.has_tasks_for(2)
 
 
 def place_and_sum(values):

@@ -1,6 +1,6 @@
 """Real Horovod ranks from a notebook cell: `ranks.run(function, …)` and the cell magic `%%ranks`."""
 
-from coursekit.ranks import slurm
+from coursekit.ranks import allocation
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
@@ -13,7 +13,7 @@ def warm_up() -> None:
 
     Inside a Slurm allocation the first run starts a job step instead.
     """
-    if not slurm.has_tasks_for(1):
+    if not allocation.has_tasks_for(1):
         shared_server()
 
 

@@ -21,6 +21,9 @@ PLACE_PREFIXES = (
 
 LOOPBACK = "127.0.0.1"
 
+# For ranks whose place MPI knows.
+MPI_ENVIRON = {"HOROVOD_CONTROLLER": "mpi", "HOROVOD_CPU_OPERATIONS": "mpi"}
+
 
 def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a copy of the environment without the variables of a surrounding launcher."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from coursekit.ranks import slurm
+from coursekit.ranks import allocation, slurm
 from coursekit.ranks.devices import HIDE_GPUS, gpu_environ
 from coursekit.ranks.environ import fill_nodes, refuse_placing, scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
@@ -91,7 +91,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     _check(function, num_ranks, timeout_s, ranks_per_node)
     extra = dict(environ or {})
     refuse_placing(extra)
-    in_step = ranks_per_node is None and slurm.has_tasks_for(num_ranks)
+    in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
     task = Task(
         call=_pickle_call(function, args, kwargs),
         num_ranks=num_ranks,
@@ -110,7 +110,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
-            _stop(job, slurm.close_shared_step if in_step else close_shared_server)
+            _stop(job, slurm.close_shared_steps if in_step else close_shared_server)
     if outcome.server_died:
         raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
     return _results(outcome, dumps, num_ranks, timeout_s)

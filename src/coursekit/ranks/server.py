@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NoReturn
 
-from coursekit.ranks.environ import LOOPBACK, gloo_environ
+from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks.rendezvous import make_store
 from coursekit.ranks.tracing import spare_horovod
@@ -48,6 +48,7 @@ class Launch:
         ranks: those to start here.
         rendezvous: host and port of a store that serves; None to start one on loopback.
         interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
+        by_mpi: whether MPI joins the ranks, as srun has prepared it in the environment, and not Gloo.
     """
 
     task: Task
@@ -56,6 +57,7 @@ class Launch:
     ranks: tuple[int, ...]
     rendezvous: tuple[str, int] | None = None
     interface: str | None = "lo"
+    by_mpi: bool = False
 
 
 def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]]) -> None:
@@ -105,7 +107,7 @@ class _Run:
         self.rank_of: dict[int, int] = {}
         # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
-        rendezvous = request.rendezvous or self._start_rendezvous()
+        rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
         for position, rank in enumerate(request.ranks):
             own = files[position * NUM_FILES_PER_RANK : (position + 1) * NUM_FILES_PER_RANK]
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
@@ -159,7 +161,7 @@ class _Run:
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
 
-    def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int]) -> int:
+    def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int] | None) -> int:
         pid = os.fork()
         if pid == 0:
             self._close_all_but(own)
@@ -183,7 +185,7 @@ class _Run:
         return LOOPBACK, int(store.server_address[1])
 
 
-def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int]) -> NoReturn:
+def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
     """Turn this forked child into one rank and never return into the server's code."""
     exit_code = 1
     try:
@@ -197,14 +199,13 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
         dump_stacks_to(stacks)
         os.environ.clear()
         os.environ.update(request.environ)
-        os.environ.update(
-            gloo_environ(
-                rank=rank,
-                ranks_on_nodes=request.ranks_on_nodes,
-                rendezvous=rendezvous,
-                interface=request.interface,
-            ),
-        )
+        if rendezvous is None:
+            os.environ.update(MPI_ENVIRON)
+        else:
+            ranks_on_nodes, interface = request.ranks_on_nodes, request.interface
+            os.environ.update(
+                gloo_environ(rank=rank, ranks_on_nodes=ranks_on_nodes, rendezvous=rendezvous, interface=interface)
+            )
         os.environ["TMPDIR"] = tempfile.gettempdir()
         run_rank(request.task, rank, Connection(reports, readable=False))
         exit_code = 0

@@ -10,17 +10,18 @@ from __future__ import annotations
 import atexit
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import TYPE_CHECKING
 
+from coursekit.ranks import allocation
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
 from coursekit.ranks.forkserver import Job
@@ -36,15 +37,7 @@ POLL_S = 0.2
 
 ADDRESS_VARIABLE = "COURSEKIT_STEP_ADDRESS"
 KEY_VARIABLE = "COURSEKIT_STEP_KEY"
-SRUN_FLAGS_VARIABLE = "COURSEKIT_SRUN_FLAGS"
 FILES = ("output", "reports", "stacks")  # what a task connects for each run, in the order in which a rank gets them
-
-
-def has_tasks_for(num_ranks: int) -> bool:
-    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`."""
-    if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
-        return False
-    return num_ranks <= int(os.environ.get("SLURM_NTASKS", "1")) and shutil.which("srun") is not None
 
 
 class JobStep:
@@ -52,34 +45,35 @@ class JobStep:
 
     def __init__(self, num_ranks: int) -> None:
         self.num_ranks = num_ranks
+        self._has_served = False
         self._owner = os.getpid()
         self._key = secrets.token_bytes(32)
-        self._host = socket.gethostbyname(socket.gethostname())
+        self._host = allocation.own_address()
         self._listener = socket.create_server((self._host, 0), backlog=len(FILES) * num_ranks)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the step
         self._controls: dict[int, Connection] = {}
         self._ranks_on_nodes: tuple[int, ...] = ()
         self._stores: list[subprocess.Popen[str]] = []
         self._srun = subprocess.Popen(
-            [
-                *("srun", f"--ntasks={num_ranks}", "--distribution=block", "--overlap", "--kill-on-bad-exit=0"),
-                *os.environ.get(SRUN_FLAGS_VARIABLE, "").split(),
-                *(sys.executable, "-m", "coursekit.ranks.slurm_task"),
-            ],
+            [*allocation.srun_command(num_ranks), sys.executable, "-m", "coursekit.ranks.slurm_task"],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
             env={
-                **scrubbed(),
+                **allocation.srun_environ(),
                 ADDRESS_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}",
                 KEY_VARIABLE: self._key.hex(),
             },
             start_new_session=True,
         )
 
-    def usable(self, num_ranks: int) -> bool:
-        """Whether the step still runs, has this many tasks, and belongs to this process."""
-        return self._owner == os.getpid() and self.num_ranks == num_ranks and self._srun.poll() is None
+    def usable(self) -> bool:
+        """Whether the step still runs, can start ranks, and belongs to this process.
+
+        MPI lets each task join once only: then every run has a step of its own.
+        """
+        spent = self._has_served and allocation.joined_by_mpi()
+        return self._owner == os.getpid() and not spent and self._srun.poll() is None
 
     def launch(self, task: Task, environ: dict[str, str]) -> Job:
         """Start the ranks of one run and return the job that stands for them.
@@ -90,11 +84,11 @@ class JobStep:
         try:
             if not self._controls:
                 self._meet_tasks()
-            rendezvous = self._start_store()
+            launch = self._plan(task, environ)
             ranks = range(self.num_ranks)
             controls = [self._controls[rank] for rank in ranks]
             for rank, control in enumerate(controls):
-                control.send(Launch(task, environ, self._ranks_on_nodes, (rank,), rendezvous, interface=None))
+                control.send(replace(launch, ranks=(rank,)))
             files = self._accept(len(FILES) * self.num_ranks, CONNECT_TIMEOUT_S)
         except BaseException as error:
             self.close()
@@ -111,6 +105,13 @@ class JobStep:
             files[rank, "output"].close()
             files[rank, "stacks"].close()
         return job
+
+    def _plan(self, task: Task, environ: dict[str, str]) -> Launch:
+        """Return the request for a run, for all ranks alike."""
+        self._has_served = True
+        by_mpi = allocation.joined_by_mpi()
+        rendezvous = None if by_mpi else self._start_store()
+        return Launch(task, environ, self._ranks_on_nodes, (), rendezvous, allocation.interface(), by_mpi=by_mpi)
 
     def _meet_tasks(self) -> None:
         """Wait until every task has connected, said on which node it is, and imported what ranks need."""
@@ -206,22 +207,27 @@ class JobStep:
         return True
 
 
-_steps: list[JobStep] = []
+_steps: dict[int, JobStep] = {}
 
 
 def shared_step(num_ranks: int) -> JobStep:
-    """Return this process's job step with that many tasks, starting one when there is none that runs."""
-    if not (_steps and _steps[-1].usable(num_ranks)):
-        close_shared_step()
-        _steps.append(JobStep(num_ranks))
-    return _steps[-1]
+    """Return this process's job step with that many tasks, starting one when there is none that can serve.
+
+    Steps of other sizes stay: a lab that compares one rank with many goes back and forth.
+    """
+    step = _steps.get(num_ranks)
+    if step is None or not step.usable():
+        if step is not None:
+            step.close()
+        _steps[num_ranks] = step = JobStep(num_ranks)
+    return step
 
 
-def close_shared_step() -> None:
-    """End this process's job step, if there is one."""
+def close_shared_steps() -> None:
+    """End this process's job steps."""
     while _steps:
-        _steps.pop().close()
+        _steps.popitem()[1].close()
 
 
-atexit.register(close_shared_step)
-os.register_at_fork(after_in_child=close_shared_step)
+atexit.register(close_shared_steps)
+os.register_at_fork(after_in_child=close_shared_steps)

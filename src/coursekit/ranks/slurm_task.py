@@ -13,8 +13,9 @@ from coursekit.ranks.slurm import ADDRESS_VARIABLE, FILES, KEY_VARIABLE
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-# What Slurm sets for this task alone, and the notebook's environment must not hide from the rank.
-DEVICE_VARIABLES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+# What Slurm sets for this task alone, and the notebook's environment must not hide from the rank: its place, its GPUs,
+# and how MPI reaches the other tasks.
+OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "PMI", "OMPI_")
 
 
 def main() -> None:
@@ -22,7 +23,7 @@ def main() -> None:
     host, port = os.environ.pop(ADDRESS_VARIABLE).rsplit(":", 1)
     key = bytes.fromhex(os.environ.pop(KEY_VARIABLE))
     rank = int(os.environ["SLURM_PROCID"])
-    step = {name: value for name, value in os.environ.items() if name.startswith("SLURM") or name in DEVICE_VARIABLES}
+    step = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
 
     def connect(kind: str) -> Connection:
         connection = Client((host, int(port)), authkey=key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from coursekit.paths import find_root
 from coursekit.running import folders
 from coursekit.running.facts import collect
 from coursekit.running.folders import Request
+from coursekit.running.parameters import given_by_environment
 from coursekit.running.plan import plan_runs
 from coursekit.running.progress import Progress
 from coursekit.running.session import run_labs
@@ -58,7 +60,9 @@ def run(labs: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, st
         folder, earlier = folders.newest_run(root)
         request = earlier.changed_by(request)
     chosen = select_labs(root, request.labs)
-    plan = plan_runs(chosen, build_sources(root, chosen), request.num_ranks, request.given)
+    sources = build_sources(root, chosen)
+    request = replace(request, given={**given_by_environment(sources.values()), **request.given})
+    plan = plan_runs(chosen, sources, request.num_ranks, request.given)
     console = Console()
     folder = folder or folders.create_run(root, request)
     stop, progress = StopSignals(), Progress(console)

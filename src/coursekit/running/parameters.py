@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import logging
 import math
+import os
 from typing import TYPE_CHECKING, Union
 
 from papermill import inspect_notebook
@@ -12,12 +13,13 @@ from papermill import inspect_notebook
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 Scalar = Union[bool, int, float, str]
 
 NUM_RANKS = "num_ranks"
+VARIABLE = "COURSEKIT_PARAMETERS"  # "num_epochs=1 model=SmallCNN": values for the labs that have these parameters
 MAX_RANKS = 64
 WORDS_FOR_BOOL = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -37,6 +39,22 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
     # papermill treats the path as a pattern to fill in.
     found = inspect_notebook(str(notebook).replace("{", "{{").replace("}", "}}"))
     return {name: _literal(name, parameter["default"], notebook) for name, parameter in found.items()}
+
+
+def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
+    """Return the values in `COURSEKIT_PARAMETERS`, by the names that any of the notebooks has.
+
+    Other names are left out: the variable speaks to all jobs of a login, one lab each.
+
+    Raises:
+        CourseKitError: something in it is no assignment.
+    """
+    pairs = [word.partition("=") for word in os.environ.get(VARIABLE, "").split()]
+    for name, equals, _ in pairs:
+        if not (name.isidentifier() and equals):
+            raise CourseKitError(f"{VARIABLE}: {name!r} is no assignment: write name=value, with blanks in between.")
+    known = {name for notebook in notebooks for name in read_defaults(notebook)} if pairs else set()
+    return {name: value for name, _, value in pairs if name in known}
 
 
 def parse(name: str, text: str, default: Scalar) -> Scalar:

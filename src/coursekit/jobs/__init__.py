@@ -1,0 +1,1 @@
+"""Job scripts: rendered for every site, submitted, followed, explained."""

@@ -1,0 +1,89 @@
+"""The `#SBATCH` lines of a job script: what is asked for, and why, in the order in which one reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coursekit.jobs.event import Event
+    from coursekit.sites.profile import Partition
+
+MINUTES_PER_HOUR = 60
+SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One option of `sbatch`, and a word on it for the reader."""
+
+    option: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How much of a partition a job asks for.
+
+    Attributes:
+        num_nodes: nodes.
+        num_tasks_per_node: tasks of a node, one per rank.
+    """
+
+    num_nodes: int
+    num_tasks_per_node: int
+
+    @property
+    def num_ranks(self) -> int:
+        """The world size when every task is one rank."""
+        return self.num_nodes * self.num_tasks_per_node
+
+
+def directives(
+    job_name: str, partition: Partition, shape: Shape, time_limit_min: int, event: Event
+) -> tuple[Directive, ...]:
+    """Return the directives of a job.
+
+    Args:
+        job_name: its name.
+        partition: where it runs.
+        shape: how much of it.
+        time_limit_min: its time limit, cut to what the partition allows.
+        event: account, reservation and QOS of a workshop.
+    """
+    named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
+    return (
+        Directive(f"--job-name={job_name}"),
+        Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
+        *([named] if partition.requested else []),
+        *(Directive(line) for line in partition.directives),
+        *_of_event(partition, event),
+        Directive(f"--nodes={shape.num_nodes}"),
+        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", "one task per rank, one rank per GPU"),
+        Directive(f"--cpus-per-task={partition.num_cpus_per_gpu}", "a rank's share of the node"),
+        *_gpus(partition, shape),
+        Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
+        Directive(f"--signal=B:TERM@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
+        Directive("--requeue", "when a node fails, the job starts again"),
+        Directive("--open-mode=append", "and goes on with the same log"),
+    )
+
+
+def _of_event(partition: Partition, event: Event) -> list[Directive]:
+    qos = event.qos or (partition.qos[0] if partition.qos else "")
+    return [
+        *([Directive(f"--account={event.account}{partition.account_suffix}")] if event.account else []),
+        *([Directive(f"--reservation={event.reservation}")] if event.reservation else []),
+        *([Directive(f"--qos={qos}", "limits of time and size")] if qos else []),
+    ]
+
+
+def _gpus(partition: Partition, shape: Shape) -> list[Directive]:
+    if partition.gpu_request == "none":
+        return []
+    flag = {"gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}[partition.gpu_request]
+    return [Directive(flag.format(shape.num_tasks_per_node), f"{partition.gpu}")]
+
+
+def _clock(time_min: int) -> str:
+    return f"{time_min // MINUTES_PER_HOUR:02d}:{time_min % MINUTES_PER_HOUR:02d}:00"

@@ -1,0 +1,165 @@
+"""Job scripts from the site, the lab and the event: strict templates, one per launch pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coursekit.building.twin import TWIN_NAME
+from coursekit.errors import CourseKitError
+from coursekit.jobs.directives import Directive, Shape, directives
+from coursekit.jobs.event import NO_EVENT, Event
+from coursekit.jobs.lint import refuse_traps
+from coursekit.labs import find_labs, select_labs
+from coursekit.sites.load import load_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.labs import Lab
+    from coursekit.sites.profile import Partition, Site
+
+TEMPLATES = "slurm/templates"
+JOBS = "slurm/jobs"
+SUFFIX = ".sbatch"
+# Patterns by what they belong to: a lab, or the site as a whole.
+LAB_PATTERNS = ("lab", "train")
+SITE_PATTERNS = ("solutions", "jupyter")
+JUPYTER_MIN = 60
+DIRECTIVE_COLUMN = 38  # where the words behind directives begin
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job script is made from.
+
+    Attributes:
+        site: the machine.
+        pattern: one of `LAB_PATTERNS` or `SITE_PATTERNS`.
+        lab: the lab, for the former.
+        partition: a name in the site's file; '' for its default.
+        num_nodes: how many nodes; 0 for what the committed scripts ask for.
+        event: account, reservation and QOS.
+    """
+
+    site: Site
+    pattern: str
+    lab: Lab | None = None
+    partition: str = ""
+    num_nodes: int = 0
+    event: Event = NO_EVENT
+
+    @property
+    def name(self) -> str:
+        """The job's name, which is that of its script."""
+        return job_name(self.pattern, self.lab)
+
+    def shape(self, kind: Partition) -> Shape:
+        """Return how much of its partition it asks for.
+
+        Raises:
+            CourseKitError: no job there may have that many nodes.
+        """
+        one_rank = self.lab is not None and self.lab.resources.num_ranks == 1
+        most = kind.max_num_nodes or kind.num_nodes or self.num_nodes
+        if not 0 <= self.num_nodes <= most:
+            raise CourseKitError(
+                f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
+            )
+        usual = 1 if one_rank or self.pattern == "jupyter" else self.site.num_nodes
+        return Shape(self.num_nodes or usual, 1 if one_rank else kind.num_gpus_per_node)
+
+
+def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
+    """Return all scripts of a site by file name: every lab in every pattern that it has, and those of the site."""
+    labs = find_labs(root)
+    jobs = [Job(site, "lab", lab, event=event) for lab in labs]
+    jobs += [Job(site, "train", lab, event=event) for lab in labs if has_script(root, lab)]
+    jobs += [Job(site, "solutions", event=event)]
+    jobs += [Job(site, "jupyter", event=event)] if site.jupyter.tunnel else []
+    return {f"{job.name}{SUFFIX}": render(root, job) for job in jobs}
+
+
+def render_job(  # noqa: PLR0913  # what a job script depends on; all but the first three have defaults
+    root: Path,
+    site: str,
+    pattern: str,
+    lab: str | None = None,
+    *,
+    partition: str | None = None,
+    num_nodes: int | None = None,
+    event: Event | None = None,
+) -> str:
+    """Return one script, for names as people type them; see `Job`.
+
+    Raises:
+        CourseKitError: the site, its partition or the lab does not exist, or the partition gives no such job.
+    """
+    chosen = select_labs(root, [lab])[0] if lab else None
+    job = Job(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT)
+    return render(root, job)
+
+
+def job_name(pattern: str, lab: Lab | None) -> str:
+    """Return the name of a job and its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
+    if lab is None:
+        return pattern
+    return lab.name if pattern == "lab" else f"{lab.name}-{pattern}"
+
+
+def has_script(root: Path, lab: Lab) -> bool:
+    """Whether the lab has a script twin, which a launcher starts on many ranks."""
+    return (root / "labs" / lab.name / TWIN_NAME).exists()
+
+
+def render(root: Path, job: Job) -> str:
+    """Return the script of a job.
+
+    Raises:
+        CourseKitError: the site has no such partition, it gives no such job, or the script has a trap in it.
+    """
+    site, key = job.site, job.partition or job.site.default_partition
+    if key not in site.partitions:
+        names = ", ".join(sorted(site.partitions))
+        raise CourseKitError(f"{site.name} has no partition {key!r}: slurm/sites/{site.name}.toml has {names}.")
+    kind = site.partitions[key]
+    shape = job.shape(kind)
+    text = (
+        _environment(root)
+        .get_template(f"{job.pattern}{SUFFIX}.j2")
+        .render(
+            site=site,
+            lab=job.lab,
+            shape=shape,
+            script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
+            directives=[_line(one) for one in directives(job.name, kind, shape, _time_limit_min(root, job), job.event)],
+            modules=(*site.software.modules, *kind.modules),
+            account=site.access.account_example + kind.account_suffix,
+        )
+    )
+    refuse_traps(text, f"{job.name}{SUFFIX} for {site.name}")
+    return text
+
+
+def _environment(root: Path) -> Environment:
+    return Environment(
+        loader=FileSystemLoader(root / TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  # shell, not HTML
+    )
+
+
+def _time_limit_min(root: Path, job: Job) -> int:
+    if job.pattern == "jupyter":
+        return JUPYTER_MIN
+    return sum(lab.resources.time_limit_min for lab in ([job.lab] if job.lab else find_labs(root)))
+
+
+def _line(directive: Directive) -> str:
+    line = f"#SBATCH {directive.option}"
+    return f"{line:<{DIRECTIVE_COLUMN}} # {directive.why}" if directive.why else line

@@ -1,0 +1,80 @@
+"""What the Slurm job around this process offers for ranks, and how `srun` is called in it.
+
+The job script says by variables what only it knows:
+
+- `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
+- `COURSEKIT_CONTROLLER`: what joins ranks, `gloo` or `mpi`; and `COURSEKIT_MPI` how srun prepares MPI.
+- `COURSEKIT_INTERFACE`: the network between the nodes.
+- `COURSEKIT_SRUN_FLAGS`: further options, such as a container.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+
+import psutil
+
+from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.errors import RankError
+
+# The options of a job step, as srun would take them over from a step around it, or from the whole job.
+STEP_PREFIXES = (
+    *("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_NNODES", "SLURM_STEP", "SLURM_DISTRIBUTION"),
+    *("SLURM_CPU_BIND", "SLURM_MPI_TYPE", "SLURM_KILL_BAD_EXIT", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"),
+)
+
+
+def has_tasks_for(num_ranks: int) -> bool:
+    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`."""
+    if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
+        return False
+    num_tasks = os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1")
+    return num_ranks <= int(num_tasks) and shutil.which("srun") is not None
+
+
+def joined_by_mpi() -> bool:
+    """Whether ranks find each other through MPI; for a Horovod that was built without Gloo."""
+    return os.environ.get("COURSEKIT_CONTROLLER", "gloo") == "mpi"
+
+
+def interface() -> str | None:
+    """Return the network interface between the nodes, or None to take that of the host's name."""
+    return os.environ.get("COURSEKIT_INTERFACE") or None
+
+
+def own_address() -> str:
+    """Return the address at which tasks on other nodes reach this process.
+
+    Raises:
+        RankError: the named interface does not exist here.
+    """
+    name = interface()
+    if name is None:
+        return socket.gethostbyname(socket.gethostname())
+    addresses = psutil.net_if_addrs()
+    found = [str(address.address) for address in addresses.get(name, []) if address.family == socket.AF_INET]
+    if not found:
+        raise RankError(
+            f"COURSEKIT_INTERFACE names {name!r}, but this node's network interfaces with an address are "
+            f"{', '.join(sorted(addresses))}: set it to the one that joins the nodes."
+        )
+    return found[0]
+
+
+def srun_command(num_ranks: int) -> list[str]:
+    """Return the words that start one task for each rank, spread over as many nodes as there are."""
+    num_nodes = int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
+    mpi = os.environ.get("COURSEKIT_MPI", "") if joined_by_mpi() else "none"
+    return [
+        *("srun", f"--nodes={min(num_nodes, num_ranks)}", f"--ntasks={num_ranks}", "--distribution=block"),
+        *("--overlap", "--kill-on-bad-exit=0"),
+        *([f"--mpi={mpi}"] if mpi else []),
+        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
+    ]
+
+
+def srun_environ() -> dict[str, str]:
+    """Return the environment for `srun`, without options of a step that this process may be a task of."""
+    return {name: value for name, value in scrubbed().items() if not name.startswith(STEP_PREFIXES)}
