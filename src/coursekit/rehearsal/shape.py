@@ -85,3 +85,8 @@ def account_of(site: Site, partition: Partition) -> str:
 def qos_of(partition: Partition) -> tuple[str, ...]:
     """Return the QOS that are allowed in a partition, the default first."""
     return partition.qos or (STOCK_QOS,)
+
+
+def has_gpus(partition: Partition) -> bool:
+    """Whether a partition's nodes have GPUs; without, `num_gpus_per_node` counts ranks."""
+    return partition.gpu != "none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.rehearsal.shape import account_of, qos_of
+from coursekit.rehearsal.shape import account_of, has_gpus, qos_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,8 +131,9 @@ def _node(shape: Shape, node: str, port: int) -> str:
     words = [
         f"NodeName={node} NodeHostname={node} NodeAddr={LOOPBACK} Port={port}",
         f"CPUs={kind.num_cpus_per_node} RealMemory={kind.memory_gb * MIB_PER_GB}",
-        f"Gres=gpu:{kind.num_gpus_per_node}",
     ]
+    if has_gpus(kind):
+        words.append(f"Gres=gpu:{kind.num_gpus_per_node}")
     if features:
         words.append(f"Feature={','.join(features)}")
     return " ".join(words)
@@ -153,6 +154,9 @@ def _partition(shape: Shape, slurm_name: str) -> str:
         f"DefMemPerCPU={min(kind.memory_gb * MIB_PER_GB // kind.num_cpus_per_node for kind in kinds)}",
         f"AllowAccounts={','.join(accounts)} AllowQos={','.join(allowed_qos)}",
     ]
+    qos_of_partition = next((kind.partition_qos for kind in kinds if kind.partition_qos), "")
+    if qos_of_partition:
+        words.append(f"QOS={qos_of_partition}")
     if all(kind.max_num_nodes for kind in kinds):
         words.append(f"MaxNodes={max(kind.max_num_nodes for kind in kinds)}")
     return " ".join(words)
@@ -160,8 +164,9 @@ def _partition(shape: Shape, slurm_name: str) -> str:
 
 def gres_conf(shape: Shape, places: Places) -> str:
     """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
+    kinds = {node: shape.owner(node) for node in shape.all_nodes}
     return "".join(
-        f"NodeName={node} Name=gpu File={_gpu_files(shape.owner(node), places)}\n" for node in shape.all_nodes
+        f"NodeName={node} Name=gpu File={_gpu_files(kind, places)}\n" for node, kind in kinds.items() if has_gpus(kind)
     )
 
 
