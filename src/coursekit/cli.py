@@ -14,13 +14,17 @@ COMMANDS = {
     "answers": "coursekit.grading.command:answers",
     "bench": "coursekit.bench.command:bench",
     "build": "coursekit.building.command:build",
+    "cancel": "coursekit.jobs.command:cancel",
     "data": "coursekit.imagenet.command:data",
     "doctor": "coursekit.environment.doctor_command:doctor",
     "execute": "coursekit.running.execute_command:execute",
+    "jobs": "coursekit.jobs.command:jobs",
     "readme": "coursekit.running.readme_command:readme",
     "render": "coursekit.jobs.render_command:render",
     "run": "coursekit.running.command:run",
     "script": "coursekit.building.script_command:script",
+    "sites": "coursekit.sites.command:sites",
+    "submit": "coursekit.jobs.command:submit",
 }
 
 

@@ -13,7 +13,8 @@ from typing import Annotated
 from coursekit.strict_toml import MAY_BE_EMPTY, AtLeast
 
 STATUSES = ("current", "retired")
-GPU_REQUESTS = ("none", "gres", "gpus-per-node")
+# How GPUs of a node are asked for, and the option for that many of them.
+GPU_REQUESTS = {"none": "", "gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}
 CONTROLLERS = ("gloo", "mpi")
 
 Count = Annotated[int, AtLeast(1)]
@@ -28,7 +29,7 @@ class Partition:
     Attributes:
         slurm_name: the partition's name in Slurm.
         requested: whether job scripts name it; some sites choose the partition from the other directives.
-        gpu: the GPU in words.
+        gpu: the GPU in words; '' for nodes without.
         gpu_request: how GPUs are asked for; `none` where they come with the node.
         num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
@@ -50,7 +51,7 @@ class Partition:
 
     slurm_name: str
     requested: bool
-    gpu: str
+    gpu: MaybeText
     gpu_request: str
     num_gpus_per_node: Count
     num_cpus_per_gpu: Count
@@ -72,7 +73,14 @@ class Partition:
 
 @dataclass(frozen=True)
 class Qos:
-    """A quality of service: limits of its own, asked for with `--qos`. 0 stands for no limit."""
+    """A quality of service: limits of its own, asked for with `--qos`.
+
+    Attributes:
+        max_time_min: the longest time limit; 0, here and below, for no limit.
+        max_num_gpus: GPUs of one job.
+        max_num_jobs_per_user: jobs of a user that run at the same time.
+        max_num_submitted_per_user: jobs of a user that run or wait.
+    """
 
     max_time_min: Annotated[int, AtLeast(0)] = 0
     max_num_gpus: Annotated[int, AtLeast(0)] = 0
@@ -139,7 +147,14 @@ class Launch:
 
 @dataclass(frozen=True)
 class Storage:
-    """Where files go. Variables are named without the dollar sign, '' where the site has none."""
+    """Where files go.
+
+    Attributes:
+        scratch_variable: the variable of the fast folder, without the dollar sign; '' where there is none.
+        dataset_variable: the variable of the shared data sets' folder; '' where there is none.
+        imagenet: the folder of ImageNet's TFRecord files, which may begin with `$` and a variable; '' where not known.
+        notes: sentences on quotas, and on what is removed when.
+    """
 
     scratch_variable: MaybeText
     dataset_variable: MaybeText
@@ -149,9 +164,12 @@ class Storage:
 
 @dataclass(frozen=True)
 class Jupyter:
-    """How a browser reaches JupyterLab: `hub` at `address`, or `tunnel` by the SSH command in `tunnel`.
+    """How a browser reaches JupyterLab: by a hub, by a tunnel to a job of one's own, or both.
 
-    `tunnel` may use `{user}`, `{node}` and `{port}`.
+    Attributes:
+        address: the hub's address; '' where there is none.
+        tunnel: the SSH command, which may use `{user}`, `{node}` and `{port}`; '' where tunnels are blocked.
+        notes: sentences on how to begin and end.
     """
 
     address: MaybeText = ""
@@ -161,7 +179,13 @@ class Jupyter:
 
 @dataclass(frozen=True)
 class ToConfirm:
-    """A fact that was not confirmed: what is in doubt, and the command on the machine that will tell."""
+    """A fact that was not confirmed.
+
+    Attributes:
+        key: what is in doubt, such as `launch.mpi` or `partitions.v100`.
+        doubt: why.
+        command: what to type on the machine to know.
+    """
 
     key: str
     doubt: str
