@@ -1,0 +1,100 @@
+"""One's own jobs of the course: those that were submitted from this checkout, by `coursekit submit` or by `sbatch`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.jobs.explain import read_tail
+from coursekit.jobs.outcome import read_result
+from coursekit.jobs.pending import explain_pending
+from coursekit.jobs.remembered import SubmittedJob, check_id, recall, recall_all
+from coursekit.jobs.slurm_cli import SlurmError, call
+from coursekit.jobs.states import PENDING, UNKNOWN, JobState, look, read_queue
+from coursekit.paths import find_root
+from coursekit.running.words import format_points
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TRAIN = "-train"
+
+
+@dataclass(frozen=True)
+class ListedJob:
+    """One job, and what is known of it in words."""
+
+    job: SubmittedJob
+    state: str
+    elapsed: str
+    words: str
+
+
+def list_jobs(root: Path) -> list[ListedJob]:
+    """Return all jobs of this checkout, the oldest first; without Slurm, what their files tell."""
+    queue: Mapping[str, JobState] = {}
+    states: Mapping[str, JobState] = {}
+    remembered = recall_all(root)
+    with suppress(SlurmError):
+        queue = read_queue()
+        states = look([job.job_id for job in remembered])
+    known = {job.job_id for job in remembered}
+    adopted = [adopt(job_id, state) for job_id, state in queue.items() if _is_ours(root, state) and job_id not in known]
+    return [_row(root, job, states.get(job.job_id) or queue.get(job.job_id)) for job in (*remembered, *adopted)]
+
+
+def find_job(root: Path, job_id: str) -> SubmittedJob:
+    """Return a job of this checkout.
+
+    Raises:
+        CourseKitError: there is none of this number.
+    """
+    job = recall(root, check_id(job_id))
+    if job:
+        return job
+    with suppress(SlurmError):
+        state = read_queue().get(job_id)
+        if state and _is_ours(root, state):
+            return adopt(job_id, state)
+    raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+
+
+def adopt(job_id: str, state: JobState) -> SubmittedJob:
+    """Return the record of a job that `sbatch` itself has submitted; when, only Slurm knows."""
+    lab = state.name.removesuffix(TRAIN)
+    return SubmittedJob(job_id, state.name, lab, "", "", "1970-01-01T00:00:00+00:00")
+
+
+def cancel(job_id: str | int) -> str:
+    """Cancel a job of this checkout and return what to tell.
+
+    Raises:
+        CourseKitError: it was not submitted from here, or Slurm refuses.
+    """
+    job = find_job(find_root(), str(job_id))
+    call("scancel", job.job_id)
+    return f"Job {job.job_id} ({job.name}) is cancelled."
+
+
+def _is_ours(root: Path, state: JobState) -> bool:
+    return state.folder != "" and Path(state.folder).resolve() == root.resolve()
+
+
+def _row(root: Path, job: SubmittedJob, state: JobState | None) -> ListedJob:
+    if state is None:
+        state = JobState(UNKNOWN)
+    waits = state.state == PENDING
+    words = explain_pending(job.job_id, state.reason, state.start) if waits else _last_words(root, job)
+    return ListedJob(job, state.state, state.elapsed, words)
+
+
+def _last_words(root: Path, job: SubmittedJob) -> str:
+    """Return the verdict with its points, else the last line of the log."""
+    result = read_result(root, job)
+    if result:
+        return f"{result.verdict}, {format_points(result)} points" if result.scores else result.verdict
+    lines = [line for line in read_tail(root / job.log).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""

@@ -1,0 +1,107 @@
+"""What a job left behind: its result, the executed notebook and the pictures in it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from coursekit.running.results import PASSED, LabResult
+from coursekit.running.words import format_points, format_time
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.jobs.remembered import SubmittedJob
+
+PNG = "image/png"
+# Job numbers begin again with a new controller: what is older than the submission belongs to another job.
+CLOCK_TOLERANCE_S = 120
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an executed notebook, as bytes of a PNG file, with its text alternative."""
+
+    cell: str
+    content: bytes
+    alternative: str
+
+
+def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
+    """Return the result that a job left, or None while there is none."""
+    path = _newest(root, job, "result.json")
+    with suppress(OSError, ValueError, TypeError, LookupError):
+        return LabResult.from_json(json.loads(path.read_text(encoding="utf-8"))) if path else None
+    return None
+
+
+def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
+    """Return where the executed notebook is, or None while there is none."""
+    return _newest(root, job, f"{job.lab}.ipynb")
+
+
+def describe_result(result: LabResult) -> str:
+    """Return the verdict in a few lines: points, time, and what is missing."""
+    head = f"{result.lab}: {result.verdict}"
+    if result.scores:
+        head += f", {format_points(result)} points"
+    lines = [f"{head}, in {format_time(result.time_s)} on {result.num_ranks} rank(s)."]
+    if result.verdict != PASSED and result.reason:
+        lines.append(result.reason)
+    return "\n".join(lines)
+
+
+def read_pictures(notebook: Path) -> list[Picture]:
+    """Return all PNG pictures of an executed notebook in their order; [] when it cannot be read."""
+    pictures = []
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", ()):
+                if PNG in output.get("data", {}):
+                    content = base64.b64decode("".join(output["data"][PNG]))
+                    alternative = output.get("metadata", {}).get(PNG, {}).get("alt", "")
+                    pictures.append(Picture(str(cell.get("id", "cell")), content, alternative))
+    return pictures
+
+
+def save_pictures(notebook: Path) -> list[Path]:
+    """Write all pictures of a notebook as files beside it, named by their order and cell, and return where."""
+    paths = []
+    for number, picture in enumerate(read_pictures(notebook), 1):
+        path = notebook.with_name(f"picture-{number}-{picture.cell}.png")
+        path.write_bytes(picture.content)
+        paths.append(path)
+    return paths
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return hasattr(shell, "kernel")
+
+
+def display_picture(picture: Picture) -> None:
+    """Show a picture in the notebook that calls this."""
+    from IPython.display import Image, display  # noqa: PLC0415 - only notebooks show pictures
+
+    display(Image(picture.content, alt=picture.alternative))  # type: ignore[no-untyped-call]
+
+
+def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:
+    """Return a file of the job's last start: one that was put back into the queue has a folder for each."""
+    oldest = datetime.fromisoformat(job.submitted).timestamp() - CLOCK_TOLERANCE_S
+    folder = root / job.folder
+    restarts = sorted(
+        folder.parent.glob(f"{folder.name}-restart-*"), key=lambda path: int(path.name.rpartition("-")[2])
+    )
+    for start in (*reversed(restarts), folder):
+        path = start / name
+        if path.is_file() and path.stat().st_mtime > oldest:
+            return path
+    return None
