@@ -30,7 +30,7 @@ class Partition:
         slurm_name: the partition's name in Slurm.
         requested: whether job scripts name it; some sites choose the partition from the other directives.
         gpu: the GPU in words; '' for nodes without.
-        gpu_request: how GPUs are asked for; `none` where they come with the node.
+        gpu_request: how GPUs are asked for: `gres`, `gpus-per-node`, or `none` where they come with the node.
         num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
         num_cpus_per_node: what Slurm counts as CPUs of a node: cores, or hardware threads.
