@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from coursekit.sites.profile import Qos
 
 
-def commands_before_slurmctld(shape: Shape) -> list[list[str]]:
-    """Return what must be there when slurmctld starts: the cluster, and the QOS that partitions refer to."""
-    commands = [["add", "cluster", CLUSTER_NAME]]
-    return commands + [["add", "qos", name, "Flags=DenyOnLimit", *_limits(qos)] for name, qos in shape.site.qos.items()]
+def rounds_before_slurmctld(shape: Shape, user: str) -> list[list[list[str]]]:
+    """Return rounds of commands for before slurmctld starts; those of one round may run at the same time."""
+    qos = [["add", "qos", name, "Flags=DenyOnLimit", *_limits(qos)] for name, qos in shape.site.qos.items()]
+    rounds = [[["add", "cluster", CLUSTER_NAME]], qos]
+    return rounds + [[command] for account in shape.accounts for command in _account(shape, account, user)]
 
 
-def commands_after_slurmctld(shape: Shape, user: str) -> list[list[str]]:
-    """Return the rest: limits of GPUs, which accounting learns of from slurmctld, and the accounts with their user."""
-    commands = [
-        ["modify", "qos", name, "set", f"MaxTRESPerJob=gres/gpu={qos.max_num_gpus}"]
-        for name, qos in shape.site.qos.items()
-        if qos.max_num_gpus
+def round_after_slurmctld(shape: Shape) -> list[list[str]]:
+    """Return limits of GPUs: accounting learns from slurmctld that there are such things."""
+    limits = {name: qos.max_num_gpus for name, qos in shape.site.qos.items() if qos.max_num_gpus}
+    return [["modify", "qos", name, "set", f"MaxTRESPerJob=gres/gpu={limit}"] for name, limit in limits.items()]
+
+
+def _account(shape: Shape, account: str, user: str) -> list[list[str]]:
+    kinds = [shape.site.partitions[key] for key in shape.accounts[account]]
+    allowed = [name for kind in kinds for name in qos_of(kind)]
+    # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.
+    return [
+        ["add", "account", account, *_qos_words(allowed)],
+        ["add", "user", user, f"Account={account}", *_qos_words(allowed)],
+        *(
+            ["add", "user", user, f"Account={account}", f"Partition={kind.slurm_name}", *_qos_words(qos_of(kind))]
+            for kind in kinds
+            if qos_of(kind)[0] != allowed[0]
+        ),
     ]
-    for account, keys in shape.accounts.items():
-        allowed = [name for key in keys for name in qos_of(shape.site.partitions[key])]
-        commands.append(["add", "account", account, *_qos_words(allowed)])
-        # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.
-        commands.append(["add", "user", user, f"Account={account}", *_qos_words(allowed)])
-        for key in keys:
-            partition = shape.site.partitions[key]
-            if qos_of(partition)[0] != allowed[0]:
-                words = _qos_words(qos_of(partition))
-                commands.append(
-                    ["add", "user", user, f"Account={account}", f"Partition={partition.slurm_name}", *words]
-                )
-    return commands
 
 
 def _limits(qos: Qos) -> list[str]:
