@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.rehearsal import slurm_files
+from coursekit.rehearsal import container, slurm_files
 from coursekit.rehearsal.accounting import round_after_slurmctld, rounds_before_slurmctld
+from coursekit.rehearsal.modules import write_modules
 from coursekit.rehearsal.needs import check_needs
 from coursekit.rehearsal.sandbox import Sandbox, plain_environment
 from coursekit.rehearsal.shape import shape_of
@@ -39,7 +40,11 @@ STEP_TIMEOUT_S = 60.0
 COMMAND_TIMEOUT_S = 60.0
 POLL_S = 0.05
 DEV_NULL = os.makedev(1, 3)
-TASK_PROLOG = '#!/bin/sh\necho "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"\n'
+TASK_PROLOG = """#!/bin/sh
+echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
+# Between these nodes, Open MPI talks over loopback, which it would leave out.
+echo "export OMPI_MCA_btl_tcp_if_include=lo"
+"""
 DATABASE_OPTIONS = (
     *("--no-defaults", "--user=root"),
     # The data last as long as the rehearsal: nothing is written twice or waited for.
@@ -73,7 +78,7 @@ class Cluster:
         self._sandbox: Sandbox | None = None
 
     def __enter__(self) -> Cluster:
-        check_needs()
+        check_needs(self.site)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._places = Places(self.folder)
         try:
@@ -149,15 +154,19 @@ class Cluster:
         places.hosts.write_text(slurm_files.hosts(shape))
         places.slurm_conf.write_text(slurm_files.slurm_conf(shape, places, self._ports))
         (self.folder / "gres.conf").write_text(slurm_files.gres_conf(shape, places))
-        (self.folder / "plugstack.conf").touch()
+        (self.folder / "plugstack.conf").write_text(container.plugstack(self.site, self.folder))
         slurmdbd_conf = self.folder / "slurmdbd.conf"
         slurmdbd_conf.touch(mode=0o600)  # slurmdbd refuses one that others may read
         slurmdbd_conf.write_text(slurm_files.slurmdbd_conf(places, self._ports))
         prolog = self.folder / "task-prolog"
         prolog.write_text(TASK_PROLOG.format(folder=self.folder))
         prolog.chmod(0o755)
-        account = self.shape.default_account
-        self.environ = {"SLURM_CONF": str(places.slurm_conf), "SBATCH_ACCOUNT": account}
+        self.environ = {
+            "SLURM_CONF": str(places.slurm_conf),
+            "SBATCH_ACCOUNT": shape.default_account,
+            "COURSEKIT_INTERFACE": "lo",
+            **write_modules(self.site, places.modules),
+        }
 
     def _start_daemons(self, sandbox: Sandbox) -> None:
         self._start_munged(sandbox)
