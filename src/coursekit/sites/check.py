@@ -50,8 +50,8 @@ def check_site(site: Site, where: str) -> None:
 def _check_partition(site: Site, key: str, here: str) -> None:
     partition = site.partitions[key]
     _check_choice(here, "gpu_request", partition.gpu_request, GPU_REQUESTS)
-    if partition.gpu_request != "none" and not partition.gpu:
-        raise CourseKitError(f'{here}: gpu is empty: name the GPU, or let gpu_request be "none".')
+    if partition.gpu_request != "none" and not partition.has_gpus:
+        raise CourseKitError(f'{here}: gpu is "none", but gpu_request is {partition.gpu_request!r}: name the GPU.')
     for name in partition.qos:
         _check_choice(here, "qos", name, site.qos)
     if partition.partition_qos:
@@ -115,7 +115,9 @@ def _check_num_nodes(site: Site, where: str) -> None:
     partition = site.partitions[site.default_partition]
     limit = partition.max_num_nodes or partition.num_nodes
     if limit and site.num_nodes > limit:
-        raise CourseKitError(f"{where}: num_nodes is {site.num_nodes}, but a job of the default partition has {limit}.")
+        raise CourseKitError(
+            f"{where}: num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes."
+        )
 
 
 def _check_choice(where: str, key: str, value: str, choices: Iterable[str]) -> None:

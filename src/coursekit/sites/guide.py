@@ -27,7 +27,7 @@ Every key that is not optional must be there, and no other.
 
 
 def guide_text() -> str:
-    """Return the section on adding a machine, in Markdown: the steps, then a table of keys for each part of the file."""
+    """Return the section on adding a machine, in Markdown: steps, then a table of keys for each part of the file."""
     hints = get_type_hints(Site, include_extras=True)
     parts = {name: part for name, hint in hints.items() if (part := _part(name, hint))}
     sections = [_section("At the top of the file", Site, leave_out={"name", *parts})]

@@ -15,6 +15,7 @@ from coursekit.strict_toml import MAY_BE_EMPTY, AtLeast
 STATUSES = ("current", "retired")
 # How GPUs of a node are asked for, and the option for that many of them.
 GPU_REQUESTS = {"none": "", "gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}
+NO_GPU = "none"
 CONTROLLERS = ("gloo", "mpi")
 
 Count = Annotated[int, AtLeast(1)]
@@ -29,7 +30,7 @@ class Partition:
     Attributes:
         slurm_name: the partition's name in Slurm.
         requested: whether job scripts name it; some sites choose the partition from the other directives.
-        gpu: the GPU in words; '' for nodes without.
+        gpu: the GPU in words; `none` for nodes without.
         gpu_request: how GPUs are asked for: `gres`, `gpus-per-node`, or `none` where they come with the node.
         num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
@@ -51,7 +52,7 @@ class Partition:
 
     slurm_name: str
     requested: bool
-    gpu: MaybeText
+    gpu: str
     gpu_request: str
     num_gpus_per_node: Count
     num_cpus_per_gpu: Count
@@ -69,6 +70,11 @@ class Partition:
     shares_nodes_with: MaybeText = ""
     partition_qos: MaybeText = ""
     notes: MaybeLines = ()
+
+    @property
+    def has_gpus(self) -> bool:
+        """Whether the nodes have GPUs; without, `num_gpus_per_node` counts ranks."""
+        return self.gpu != NO_GPU
 
 
 @dataclass(frozen=True)
@@ -201,11 +207,16 @@ class Site:
         title: the machine and its centre.
         status: `current` or `retired`.
         summary: one sentence.
-        partitions: by the name that `--partition` of our commands takes.
         default_partition: that of the committed job scripts.
         num_nodes: how many nodes the committed job scripts ask for.
         internet_on_nodes: whether compute nodes reach the internet.
         billing_unit: the smallest piece that is charged, in words.
+        access: how people get in.
+        software: where TensorFlow and Horovod come from.
+        launch: how ranks are started and meet.
+        storage: where files go.
+        jupyter: how a browser reaches JupyterLab.
+        partitions: by the name that `--partition` of our commands takes.
         qos: by name.
         references: published speeds, as sentences with their source, for reports to stand next to.
         confirm: facts in doubt.

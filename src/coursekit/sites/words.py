@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit.sites.profile import GPU_REQUESTS
+from coursekit.sites.profile import GPU_REQUESTS, NO_GPU
 
 if TYPE_CHECKING:
     from coursekit.sites.profile import Partition, Site
@@ -26,7 +26,7 @@ def format_minutes(time_min: int) -> str:
 
 def gpus_of_node(partition: Partition) -> str:
     """Return "4 x NVIDIA V100", or "none"."""
-    return f"{partition.num_gpus_per_node} x {partition.gpu}" if partition.gpu else "none"
+    return f"{partition.num_gpus_per_node} x {partition.gpu}" if partition.has_gpus else NO_GPU
 
 
 def request(partition: Partition) -> tuple[str, ...]:
