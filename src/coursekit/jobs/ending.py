@@ -46,7 +46,8 @@ def show_ending(
     lines += [describe_result(result)] if result else []
     passed = result.verdict == PASSED if result else state.state == COMPLETED
     if not passed:
-        lines += [str(explanation) for explanation in explain(state, read_tail(root / job.log))]
+        said = read_tail(root / job.log) + (result.failed_cell.error if result and result.failed_cell else "")
+        lines += [str(explanation) for explanation in explain(state, said)]
         lines += [f"The whole log is {job.log}."] if (root / job.log).exists() else []
     notebook = executed_notebook(root, job)
     lines += [f"The executed notebook is {notebook.relative_to(root)}."] if notebook else []

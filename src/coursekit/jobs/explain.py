@@ -12,6 +12,7 @@ from coursekit.jobs.signs import EXIT_CODES, SIGNS, STATES
 from coursekit.jobs.states import COMPLETED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from coursekit.jobs.states import JobState
@@ -42,11 +43,8 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     """
     if state.state == COMPLETED:
         return ()
-    found = [*_from_accounting(state), *_from_log(log)]
-    if len(found) > 1 and found[0].evidence in _exit_code_evidence(state):
-        found = found[1:]  # an exit code alone guesses, the log knows
-    distinct = {explanation.words.partition(".")[0]: explanation for explanation in reversed(found)}
-    return tuple(reversed(tuple(distinct.values())))[:NUM_EXPLANATIONS]
+    found = _from_state(state) + (_from_log(log) or _from_exit_code(state))  # a log knows, an exit code only hints
+    return tuple(_first_of_each(_first_of_each(found, "words"), "evidence"))[:NUM_EXPLANATIONS]
 
 
 def read_tail(path: Path) -> str:
@@ -57,32 +55,42 @@ def read_tail(path: Path) -> str:
     return ""
 
 
-def _from_accounting(state: JobState) -> list[Explanation]:
-    if state.state in STATES:
-        by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
-        return [Explanation(STATES[state.state].format(by=by), f"Slurm's state {state.state}")]
-    if state.exit_code in EXIT_CODES:
-        return [Explanation(EXIT_CODES[state.exit_code], _exit_code_evidence(state))]
-    return []
+def _first_of_each(explanations: Iterable[Explanation], attribute: str) -> list[Explanation]:
+    """Return the explanations without those that have the words, or the evidence, of one before."""
+    first: dict[str, Explanation] = {}
+    for explanation in explanations:
+        first.setdefault(getattr(explanation, attribute), explanation)
+    return list(first.values())
 
 
-def _exit_code_evidence(state: JobState) -> str:
-    return f"Slurm's exit code {state.exit_code}"
+def _from_state(state: JobState) -> list[Explanation]:
+    if state.state not in STATES:
+        return []
+    by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
+    return [Explanation(STATES[state.state].format(by=by), f"Slurm's state {state.state}")]
+
+
+def _from_exit_code(state: JobState) -> list[Explanation]:
+    if state.exit_code not in EXIT_CODES:
+        return []
+    return [Explanation(EXIT_CODES[state.exit_code], f"Slurm's exit code {state.exit_code}")]
 
 
 def _from_log(log: str) -> list[Explanation]:
-    lines = log.splitlines()
-    return [
-        Explanation(words.format(name=_caught(match)), match.string.strip()[:NUM_SHOWN])
-        for pattern, words in SIGNS
-        for match in _last_match(pattern, lines)
-    ]
+    found = [(row, match) for row in SIGNS for match in _last_match(row.pattern, log)]
+    return [Explanation(row.words.format(name=_caught(match)), _lines_of(match)) for row, match in found]
 
 
-def _last_match(pattern: str, lines: list[str]) -> list[re.Match[str]]:
-    """Return the last line's match, if any: a job that was put back into the queue tells of its earlier runs first."""
-    matches = [match for match in map(re.compile(pattern).search, lines) if match]
-    return matches[-1:]
+def _last_match(pattern: str, log: str) -> list[re.Match[str]]:
+    """Return the last match, if any: a job that was put back into the queue tells of its earlier starts first."""
+    return list(re.finditer(pattern, log, re.MULTILINE))[-1:]
+
+
+def _lines_of(match: re.Match[str]) -> str:
+    """Return the lines in which a match lies as one, so that they can be found again in the log."""
+    text, start, end = match.string, match.start(), match.end()
+    lines = text[text.rfind("\n", 0, start) + 1 : end] + text[end:].partition("\n")[0]
+    return " ".join(lines.split())[:NUM_SHOWN]
 
 
 def _caught(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from coursekit.jobs.outcome import read_result
 from coursekit.jobs.pending import explain_pending
 from coursekit.jobs.remembered import SubmittedJob, check_id, recall, recall_all
 from coursekit.jobs.slurm_cli import SlurmError, call
-from coursekit.jobs.states import PENDING, UNKNOWN, JobState, look, read_queue
+from coursekit.jobs.states import ENDED, PENDING, UNKNOWN, JobState, look, read_queue
 from coursekit.paths import find_root
 from coursekit.running.words import format_points
 
@@ -75,12 +75,17 @@ def cancel(job_id: str | int) -> str:
         CourseKitError: it was not submitted from here, or Slurm refuses.
     """
     job = find_job(find_root(), str(job_id))
+    state = look([job.job_id])[job.job_id].state
+    if state in ENDED:
+        return f"Job {job.job_id} ({job.name}) has ended already: {state}."
     call("scancel", job.job_id)
     return f"Job {job.job_id} ({job.name}) is cancelled."
 
 
 def _is_ours(root: Path, state: JobState) -> bool:
-    return state.folder != "" and Path(state.folder).resolve() == root.resolve()
+    """Whether a job works in this checkout; what Slurm refused outright has no node, and is none."""
+    refused = state.state == "FAILED" and not state.nodes
+    return not refused and state.folder != "" and Path(state.folder).resolve() == root.resolve()
 
 
 def _row(root: Path, job: SubmittedJob, state: JobState | None) -> ListedJob:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.running.results import PASSED, LabResult
+from coursekit.running.results import FAILED, PASSED, LabResult
 from coursekit.running.words import format_points, format_time
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def describe_result(result: LabResult) -> str:
         head += f", {format_points(result)} points"
     lines = [f"{head}, in {format_time(result.time_s)} on {result.num_ranks} rank(s)."]
     if result.verdict != PASSED and result.reason:
-        lines.append(result.reason)
+        lines.append(f"It did not pass: {result.reason}.")
+    if result.verdict == FAILED and result.failed_cell and result.failed_cell.error:
+        lines.append(result.failed_cell.error)
     return "\n".join(lines)
 
 

@@ -86,6 +86,8 @@ REFUSALS: tuple[Row, ...] = (
     Row("unrecognized option", "the site's sbatch does not know an option of the script: {script}"),
 )
 
+EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
+
 
 def explain_refusal(words: str, site: Site, partition: str) -> str:
     """Return one sentence on why a script was refused, with Slurm's own words.
@@ -97,8 +99,9 @@ def explain_refusal(words: str, site: Site, partition: str) -> str:
     """
     for pattern, sentence in REFUSALS:
         if pattern.lower() in words.lower():
-            return f"{site.name} refused the job: {sentence.format(**_facts(site, partition))} ({words})."
-    return f"{site.name} refused the job, and Slurm says why: {words}."
+            reason = sentence.format(**_facts(site, partition))
+            return f"{site.name} refused the job: {reason}. Slurm says: {words}.{_overriding()}"
+    return f"{site.name} refused the job. Slurm says: {words}.{_overriding()}"
 
 
 def account_form(site: Site, partition: str) -> str:
@@ -133,6 +136,12 @@ def _account(form: str) -> str:
         f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
         f"set one of the form {form}"
     )
+
+
+def _overriding() -> str:
+    """Return which variables may be to blame: they count more than the lines of a script, and are easily forgotten."""
+    names = sorted(name for name in os.environ if name.startswith("SBATCH_") and name not in EXPECTED)
+    return f" These variables of yours count more than the script: {', '.join(names)}." if names else ""
 
 
 def _limits(site: Site, name: str) -> str:

@@ -7,28 +7,35 @@ from __future__ import annotations
 
 from coursekit.jobs.rows import Row
 
+MEMORY = (
+    "The job used more memory than it had. Take a smaller batch or picture size, fewer ranks per node, or more nodes."
+)
+TIME = (
+    "The job reached its time limit. "
+    "Train for less, take more nodes, or submit it again: labs 03 and 04 go on from their last checkpoint."
+)
+NODE = "A node failed under the job, which is not your fault. Submit it again."
+KILLED = "The script was killed, mostly because memory ran out. Take a smaller batch or picture size, or more nodes."
+
 # States of Slurm (sacct's manual).
 STATES: dict[str, str] = {
-    "OUT_OF_MEMORY": "The job used more memory than it had and was ended. "
-    "Take a smaller batch or picture size, fewer ranks per node, or more nodes.",
-    "TIMEOUT": "The job reached its time limit and was ended. "
-    "Train for less, take more nodes, or submit it again: labs 03 and 04 go on from their last checkpoint.",
+    "OUT_OF_MEMORY": MEMORY,
+    "TIMEOUT": TIME,
     "CANCELLED": "The job was cancelled{by}.",
-    "NODE_FAIL": "A node failed under the job, which is not your fault. Submit it again.",
-    "BOOT_FAIL": "A node did not start, which is not your fault. Submit it again.",
+    "NODE_FAIL": NODE,
+    "BOOT_FAIL": NODE,
     "PREEMPTED": "The job had to make room for a more important one. Submit it again.",
     "DEADLINE": "The job could not end before its deadline.",
 }
 
-# Signals that end a script, by what the shell makes of them: 128 + signal.
+# Exit codes as Slurm writes them, `status:signal`; it takes a shell's 137 = 128 + 9 apart itself.
 EXIT_CODES: dict[str, str] = {
-    "137:0": "The script was killed (exit code 137), mostly because memory ran out. "
-    "Take a smaller batch or picture size, or more nodes.",
-    "0:9": "The script was killed (signal 9), mostly because memory ran out. "
-    "Take a smaller batch or picture size, or more nodes.",
-    "127:0": "The script called a program that is not there (exit code 127). "
+    "137:0": KILLED,
+    "9:0": KILLED,
+    "0:9": KILLED,
+    "127:0": "The script called a program that is not there. "
     "Look whether `.venv` is in the course folder and whether the modules of the script exist.",
-    "126:0": "The script called a file that cannot be run (exit code 126).",
+    "126:0": "The script called a file that cannot be run. The log says which.",
 }
 
 SIGNS: tuple[Row, ...] = (
@@ -42,21 +49,20 @@ SIGNS: tuple[Row, ...] = (
     ),
     Row(
         "oom[-_ ]kill|[Oo]ut[- ][Oo]f[- ][Mm]emory|Exceeded job memory limit|exceeded memory limit"
-        r"|^MemoryError|\bMemoryError\b|std::bad_alloc|Cannot allocate memory",
-        "The job used more memory than it had. Take a smaller batch or picture size, fewer ranks per node, "
-        "or more nodes.",
+        r"|MemoryError\b|std::bad_alloc|Cannot allocate memory",
+        MEMORY,
+    ),
+    Row(r"line \d+: +\d+ Killed |Detected \d+ oom", KILLED),
+    Row("DUE TO TIME LIMIT", TIME),
+    Row("DUE TO NODE FAILURE|Node failure on", NODE),
+    Row("DUE TO PREEMPTION", STATES["PREEMPTED"]),
+    Row(
+        "the time limit is near|interrupted after .* stopped by a signal",
+        "The job was told to stop, mostly because its time limit was near, and saved what was done. Train for less, "
+        "take more nodes, or submit it again: labs 03 and 04 go on from their last checkpoint.",
     ),
     Row(
-        "DUE TO TIME LIMIT",
-        "The time limit came before the end. Train for less, take more nodes, or submit again: labs 03 and "
-        "04 go on from their last checkpoint.",
-    ),
-    Row(
-        "DUE TO NODE FAILURE|DUE TO PREEMPTION|Node failure on",
-        "Slurm took the nodes away: one failed, or a more important job needed them. Submit again.",
-    ),
-    Row(
-        r'module\(s\) are unknown: "(?P<name>[^"]+)"|cannot be loaded as requested: "(?P<other>[^"]+)"'
+        r'module\(s\) are unknown:\s+"(?P<name>[^"]+)"|cannot be loaded as requested:\s+"(?P<other>[^"]+)"'
         "|Unable to locate a modulefile for '(?P<third>[^']+)'",
         "The module {name} is not on this machine, or needs another one first. Find the right name with "
         "`module spider` or `module avail`, and tell the course's instructors: the site's profile is out of "
@@ -132,7 +138,6 @@ SIGNS: tuple[Row, ...] = (
         "The account or the QOS is wrong. Set SBATCH_ACCOUNT and SBATCH_QOS as the course's instructors say.",
     ),
     Row("Permission denied", "The job was not allowed to use a file or folder. Look at the line for which one."),
-    Row(r"JOB \d+ .*CANCELLED AT \S+ \*\*\*", "The job was cancelled."),
     Row(
         "PapermillExecutionError|Exception encountered at",
         "A cell of the notebook failed. Its error stands in the executed notebook.",

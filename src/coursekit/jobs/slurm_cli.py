@@ -93,4 +93,6 @@ def user() -> str:
 
 def _without_prefix(said: str, program: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return " ".join(line.removeprefix(f"{program}: ").removeprefix("error: ") for line in lines)
+    for prefix in (f"{program}: ", "error: ", "Batch job submission failed: "):
+        lines = [line.removeprefix(prefix) for line in lines]
+    return ", ".join(lines)
