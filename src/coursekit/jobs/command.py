@@ -84,7 +84,5 @@ def cancel(job_id: str) -> None:
 
 def _follow(job_id: str) -> None:
     """Follow a job; exit status 0 when it went well, 1 when not, 130 after Ctrl-C."""
-    try:
-        sys.exit(0 if follow_job(job_id) else 1)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED_STATUS)
+    went_well = follow_job(job_id)
+    sys.exit(INTERRUPTED_STATUS if went_well is None else 0 if went_well else 1)

@@ -50,8 +50,11 @@ class LogReader:
         return self.decoder.decode(new)
 
 
-def follow(job_id: str | int) -> bool:
+def follow(job_id: str | int) -> bool | None:
     """Follow a job to its end and return whether it went well; interrupt it as you like, the job goes on.
+
+    Returns:
+        None when it was interrupted.
 
     Raises:
         CourseKitError: the job was not submitted from this checkout.
@@ -60,8 +63,8 @@ def follow(job_id: str | int) -> bool:
     return follow_to_end(root, find_job(root, str(job_id)), _write)
 
 
-def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -> bool:
-    """Show a job's waiting, its log and its ending, and return whether it went well.
+def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -> bool | None:
+    """Show a job's waiting, its log and its ending, and return whether it went well; None after Ctrl-C.
 
     Args:
         root: the course checkout.
@@ -69,7 +72,6 @@ def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -
         write: takes pieces of text as they come.
 
     Raises:
-        KeyboardInterrupt: following was stopped; the job goes on, and that was said.
         SlurmError: Slurm was out of reach for too long.
     """
     log = LogReader(root / job.log)
@@ -82,7 +84,7 @@ def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -
             f"\nNo longer following; job {job.job_id} goes on. "
             f"`coursekit jobs {job.job_id} --follow` takes it up again, `coursekit cancel {job.job_id}` ends it.\n"
         )
-        raise
+        return None
 
 
 def _until_end(job: SubmittedJob, log: LogReader, write: Callable[[str], None]) -> JobState:

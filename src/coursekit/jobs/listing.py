@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from coursekit.errors import CourseKitError
 from coursekit.jobs.explain import read_tail
 from coursekit.jobs.outcome import read_result
 from coursekit.jobs.pending import explain_pending
-from coursekit.jobs.remembered import SubmittedJob, check_id, recall, recall_all
+from coursekit.jobs.remembered import JOB_ID, SubmittedJob, check_id, recall, recall_all, remember
+from coursekit.jobs.render import JOBS
 from coursekit.jobs.slurm_cli import SlurmError, call
 from coursekit.jobs.states import ENDED, PENDING, UNKNOWN, JobState, look, read_queue
 from coursekit.paths import find_root
@@ -35,15 +37,11 @@ class ListedJob:
 
 def list_jobs(root: Path) -> list[ListedJob]:
     """Return all jobs of this checkout, the oldest first; without Slurm, what their files tell."""
-    queue: Mapping[str, JobState] = {}
     states: Mapping[str, JobState] = {}
-    remembered = recall_all(root)
     with suppress(SlurmError):
-        queue = read_queue()
-        states = look([job.job_id for job in remembered])
-    known = {job.job_id for job in remembered}
-    adopted = [adopt(job_id, state) for job_id, state in queue.items() if _is_ours(root, state) and job_id not in known]
-    return [_row(root, job, states.get(job.job_id) or queue.get(job.job_id)) for job in (*remembered, *adopted)]
+        adopt_all(root)
+        states = look([job.job_id for job in recall_all(root)])
+    return [_listed(root, job, states.get(job.job_id, JobState(UNKNOWN))) for job in recall_all(root)]
 
 
 def find_job(root: Path, job_id: str) -> SubmittedJob:
@@ -52,20 +50,35 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     Raises:
         CourseKitError: there is none of this number.
     """
-    job = recall(root, check_id(job_id))
-    if job:
-        return job
+    check_id(job_id)
     with suppress(SlurmError):
-        state = read_queue().get(job_id)
-        if state and _is_ours(root, state):
-            return adopt(job_id, state)
-    raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+        adopt_all(root)
+    job = recall(root, job_id)
+    if not job:
+        raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+    return job
 
 
-def adopt(job_id: str, state: JobState) -> SubmittedJob:
-    """Return the record of a job that `sbatch` itself has submitted; when, only Slurm knows."""
-    lab = state.name.removesuffix(TRAIN)
-    return SubmittedJob(job_id, state.name, lab, "", "", "1970-01-01T00:00:00+00:00")
+def adopt_all(root: Path) -> None:
+    """Remember jobs of this checkout that `sbatch` itself has submitted, arrays excepted, before Slurm forgets them.
+
+    Raises:
+        SlurmError: Slurm does not answer.
+    """
+    for job_id, state in read_queue().items():
+        if JOB_ID.fullmatch(job_id) and _is_ours(root, state):
+            known = recall(root, job_id)
+            if not known or known.name != state.name:  # Slurm's numbers begin again after a new installation
+                remember(root, adopted(root, job_id, state))
+
+
+def adopted(root: Path, job_id: str, state: JobState) -> SubmittedJob:
+    """Return the record of a job that `sbatch` itself has submitted."""
+    script = Path(state.command.split()[0]) if state.command else Path(state.name)
+    shown = script.relative_to(root) if root in script.parents else script
+    site = shown.parent.name if shown.parts[:-2] == Path(JOBS).parts else ""
+    submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
+    return SubmittedJob(job_id, state.name, state.name.removesuffix(TRAIN), site, str(shown), submitted)
 
 
 def cancel(job_id: str | int) -> str:
@@ -83,14 +96,12 @@ def cancel(job_id: str | int) -> str:
 
 
 def _is_ours(root: Path, state: JobState) -> bool:
-    """Whether a job works in this checkout; what Slurm refused outright has no node, and is none."""
+    """Whether a job works in this checkout; what Slurm refused outright has no node and does not count."""
     refused = state.state == "FAILED" and not state.nodes
     return not refused and state.folder != "" and Path(state.folder).resolve() == root.resolve()
 
 
-def _row(root: Path, job: SubmittedJob, state: JobState | None) -> ListedJob:
-    if state is None:
-        state = JobState(UNKNOWN)
+def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:
     waits = state.state == PENDING
     words = explain_pending(job.job_id, state.reason, state.start) if waits else _last_words(root, job)
     return ListedJob(job, state.state, state.elapsed, words)

@@ -29,7 +29,7 @@ class SubmittedJob:
         job_id: Slurm's number, as text.
         name: the job's name, which is that of its script.
         lab: the lab that it runs.
-        site: the name of the site's profile; '' for a job that was submitted by `sbatch` itself.
+        site: the name of the site's profile; '' for a script that belongs to none.
         script: the script.
         submitted: when it was submitted, ISO 8601 with the offset from UTC.
     """

@@ -19,7 +19,7 @@ ENDED = frozenset(
         *("PREEMPTED", "REVOKED", "SPECIAL_EXIT"),
     }
 )
-QUEUE_FORMAT = "%i|%T|%M|%S|%N|%j|%Z|%r"
+QUEUE_FORMAT = "%i|%T|%M|%S|%N|%j|%V|%Z|%r|%o"
 ACCOUNTING_FORMAT = "JobID,State,Elapsed,Start,NodeList,ExitCode"
 NO_VALUES = {"N/A", "Unknown", "None", "None assigned", "(null)"}
 NOT_STARTED = {"", "0:00", "00:00:00"}
@@ -38,7 +38,9 @@ class JobState:
         exit_code: `status:signal` of its script.
         cancelled_by: the number of the user who cancelled it.
         name: the job's name.
+        submitted: when it was submitted, as `start`.
         folder: its working folder.
+        command: its script with the words behind it.
     """
 
     state: str
@@ -49,7 +51,9 @@ class JobState:
     exit_code: str = ""
     cancelled_by: str = ""
     name: str = ""
+    submitted: str = ""
     folder: str = ""
+    command: str = ""
 
     @property
     def ended(self) -> bool:
@@ -109,15 +113,15 @@ def parse_accounting(text: str) -> dict[str, JobState]:
 
 
 def _parse_queue_line(line: str) -> tuple[str, JobState]:
-    job_id, state, elapsed, start, nodes, name, folder, reason = line.split("|", QUEUE_FORMAT.count("|"))
-    seen = JobState(state, _value(reason), _value(start), elapsed, _value(nodes), name=name, folder=folder)
-    return job_id, seen
+    words = line.split("|", QUEUE_FORMAT.count("|"))
+    job_id, state, elapsed, start, nodes, name, submitted, folder, reason, command = (_value(word) for word in words)
+    return job_id, JobState(state, reason, start, elapsed, nodes, "", "", name, submitted, folder, command)
 
 
 def _merge(job_id: str, queued: JobState | None, accounted: JobState | None) -> JobState:
     """Return the newest: accounting lags behind by seconds, but then says more."""
     if accounted and (accounted.ended or not queued):
-        return replace(accounted, name=queued.name, folder=queued.folder) if queued else accounted
+        return accounted
     if queued and queued.ended:
         return replace(queued, exit_code=_exit_code(job_id))
     return queued or JobState(UNKNOWN)
