@@ -6,6 +6,7 @@ unexport PYTHONPATH PYTHONHOME
 
 BIN := .venv/bin
 NUM_RANKS ?= 2
+GENERATED := labs slurm/jobs docs/sites.md
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,16 +20,16 @@ run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and re
 test: env ## run all tests and show the slowest
 	@$(BIN)/python -m pytest
 
-labs: env ## build the students' notebooks in labs/ from solutions/
+labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/
 	@$(BIN)/coursekit build
 
-check: env ## check style and types, and that labs/ is what solutions/ makes
+check: env ## check style and types, and that what is generated is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/coursekit build
-	@test -z "$$(git status --porcelain labs)" || { git status --short labs; \
-	  echo "make check: labs/ is not what solutions/ makes: run make labs and commit labs/." >&2; exit 1; }
+	@test -z "$$(git status --porcelain $(GENERATED))" || { git status --short $(GENERATED); \
+	  echo "make check: these are not what solutions/ and slurm/ make: run make labs and commit them." >&2; exit 1; }
 
 bench: env ## measure side by side: starting ranks, communication on two ranks, the input pipeline
 	@mkdir -p build

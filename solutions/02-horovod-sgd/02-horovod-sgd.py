@@ -429,7 +429,8 @@ batch_sizes = {count: -(-num_samples // count) for count in counts}
 
 def train_with(batch_sizes):
     global batch_size
-    batch_size = batch_sizes[int(os.environ["HOROVOD_SIZE"])]
+    hvd.init()
+    batch_size = batch_sizes[hvd.size()]
     return train(shard, broadcast_start, average, scale_rate, num_epochs=30)
 
 

@@ -23,7 +23,8 @@ def build(names: tuple[str, ...]) -> None:
     \b
     1. solutions/<lab>/<lab>.py becomes build/source/<lab>/<lab>.ipynb, with answers and tests.
     2. nbgrader takes the answers out: labs/<lab>/<lab>.ipynb is what students open.
-    3. The tables of labs in labs/README.md and README.md are refreshed, and docs/sites.md from slurm/sites/.
+    3. The tables of labs in labs/README.md and README.md are refreshed.
+    4. slurm/sites/ and slurm/templates/ become slurm/jobs/<site>/, the job scripts, and docs/sites.md.
 
     Files that would not change are left alone; whatever the solutions no longer hold is removed.
     """  # noqa: D301 - click reads \b as "keep these lines"
@@ -32,6 +33,7 @@ def build(names: tuple[str, ...]) -> None:
     # The builder brings nbgrader with it, and a mistake in a lab.toml should show before that is loaded.
     from coursekit.building.build import build_release  # noqa: PLC0415
     from coursekit.building.tables import build_tables  # noqa: PLC0415
+    from coursekit.jobs.generate import generate_jobs  # noqa: PLC0415
     from coursekit.sites.page import write_page  # noqa: PLC0415
 
     console = Console()
@@ -44,6 +46,7 @@ def build(names: tuple[str, ...]) -> None:
 
     build_release(root, labs, report)
     build_tables(root, report)
+    generate_jobs(root, report)
     write_page(root, report)
     counted = "1 lab" if len(labs) == 1 else f"{len(labs)} labs"
     console.print(f"{counted}: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items())))

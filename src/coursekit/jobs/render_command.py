@@ -1,4 +1,4 @@
-"""`coursekit render`: job scripts for all sites, or for one event."""
+"""`coursekit render`: job scripts for one event, with its account and reservation in them."""
 
 from __future__ import annotations
 
@@ -7,50 +7,22 @@ from pathlib import Path
 import click
 
 from coursekit.building.generated import write_if_changed
-from coursekit.jobs.event import NO_EVENT, load_event
-from coursekit.jobs.render import JOBS, SUFFIX, render_all
+from coursekit.jobs.event import load_event
+from coursekit.jobs.render import render_all
 from coursekit.paths import find_root
-from coursekit.sites.load import load_site, site_names
+from coursekit.sites.load import load_site
 
 
 @click.command(epilog="Example: coursekit render karolina --event event.toml --output my-jobs")
-@click.argument("sites", nargs=-1, metavar="[SITE]...")
-@click.option("--event", type=click.Path(path_type=Path), help="A file with account, reservation and qos.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Folder for the scripts of an event: the committed ones in slurm/jobs/ hold none.",
-)
-def render(sites: tuple[str, ...], event: Path | None, output: Path | None) -> None:
-    """Render the job scripts of all sites, or of those named, from slurm/sites/ and slurm/templates/.
+@click.argument("site")
+@click.option("--event", required=True, type=click.Path(path_type=Path), help="A file with account, reservation, qos.")
+@click.option("--output", required=True, type=click.Path(path_type=Path), help="A folder for the scripts.")
+def render(site: str, event: Path, output: Path) -> None:
+    """Render the job scripts of a SITE for one event, with its account, reservation and QOS in them.
 
-    Scripts of sites and labs that are no longer there are removed from slurm/jobs/.
-    An EVENT file may hold account, reservation and qos; those scripts go to --output.
+    The committed scripts in slurm/jobs/ hold none of these: SBATCH_ACCOUNT, SBATCH_RESERVATION and SBATCH_QOS
+    do the same without rendering anything.
     """
-    if event and not output:
-        raise click.UsageError("--event needs --output: the scripts in slurm/jobs/ belong to every event.")
     root = find_root()
-    parent = output or root / JOBS
-    occasion = load_event(event) if event else NO_EVENT
-    for name in sites or site_names(root):
-        scripts = render_all(root, load_site(root, name), occasion)
-        for file, text in scripts.items():
-            write_if_changed(parent / name / file, text.encode(), _tell)
-        for old in sorted((parent / name).glob(f"*{SUFFIX}")):
-            if not output and old.name not in scripts:
-                old.unlink()
-                _tell("removed", old)
-    if not sites and not output:
-        _remove_former_sites(parent, set(site_names(root)))
-
-
-def _remove_former_sites(parent: Path, names: set[str]) -> None:
-    for old in sorted(parent.glob(f"*/*{SUFFIX}")):
-        if old.parent.name not in names:
-            old.unlink()
-            _tell("removed", old)
-
-
-def _tell(verdict: str, path: Path) -> None:
-    if verdict != "unchanged":
-        click.echo(f"{verdict} {path}")
+    for file, text in render_all(root, load_site(root, site), load_event(event)).items():
+        write_if_changed(output / file, text.encode(), lambda verdict, path: click.echo(f"{verdict} {path}"))

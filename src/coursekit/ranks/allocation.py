@@ -22,7 +22,7 @@ from coursekit.ranks.errors import RankError
 # The options of a job step, as srun would take them over from a step around it, or from the whole job.
 STEP_PREFIXES = (
     *("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_NNODES", "SLURM_STEP", "SLURM_DISTRIBUTION"),
-    *("SLURM_CPU_BIND", "SLURM_MPI_TYPE", "SLURM_KILL_BAD_EXIT", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"),
+    *("SLURM_CPU_BIND", "SLURM_KILL_BAD_EXIT", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"),
 )
 
 

@@ -99,7 +99,7 @@ def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
         "SelectType=select/cons_tres",
         "SelectTypeParameters=CR_Core_Memory",
         "GresTypes=gpu",
-        "MpiDefault=none",
+        "MpiDefault=pmix",  # what the default of sites whose profile names none does, too: start MPI
         "AccountingStorageType=accounting_storage/slurmdbd",
         f"AccountingStorageHost={LOOPBACK}",
         f"AccountingStoragePort={ports.slurmdbd}",

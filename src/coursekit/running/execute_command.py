@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from typing import TYPE_CHECKING
 
 import click
@@ -79,11 +81,13 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
 
 
 def _new_folder(root: Path, lab: str) -> Path:
-    """Return a folder that nothing was kept in before: a job that starts again keeps what its first start left."""
+    """Make a folder that nothing was kept in before: a job that Slurm starts again has the same number."""
     number = os.environ.get("SLURM_JOB_ID") or datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    restarts = int(os.environ.get("SLURM_RESTART_COUNT", "0"))
-    folder = root / JOBS / f"{lab}-{number}{f'-restart-{restarts}' if restarts else ''}"
-    folder.mkdir(parents=True, exist_ok=False)
+    for attempt in count(1):
+        folder = root / JOBS / (f"{lab}-{number}" if attempt == 1 else f"{lab}-{number}-attempt-{attempt}")
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            break
     return folder
 
 
