@@ -20,6 +20,7 @@ COMMANDS = {
     "execute": "coursekit.running.execute_command:execute",
     "jobs": "coursekit.jobs.command:jobs",
     "readme": "coursekit.running.readme_command:readme",
+    "rehearse": "coursekit.rehearsal.command:rehearse",
     "render": "coursekit.jobs.render_command:render",
     "run": "coursekit.running.command:run",
     "script": "coursekit.building.script_command:script",

@@ -111,6 +111,7 @@ class Cluster:
     def bring_back(self, node: str) -> None:
         """Start a failed node again, and wait until it takes jobs."""
         self._start_node(node)
+        self._wait(f"node {node}", lambda: _answers(self._ports.slurmd[node]))
         self.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
         self._wait_for_nodes([node])
 

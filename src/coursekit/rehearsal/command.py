@@ -1,0 +1,124 @@
+"""`coursekit rehearse`: run a site's job scripts, unmodified, on a private Slurm shaped like the site."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from coursekit.errors import CourseKitError
+from coursekit.paths import find_root
+from coursekit.rehearsal.cluster import Cluster
+from coursekit.rehearsal.course import make_course
+from coursekit.rehearsal.jobs import Job, find_scripts, look, submit
+from coursekit.rehearsal.progress import Progress, table
+from coursekit.rehearsal.small_run import job_environment
+from coursekit.running.signals import StopSignals
+from coursekit.sites.load import load_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SIGNAL_STATUS = 128
+POLL_S = 1.0
+S_PER_MIN = 60.0
+
+
+@click.command(
+    epilog="Example: coursekit rehearse --site karolina 02-horovod-sgd", short_help="Run a site's job scripts here."
+)
+@click.argument("scripts", nargs=-1, metavar="[SCRIPT]...")
+@click.option(
+    "--site", "site_name", required=True, metavar="NAME", help="The machine to rehearse: see coursekit sites."
+)
+@click.option("--nodes", "num_nodes", default=2, show_default=True, help="Nodes of each kind.")
+@click.option(
+    "--keep", is_flag=True, help="Leave the Slurm up for playing, until Ctrl-C; submits only the named scripts."
+)
+@click.option("--complete", is_flag=True, help="Leave the tests in the notebooks, which take most of their time.")
+@click.option("--limit", "limit_min", default=60.0, show_default=True, help="Minutes after which to give up.")
+@click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there, too."
+)
+def rehearse(
+    scripts: tuple[str, ...],
+    site_name: str,
+    num_nodes: int,
+    keep: bool,
+    complete: bool,
+    limit_min: float,
+    json_file: Path | None,
+) -> None:
+    """Start a Slurm shaped like a site on this machine, submit the site's job scripts unmodified, and report.
+
+    Notebooks hold the solutions' answers. Without SCRIPT, all scripts of the site are submitted.
+    It needs root and Debian's slurm-wlm, slurmdbd, munge and mariadb-server, touches no Slurm that is there already,
+    and leaves nothing behind. Exit status: 0 when every script did what it is for, 1 when not, 130 after Ctrl-C.
+    """
+    root = find_root()
+    site = load_site(root, site_name)
+    chosen = () if keep and not scripts else find_scripts(root, site_name, scripts)
+    console, stop = Console(), StopSignals()
+    jobs: list[Job] = []
+    try:
+        with stop.handled(), Cluster(site, num_nodes) as cluster, _course(root, complete=complete) as course:
+            jobs = _run(cluster, course, [path.name for path in chosen], console, limit_min * S_PER_MIN)
+            _report(console, jobs, site_name, num_nodes, json_file)
+            if keep:
+                _invite(console, cluster, course)
+    except KeyboardInterrupt:
+        if not (keep and stop.received == signal.SIGINT):
+            sys.exit(SIGNAL_STATUS + (stop.received or signal.SIGINT))
+    sys.exit(0 if all(job.good for job in jobs) else 1)
+
+
+@contextmanager
+def _course(root: Path, *, complete: bool) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="coursekit-course-", ignore_cleanup_errors=True) as folder:
+        yield make_course(root, Path(folder) / "course", complete=complete)
+
+
+def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console, limit_s: float) -> list[Job]:
+    folder = course / "slurm" / "jobs" / cluster.site.name
+    environ = job_environment(cluster, course.parent / "home")
+    jobs = [submit(folder / name, course, environ) for name in names]
+    deadline = time.monotonic() + limit_s
+    with Progress(console).shown() as progress:
+        while True:
+            progress.show(jobs)
+            if all(job.ended for job in jobs):
+                return jobs
+            if time.monotonic() > deadline:
+                waiting = ", ".join(job.script for job in jobs if not job.ended)
+                raise CourseKitError(f"not done after {limit_s / S_PER_MIN:g} min: {waiting}; allow more with --limit.")
+            time.sleep(POLL_S)
+            jobs = look(cluster, course, jobs)
+
+
+def _report(console: Console, jobs: Sequence[Job], site: str, num_nodes: int, json_file: Path | None) -> None:
+    if jobs:
+        console.print(table(jobs))
+    if json_file:
+        content = {"site": site, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
+        json_file.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def _invite(console: Console, cluster: Cluster, course: Path) -> None:
+    """Say how to use the Slurm from another terminal, and wait for Ctrl-C."""
+    console.print(f"The Slurm of {cluster.site.name} is up. In another terminal:", highlight=False)
+    for name, value in cluster.environ.items():
+        console.print(f"  export {name}={shlex.quote(value)}", highlight=False, soft_wrap=True)
+    console.print(f"  cd {course}", highlight=False, soft_wrap=True)
+    console.print("and then sinfo, sbatch, squeue, sacct. Ctrl-C here ends it, with all its jobs.", highlight=False)
+    while True:
+        signal.pause()

@@ -1,0 +1,79 @@
+"""The course's folder as a student has it on a login node, with every answer written, for job scripts to run in."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from coursekit.building.build import build_sources
+from coursekit.building.generated import to_bytes
+from coursekit.building.script_cells import SCRIPT
+from coursekit.grading.concerned import Lab as CellsOfLab
+from coursekit.labs import find_labs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nbformat import NotebookNode
+
+    from coursekit.grading.concerned import Names
+
+COPIED = ("labs", "slurm", "solutions", "pyproject.toml")
+
+
+def make_course(root: Path, folder: Path, *, complete: bool = False) -> Path:
+    """Make a course folder whose notebooks in `labs/` hold the solutions' answers.
+
+    Args:
+        root: the checkout; nothing in it changes but `build/source`, which is built anew.
+        folder: where to make it; it must not exist yet.
+        complete: whether notebooks keep their tests, which take most of their time.
+    """
+    folder.mkdir(parents=True)
+    for name in COPIED:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        else:
+            shutil.copy2(root / name, folder / name)
+    (folder / ".venv").symlink_to(sys.prefix)
+    for name, source in build_sources(root, find_labs(root)).items():
+        notebook = nbformat.read(source, as_version=4)
+        if not complete:
+            notebook.cells = without_tests(notebook.cells)
+        shutil.copytree(source.parent, folder / "labs" / name, dirs_exist_ok=True)
+        (folder / "labs" / name / source.name).write_bytes(to_bytes(notebook))
+    return folder
+
+
+def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Return a notebook's cells without its tests, and without cells that only tests need; answers all stay."""
+    lab = CellsOfLab(cells)
+    dropped = set(lab.tests)
+    while True:
+        rest = [i for i in range(len(lab.cells)) if i not in dropped]
+        for_tests = _used(lab.names[i] for i in dropped)
+        more = {
+            i
+            for i in rest
+            if lab.names[i].bound & for_tests
+            and not lab.names[i].bound & _used(lab.names[j] for j in rest if j != i)
+            and not _stays(lab.cells[i])
+        }
+        if not more:
+            break
+        dropped |= more
+    gone = {id(lab.cells[i]) for i in dropped}
+    return [cell for cell in cells if id(cell) not in gone]
+
+
+def _used(names: Iterable[Names]) -> frozenset[str]:
+    return frozenset().union(*(each.used for each in names))
+
+
+def _stays(cell: NotebookNode) -> bool:
+    """Whether a cell is an answer or a part of the lab's script."""
+    return bool(cell.metadata.get("nbgrader", {}).get("solution", False)) or SCRIPT in cell.metadata.get("tags", [])
