@@ -10,7 +10,7 @@ from coursekit.jobs.rows import Row
 # What Slurm writes (slurm.schedmd.com/job_reason_codes.html, `job_reason_string` of its library), and what it means.
 # The first row that fits counts: the families of limits at the end go from narrow to wide.
 REASONS: tuple[Row, ...] = (
-    Row("", "Slurm has not looked at it yet"),
+    Row("|None", "Slurm has not looked at it yet"),
     Row("Priority|SchedDefer", "other jobs are ahead of it"),
     Row("Resources", "it is among the next; the nodes that it needs are still busy"),
     Row("ReqNodeNotAvail.*maint.*", "maintenance begins before it could end: ask for a shorter time, or wait for it"),

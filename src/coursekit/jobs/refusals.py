@@ -114,7 +114,7 @@ def _facts(site: Site, partition: str) -> dict[str, str]:
     hours, minutes = divmod(chosen.max_time_min, 60)
     constraint = [line for line in chosen.directives if "constraint" in line or line.startswith("-C")]
     qos = os.environ.get("SBATCH_QOS", "")
-    limits = [_limits(site, name) for name in chosen.qos]
+    limits = [_limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name]
     return {
         "partition": chosen.slurm_name,
         "account": _account(account_form(site, partition)),

@@ -96,7 +96,7 @@ SIGNS: tuple[Row, ...] = (
     ),
     Row(
         r"RankTimeoutError|the deadline of \S+ s passed; all ranks were ended"
-        "|One or more tensors were submitted to be reduced|Stalled ranks:",
+        "|One or more tensors were submitted to be reduced|stalled for longer than",
         "Ranks waited for one that did not come: a collective ends only when every rank calls it. The lines "
         "around it say who waits where.",
     ),
