@@ -47,18 +47,34 @@ SIGNAL_STATUS = 128
     help="Go on with the newest run: its labs and options, plus those given now. "
     "Labs that passed are kept unless their source, their parameters or the package changed.",
 )
-def run(labs: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...], resume: bool) -> None:
+@click.option("--run", "run_name", metavar="NAME", help="Go on with the run of this name, as --resume does.")
+@click.option(
+    "--site", metavar="NAME", help="Run in a job of this machine, and follow it: on a login node, see coursekit sites."
+)
+def run(  # noqa: PLR0913, PLR0917  # the options of the command
+    labs: tuple[str, ...],
+    num_ranks: int | None,
+    given: tuple[tuple[str, str], ...],
+    resume: bool,
+    run_name: str | None,
+    site: str | None,
+) -> None:
     """Build the labs, execute them with their solutions, and report points, time and memory.
 
     Without LAB, all labs run. Exit status: 0 when every lab ran and earned full points, 1 when not, 130 after Ctrl-C.
+    With --site, the job script slurm/jobs/NAME/solutions.sbatch does it on that machine's nodes.
     """
     root = find_root()
     names = tuple(lab.name for lab in select_labs(root, labs)) if labs else ()
     request = Request(names, num_ranks, dict(given))
     folder = None
-    if resume:
-        folder, earlier = folders.newest_run(root)
+    if resume or run_name:
+        folder, earlier = folders.named_run(root, run_name) if run_name else folders.newest_run(root)
         request = earlier.changed_by(request)
+    if site:
+        from coursekit.running.site_run import run_on_site  # noqa: PLC0415  # needs Slurm, which laptops have not
+
+        sys.exit(run_on_site(root, site, folder or folders.create_run(root, request), request))
     chosen = select_labs(root, request.labs)
     sources = build_sources(root, chosen)
     request = replace(request, given={**given_by_environment(sources.values()), **request.given})

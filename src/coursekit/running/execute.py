@@ -17,6 +17,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.grading.points import score
+from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.running import results
 from coursekit.running.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
@@ -87,6 +88,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         started=started.isoformat(timespec="seconds"),
         failed_cell=_failed_cell(notebook, watch, folder) if _stopped_early(watch) else None,
         facts=facts,
+        images_per_s=_images_per_s(notebook),
     )
 
 
@@ -131,6 +133,12 @@ def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]
         one if one.grade_id in finished else replace(one, points=0.0, message=one.message or NOT_FINISHED)
         for one in score(notebook)
     )
+
+
+def _images_per_s(notebook: NotebookNode) -> float:
+    """Return the highest speed that a cell of the lab has shown; 0 where none has."""
+    shown = [output.get("data", {}).get(SPEED) for cell in notebook.cells for output in cell.get("outputs", [])]
+    return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
 
 
 def _stopped_early(watch: KernelWatch) -> bool:

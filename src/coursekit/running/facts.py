@@ -32,6 +32,8 @@ class Facts:
         versions: Version of Python and of each package; "not installed" where it is missing.
         commit: Commit of the course checkout; None outside git.
         dirty: Whether tracked files differ from that commit, or files lie there that git does not know.
+        nodes: All nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one.
+        job_id: That job's number; '' outside one.
     """
 
     host: str
@@ -40,6 +42,8 @@ class Facts:
     versions: Mapping[str, str]
     commit: str | None
     dirty: bool
+    nodes: str = ""
+    job_id: str = ""
 
 
 def collect(root: Path) -> Facts:
@@ -54,6 +58,8 @@ def collect(root: Path) -> Facts:
         versions=_versions(),
         commit=commit or None,
         dirty=bool(changes),
+        nodes=os.environ.get("SLURM_JOB_NODELIST", ""),
+        job_id=os.environ.get("SLURM_JOB_ID", ""),
     )
 
 

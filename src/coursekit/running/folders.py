@@ -72,10 +72,22 @@ def newest_run(root: Path) -> tuple[Path, Request]:
         CourseKitError: If there is no run to go on with.
     """
     for folder in sorted(runs_folder(root).glob("[0-9]*"), key=lambda path: path.name, reverse=True):
-        data = _read(folder / REQUEST)
-        if data is not None:
-            return folder, Request(tuple(data["labs"]), data["num_ranks"], data["given"])
+        if _read(folder / REQUEST) is not None:
+            return named_run(root, folder.name)
     raise CourseKitError(f"--resume: there is no run in {runs_folder(root)} yet: leave --resume out.")
+
+
+def named_run(root: Path, name: str) -> tuple[Path, Request]:
+    """Return the folder of one run and what was asked for then.
+
+    Raises:
+        CourseKitError: If there is no such run.
+    """
+    folder = runs_folder(root) / name
+    data = _read(folder / REQUEST)
+    if data is None:
+        raise CourseKitError(f"--run: there is no run {name!r} in {runs_folder(root)}.")
+    return folder, Request(tuple(data["labs"]), data["num_ranks"], data["given"])
 
 
 @contextmanager

@@ -13,7 +13,15 @@ from nbconvert import HTMLExporter
 from coursekit.running import results
 from coursekit.running.engine import KERNEL_LOG, cell_name
 from coursekit.running.results import write_atomically, write_json
-from coursekit.running.words import describe_commit, describe_versions, format_memory, format_points, format_time
+from coursekit.running.words import (
+    describe_commit,
+    describe_machine,
+    describe_versions,
+    format_memory,
+    format_points,
+    format_speed,
+    format_time,
+)
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -50,8 +58,10 @@ def write_report(folder: Path, report: RunReport) -> None:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals.update(describe_commit=describe_commit, describe_versions=describe_versions)
-    environment.filters.update(points=format_points, memory=format_memory, time=format_time)
+    environment.globals.update(
+        describe_commit=describe_commit, describe_machine=describe_machine, describe_versions=describe_versions
+    )
+    environment.filters.update(points=format_points, memory=format_memory, time=format_time, speed=format_speed)
     html = environment.get_template(TEMPLATE).render(
         report=report,
         passed=results.PASSED,

@@ -56,6 +56,7 @@ class LabResult:
         started: When it started, ISO 8601 with the offset from UTC; empty for a lab that was not run.
         failed_cell: The cell it stopped at, if any.
         facts: Machine, versions and commit it ran with; None for a lab that was not run.
+        images_per_s: Training speed of all ranks together that the lab measured; 0 where it measures none.
         schema: Version of this record's form.
     """
 
@@ -73,6 +74,7 @@ class LabResult:
     started: str = ""
     failed_cell: FailedCell | None = None
     facts: Facts | None = None
+    images_per_s: float = 0.0
     schema: int = SCHEMA
 
     @property

@@ -10,7 +10,15 @@ from rich.table import Table
 from coursekit.running import results
 from coursekit.running.progress import MARKS
 from coursekit.running.report import HTML
-from coursekit.running.words import describe_commit, describe_versions, format_memory, format_points, format_time
+from coursekit.running.words import (
+    describe_commit,
+    describe_machine,
+    describe_versions,
+    format_memory,
+    format_points,
+    format_speed,
+    format_time,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +37,7 @@ def show_report(console: Console, report: RunReport, folder: Path) -> None:
         if result.verdict != results.PASSED:
             _show_problem(console, result)
     facts = report.facts
-    _line(console, f"on {facts.host}: {facts.device}, {facts.num_cpus} processors usable")
+    _line(console, f"on {describe_machine(facts)}")
     _line(console, describe_versions(facts))
     _line(console, f"commit {describe_commit(facts)}")
     _line(console, f"report: {folder / HTML}")
@@ -39,7 +47,8 @@ def _table(report: RunReport) -> Table:
     table = Table(title=f"run {report.name}", title_justify="left")
     table.add_column("lab", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    for heading in ("points", "time", "peak memory", "ranks"):
+    measured = any(result.images_per_s for result in report.labs)
+    for heading in ("points", "time", "peak memory", "ranks", *(["images/s"] if measured else [])):
         table.add_column(heading, justify="right", no_wrap=True)
     for result in report.labs:
         table.add_row(
@@ -49,6 +58,7 @@ def _table(report: RunReport) -> Table:
             format_time(result.time_s),
             format_memory(result.peak_memory_mb),
             str(result.num_ranks),
+            *([format_speed(result.images_per_s)] if measured else []),
         )
     return table
 

@@ -43,6 +43,17 @@ def describe_commit(facts: Facts) -> str:
     return facts.commit[:NUM_COMMIT_DIGITS] + (" with local changes" if facts.dirty else "")
 
 
+def describe_machine(facts: Facts) -> str:
+    """Return where a run ran: its machine, or all nodes of its job."""
+    where = f"{facts.nodes} (Slurm job {facts.job_id})" if facts.nodes else facts.host
+    return f"{where}: {facts.device}, {facts.num_cpus} processors usable"
+
+
+def format_speed(images_per_s: float) -> str:
+    """Return images per second of all ranks together, to three digits."""
+    return f"{images_per_s:.3g}" if images_per_s else NOTHING
+
+
 def describe_versions(facts: Facts) -> str:
     """Return all versions in one line."""
     return ", ".join(f"{name} {number}" for name, number in facts.versions.items())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.mime_types import SPEED
 from coursekit.pictures import COLORS, panels, show
 
 if TYPE_CHECKING:
@@ -66,7 +67,13 @@ def show_throughput(rows: Sequence[Row], reference: Sequence[Published] = PUBLIS
     Raises:
         CourseKitError: there is no measurement with one rank, or a row lacks the figure of some rank.
     """
+    from IPython.display import display  # noqa: PLC0415  # only notebooks show pictures
+
     show(*draw_throughput(rows, reference))
+    best = max(rows, key=lambda row: sum(row.images_per_s))
+    speed = {"num_ranks": best.num_ranks, "images_per_s": sum(best.images_per_s)}
+    words = f"{speed['images_per_s']:.3g} images/s on {best.num_ranks} rank(s) together"
+    display({"text/plain": words, SPEED: speed}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def draw_throughput(rows: Sequence[Row], reference: Sequence[Published]) -> tuple[Figure, str]:
