@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from coursekit.sites.profile import Partition
 
 MINUTES_PER_HOUR = 60
+WHY = {  # words on options that sites add
+    "--constraint": "only nodes with this feature",
+    "--hint": "one rank's threads on whole cores",
+    "--ntasks-per-core": "one task on a core, not on half of one",
+    "--exclusive": "whole nodes, shared with nobody",
+}
 SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
 
 
@@ -56,7 +62,7 @@ def directives(
         Directive(f"--job-name={job_name}"),
         Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
         *([named] if partition.requested else []),
-        *(Directive(line) for line in partition.directives),
+        *(Directive(line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
         *_of_event(partition, event),
         Directive(f"--nodes={shape.num_nodes}"),
         Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", "one task per rank, one rank per GPU"),
