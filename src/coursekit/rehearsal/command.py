@@ -6,9 +6,7 @@ import json
 import shlex
 import signal
 import sys
-import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +25,7 @@ from coursekit.running.signals import StopSignals
 from coursekit.sites.load import load_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 SIGNAL_STATUS = 128
 POLL_S = 1.0
@@ -50,7 +48,7 @@ S_PER_MIN = 60.0
 @click.option(
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there, too."
 )
-def rehearse(
+def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per option
     scripts: tuple[str, ...],
     site_name: str,
     num_nodes: int,
@@ -71,7 +69,9 @@ def rehearse(
     console, stop = Console(), StopSignals()
     jobs: list[Job] = []
     try:
-        with stop.handled(), Cluster(site, num_nodes) as cluster, _course(root, complete=complete) as course:
+        with stop.handled(), Cluster(site, num_nodes) as cluster:
+            # Inside the cluster's folder, which goes away even when this process is killed.
+            course = make_course(root, cluster.folder / "course", complete=complete)
             jobs = _run(cluster, course, [path.name for path in chosen], console, limit_min * S_PER_MIN)
             _report(console, jobs, site_name, num_nodes, json_file)
             if keep:
@@ -82,15 +82,9 @@ def rehearse(
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
 
-@contextmanager
-def _course(root: Path, *, complete: bool) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="coursekit-course-", ignore_cleanup_errors=True) as folder:
-        yield make_course(root, Path(folder) / "course", complete=complete)
-
-
 def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console, limit_s: float) -> list[Job]:
     folder = course / "slurm" / "jobs" / cluster.site.name
-    environ = job_environment(cluster, course.parent / "home")
+    environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
     deadline = time.monotonic() + limit_s
     with Progress(console).shown() as progress:

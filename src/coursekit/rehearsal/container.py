@@ -1,6 +1,7 @@
 """Options of `srun` that a site adds by a SPANK plugin, such as `--environment=coursekit` of a container engine.
 
-The rehearsal adds them too, so that scripts are accepted as they are. It starts no container: ranks run on this machine.
+The rehearsal adds them too, so that scripts are accepted as they are.
+It starts no container: ranks run on this machine.
 """
 
 from __future__ import annotations

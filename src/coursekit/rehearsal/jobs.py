@@ -132,9 +132,9 @@ def jupyter_answers(port: int, token: str) -> bool:
 
 def _status(port: int, headers: Mapping[str, str]) -> int:
     """Return the HTTP status of its API, 0 when nobody answers."""
-    request = Request(f"http://{LOOPBACK}:{port}/api/status", headers=dict(headers))  # noqa: S310  # our own address
+    request = Request(f"http://{LOOPBACK}:{port}/api/status", headers=dict(headers))
     try:
-        with urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310  # the same
+        with urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310  # our own address
             return int(answer.status)
     except URLError as error:
         return int(getattr(error, "code", 0))

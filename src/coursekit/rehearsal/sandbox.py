@@ -3,7 +3,7 @@
 All processes of a rehearsal are in one PID namespace. When its first process ends, the kernel kills the others,
 whatever they have become and however they shield themselves; mounts end with them. That first process waits on a pipe
 whose other end is held by the process that rehearses: it also learns when that one is killed.
-A node is a PID namespace of its own inside that one, with its own name and its own /dev/shm, and so can go down at once.
+A node is a PID namespace of its own inside that one, with its own name and its own /dev/shm: it can go down at once.
 """
 
 from __future__ import annotations
@@ -67,13 +67,19 @@ class Sandbox:
             start_new_session=True,  # Ctrl-C is for the process that rehearses; it ends the others in order
         )
         try:
-            if self._holder.stdout is None or self._holder.stdout.readline() != b"ready\n":
-                reason = self._holder.stderr.read().decode().strip() if self._holder.stderr else ""
-                raise CourseKitError(f"the rehearsal cannot make its namespaces ({reason}): it needs root.")
+            self._wait_until_ready()
             self._first = psutil.Process(self._holder.pid).children()[0].pid
         except BaseException:
             self.close()
             raise
+
+    def _wait_until_ready(self) -> None:
+        said = self._holder.stdout.readline() if self._holder.stdout else b""
+        if said != b"ready\n":
+            reason = self._holder.stderr.read().decode().strip() if self._holder.stderr else ""
+            raise CourseKitError(
+                f"the rehearsal cannot make namespaces on this machine: {reason or 'no reason given'}."
+            )
 
     def start(self, name: str, command: Sequence[str], log: Path, variables: Mapping[str, str] | None = None) -> None:
         """Start a daemon, which stays in the foreground; what it prints is appended to its log."""

@@ -59,6 +59,15 @@ class Places:
         """The tree of environment modules."""
         return self.folder / "modules"
 
+    @property
+    def database(self) -> Path:
+        """MariaDB's data."""
+        return self.folder / "database"
+
+    def temporary(self, node: str) -> Path:
+        """Return a node's folder for temporary files; `%n` stands for any node."""
+        return self.folder / f"tmp-{node}"
+
     def gpu(self, number: int) -> Path:
         """Return the file that stands for a GPU."""
         return self.folder / f"gpu{number}"
@@ -86,7 +95,7 @@ def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
         f"SlurmctldPidFile={places.folder}/slurmctld.pid",
         f"SlurmdPidFile={places.folder}/slurmd-%n.pid",
         # PMIx keeps its files here: two nodes of one machine must not share them.
-        f"TmpFS={places.folder}/tmp-%n",
+        f"TmpFS={places.temporary('%n')}",
         f"TaskProlog={places.folder}/task-prolog",
         f"PlugStackConfig={places.folder}/plugstack.conf",
         # A machine with two cores plays nodes with a hundred: no binding, no cgroups.

@@ -1,0 +1,67 @@
+"""The private folder of a rehearsal, written: Slurm's files, a key for munge, files for GPUs, modules, options."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING
+
+from coursekit.rehearsal import container, slurm_files
+from coursekit.rehearsal.modules import write_modules
+from coursekit.rehearsal.slurm_files import LOOPBACK, Ports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.rehearsal.shape import Shape
+    from coursekit.rehearsal.slurm_files import Places
+
+DEV_NULL = os.makedev(1, 3)
+NUM_KEY_BYTES = 128
+OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
+TASK_PROLOG = """#!/bin/sh
+echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
+# Between these nodes, Open MPI talks over loopback, which it would leave out.
+echo "export OMPI_MCA_btl_tcp_if_include=lo"
+"""
+
+
+def write_files(shape: Shape, places: Places, ports: Ports) -> dict[str, str]:
+    """Write everything that daemons and jobs read, and return the variables with which commands find it."""
+    folder = places.folder
+    folder.chmod(OPEN)  # jobs of any user come through here
+    for name in ("munge", "logs", "slurmctld", "database"):
+        (folder / name).mkdir()
+    for node in shape.all_nodes:
+        places.temporary(node).mkdir()
+        places.temporary(node).chmod(SHARED)
+    for number in range(max(kind.num_gpus_per_node for kind in shape.site.partitions.values())):
+        os.mknod(places.gpu(number), stat.S_IFCHR | 0o666, DEV_NULL)
+    _write(folder / "munge" / "key", os.urandom(NUM_KEY_BYTES), OWN)
+    _write(places.hosts, slurm_files.hosts(shape).encode())
+    _write(places.slurm_conf, slurm_files.slurm_conf(shape, places, ports).encode())
+    _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
+    _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
+    _write(folder / "plugstack.conf", container.plugstack(shape.site, folder).encode())
+    _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)
+    return {
+        "SLURM_CONF": str(places.slurm_conf),
+        "SBATCH_ACCOUNT": shape.default_account,
+        "COURSEKIT_INTERFACE": "lo",
+        **write_modules(shape.site, places.modules),
+    }
+
+
+def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    path.touch(mode=mode)  # before there is anything to read
+    path.write_bytes(content)
+
+
+def free_ports(shape: Shape) -> Ports:
+    """Return ports that nobody listens on now; all are held together, so that none comes twice."""
+    sockets = [socket.create_server((LOOPBACK, 0)) for _ in range(2 + len(shape.all_nodes))]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
