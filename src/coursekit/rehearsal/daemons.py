@@ -159,5 +159,5 @@ def _answers(port: int) -> bool:
     return True
 
 
-def _tail(text: str, num_characters: int = 800) -> str:
-    return text.strip()[-num_characters:]
+def _tail(text: str, num_lines: int = 2) -> str:
+    return " ".join(text.strip().splitlines()[-num_lines:])

@@ -42,6 +42,7 @@ def write_files(shape: Shape, places: Places, ports: Ports) -> dict[str, str]:
     _write(places.hosts, slurm_files.hosts(shape).encode())
     _write(places.slurm_conf, slurm_files.slurm_conf(shape, places, ports).encode())
     _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
+    _write(folder / "job_submit.lua", slurm_files.job_submit_lua(shape).encode())
     _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
     _write(folder / "plugstack.conf", container.plugstack(shape.site, folder).encode())
     _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 CLUSTER_NAME = "rehearsal"
 LOOPBACK = "127.0.0.1"
 MIB_PER_GB = 1024
+# Slurm then takes the first of them in which a job with this account and these constraints can run.
+JOB_SUBMIT_LUA = """\
+function slurm_job_submit(job, partitions, user)
+    if job.partition == nil then
+        job.partition = "{partitions}"
+    end
+    return slurm.SUCCESS
+end
+
+function slurm_job_modify(job, record, partitions, user)
+    return slurm.SUCCESS
+end
+"""
 
 
 @dataclass(frozen=True)
@@ -124,8 +137,8 @@ def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
         "SlurmdTimeout=300",
         "SchedulerParameters=bf_interval=5,sched_interval=5,batch_sched_delay=0",
     ]
-    if not all(partition.requested for partition in shape.site.partitions.values()):
-        lines += ["JobSubmitPlugins=all_partitions"]
+    if job_submit_lua(shape):
+        lines += ["JobSubmitPlugins=lua"]
     lines += [_node(shape, node, port) for node, port in ports.slurmd.items()]
     names = dict.fromkeys(shape.site.partitions[key].slurm_name for key in shape.nodes)
     lines += [_partition(shape, name) for name in names]
@@ -182,6 +195,13 @@ def gres_conf(shape: Shape, places: Places) -> str:
 def _gpu_files(kind: Partition, places: Places) -> str:
     last = kind.num_gpus_per_node - 1
     return f"{places.folder}/gpu[0-{last}]" if last else str(places.gpu(0))
+
+
+def job_submit_lua(shape: Shape) -> str:
+    """Return what chooses a job's partition where the site does: any that job scripts do not name; '' for no choice."""
+    kinds = [shape.site.partitions[key] for key in shape.nodes]
+    names = dict.fromkeys(kind.slurm_name for kind in kinds if not kind.requested)
+    return JOB_SUBMIT_LUA.format(partitions=",".join(names)) if len(names) > 1 else ""
 
 
 def slurmdbd_conf(places: Places, ports: Ports) -> str:
