@@ -25,7 +25,7 @@ ENDS = (
         "The module tensorflow-gpu/py3/2.99 is not on this machine",
     ),
     pytest.param(
-        'Lmod has detected the following error: These module(s) exist but cannot be loaded as requested: "Horovod/0.28.1"',
+        'Lmod has detected an error: These module(s) exist but cannot be loaded as requested: "Horovod/0.28.1"',
         "The module Horovod/0.28.1 is not on this machine, or needs another one first",
     ),
     pytest.param(
