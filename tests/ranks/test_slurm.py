@@ -41,8 +41,9 @@ def _allocation(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "1")
     monkeypatch.setenv("SLURM_NTASKS", "2")
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
     yield
-    slurm.close_shared_steps()
+    slurm.close_shared_step()
 
 
 @pytest.mark.usefixtures("_allocation")

@@ -30,8 +30,7 @@ def has_tasks_for(num_ranks: int) -> bool:
     """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`."""
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
-    num_tasks = os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1")
-    return num_ranks <= int(num_tasks) and shutil.which("srun") is not None
+    return num_ranks <= _num_tasks() and shutil.which("srun") is not None
 
 
 def joined_by_mpi() -> bool:
@@ -63,16 +62,42 @@ def own_address() -> str:
     return found[0]
 
 
-def srun_command(num_ranks: int) -> list[str]:
-    """Return the words that start one task for each rank, spread over as many nodes as there are."""
-    num_nodes = int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
-    mpi = os.environ.get("COURSEKIT_MPI", "") if joined_by_mpi() else "none"
+def num_nodes() -> int:
+    """Return how many nodes the job has."""
+    return int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
+
+
+def even_shares(num_ranks: int, num_parts: int) -> tuple[tuple[int, ...], ...]:
+    """Return the ranks of each part, in order and as evenly as can be: ((0, 1, 2), (3, 4)) for 5 ranks and 2 parts."""
+    least, more = divmod(num_ranks, num_parts)
+    firsts = [part * least + min(part, more) for part in range(num_parts + 1)]
+    return tuple(tuple(range(first, last)) for first, last in zip(firsts, firsts[1:]))
+
+
+def srun_command(num_tasks: int, *, by_mpi: bool) -> list[str]:
+    """Return the words that start the tasks of a job step, spread over as many nodes as there are.
+
+    Args:
+        num_tasks: one for each rank that MPI joins; else one for each node, which gets the job's cores there.
+        by_mpi: which of the two.
+    """
+    mpi = os.environ.get("COURSEKIT_MPI", "") if by_mpi else "none"
     return [
-        *("srun", f"--nodes={min(num_nodes, num_ranks)}", f"--ntasks={num_ranks}", "--distribution=block"),
+        *("srun", f"--nodes={min(num_nodes(), num_tasks)}", f"--ntasks={num_tasks}", "--distribution=block"),
         *("--overlap", "--kill-on-bad-exit=0"),
+        *([] if by_mpi else [f"--cpus-per-task={_num_cpus_on_node()}"]),
         *([f"--mpi={mpi}"] if mpi else []),
         *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
     ]
+
+
+def _num_cpus_on_node() -> int:
+    """Return how many CPUs the job has on each of its nodes."""
+    return max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
+
+
+def _num_tasks() -> int:
+    return int(os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1"))
 
 
 def srun_environ() -> dict[str, str]:

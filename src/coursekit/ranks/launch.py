@@ -110,7 +110,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
             dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
-            _stop(job, slurm.close_shared_steps if in_step else close_shared_server)
+            _stop(job, slurm.close_shared_step if in_step else close_shared_server)
     if outcome.server_died:
         raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
     return _results(outcome, dumps, num_ranks, timeout_s)

@@ -1,7 +1,9 @@
 """Ranks as tasks of a Slurm job: the same runs on every node of an allocation.
 
-A job step holds one fork server per rank, which lives from the first run to the end of the notebook's process,
-so that the next run starts as quickly as on one machine. Its tasks connect to the notebook's process by TCP and
+A job step holds one fork server per node, which lives from the first run to the end of the notebook's process,
+so that the next run, whatever its number of ranks, starts as quickly as on one machine.
+Where MPI joins the ranks, each is a task of its own, since that is how MPI counts, and every run has a step of its own.
+Tasks connect to the notebook's process by TCP and
 prove with a key that they belong to it. When a connection closes, whichever side has ended, the other ends too.
 """
 
@@ -34,6 +36,7 @@ START_TIMEOUT_S = 120.0  # tasks import TensorFlow, on a cold file system shared
 CONNECT_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 10.0
 POLL_S = 0.2
+BACKLOG = 256  # connections that wait: three of every rank at once
 
 ADDRESS_VARIABLE = "COURSEKIT_STEP_ADDRESS"
 KEY_VARIABLE = "COURSEKIT_STEP_KEY"
@@ -41,21 +44,22 @@ FILES = ("output", "reports", "stacks")  # what a task connects for each run, in
 
 
 class JobStep:
-    """A job step with a fork server in each of its tasks."""
+    """A job step with a fork server in each of its tasks: one for every node, or for every rank of one run by MPI."""
 
-    def __init__(self, num_ranks: int) -> None:
-        self.num_ranks = num_ranks
+    def __init__(self, num_tasks: int, *, by_mpi: bool) -> None:
+        self.num_tasks = num_tasks
+        self.by_mpi = by_mpi
         self._has_served = False
         self._owner = os.getpid()
         self._key = secrets.token_bytes(32)
         self._host = allocation.own_address()
-        self._listener = socket.create_server((self._host, 0), backlog=len(FILES) * num_ranks)
+        self._listener = socket.create_server((self._host, 0), backlog=BACKLOG)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the step
         self._controls: dict[int, Connection] = {}
-        self._ranks_on_nodes: tuple[int, ...] = ()
+        self._nodes: dict[int, int] = {}
         self._stores: list[subprocess.Popen[str]] = []
         self._srun = subprocess.Popen(
-            [*allocation.srun_command(num_ranks), sys.executable, "-m", "coursekit.ranks.slurm_task"],
+            [*allocation.srun_command(num_tasks, by_mpi=by_mpi), sys.executable, "-m", "coursekit.ranks.slurm_task"],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
@@ -68,11 +72,8 @@ class JobStep:
         )
 
     def usable(self) -> bool:
-        """Whether the step still runs, can start ranks, and belongs to this process.
-
-        MPI lets each task join once only: then every run has a step of its own.
-        """
-        spent = self._has_served and allocation.joined_by_mpi()
+        """Whether the step still runs, can start ranks, and belongs to this process; MPI lets a task join once only."""
+        spent = self._has_served and self.by_mpi
         return self._owner == os.getpid() and not spent and self._srun.poll() is None
 
     def launch(self, task: Task, environ: dict[str, str]) -> Job:
@@ -84,19 +85,18 @@ class JobStep:
         try:
             if not self._controls:
                 self._meet_tasks()
-            launch = self._plan(task, environ)
-            ranks = range(self.num_ranks)
-            controls = [self._controls[rank] for rank in ranks]
-            for rank, control in enumerate(controls):
-                control.send(replace(launch, ranks=(rank,)))
-            files = self._accept(len(FILES) * self.num_ranks, CONNECT_TIMEOUT_S)
+            controls = []
+            for number, request in self._requests(task, environ).items():
+                controls.append(self._controls[number])
+                controls[-1].send(request)
+            files = self._accept(len(FILES) * task.num_ranks, CONNECT_TIMEOUT_S)
         except BaseException as error:
             self.close()
             if isinstance(error, (OSError, EOFError)):
                 raise RankError(f"the job step ended unexpectedly ({error}): run the cell again") from error
             raise
         job = Job(controls, server="the Slurm job step")
-        for rank in ranks:
+        for rank in range(task.num_ranks):
             job.outputs.append(os.dup(files[rank, "output"].fileno()))
             job.reports.append(files[rank, "reports"])
             stack = os.dup(files[rank, "stacks"].fileno())
@@ -106,32 +106,37 @@ class JobStep:
             files[rank, "stacks"].close()
         return job
 
-    def _plan(self, task: Task, environ: dict[str, str]) -> Launch:
-        """Return the request for a run, for all ranks alike."""
+    def _requests(self, task: Task, environ: dict[str, str]) -> dict[int, Launch]:
+        """Return what to ask of each task of the step that gets ranks, by its number."""
         self._has_served = True
-        by_mpi = allocation.joined_by_mpi()
-        rendezvous = None if by_mpi else self._start_store()
-        return Launch(task, environ, self._ranks_on_nodes, (), rendezvous, allocation.interface(), by_mpi=by_mpi)
+        num_used = min(self.num_tasks, task.num_ranks)
+        shares = allocation.even_shares(task.num_ranks, num_used)
+        on_nodes: Counter[int] = Counter()
+        for number, ranks in enumerate(shares):
+            on_nodes[self._nodes[number]] += len(ranks)
+        rendezvous = None if self.by_mpi else self._start_store()
+        ranks_on_nodes = tuple(on_nodes[node] for node in sorted(on_nodes))
+        launch = Launch(task, environ, ranks_on_nodes, (), rendezvous, allocation.interface(), by_mpi=self.by_mpi)
+        return {number: replace(launch, ranks=ranks) for number, ranks in enumerate(shares)}
 
     def _meet_tasks(self) -> None:
         """Wait until every task has connected, said on which node it is, and imported what ranks need."""
-        nodes: Counter[int] = Counter()
-        controls = {}
-        for (rank, kind), control in self._accept(self.num_ranks, START_TIMEOUT_S).items():
-            nodes[int(kind)] += 1
-            controls[rank] = control
-        for rank, control in controls.items():
+        met = self._accept(self.num_tasks, START_TIMEOUT_S)
+        for (number, _), control in met.items():
             if not control.poll(START_TIMEOUT_S):
-                raise RankError(f"task {rank} of the job step did not import TensorFlow in {START_TIMEOUT_S:g} s")
+                raise RankError(f"task {number} of the job step did not import TensorFlow in {START_TIMEOUT_S:g} s")
             failure = control.recv()
             if failure:
                 reason = failure.rstrip().splitlines()[-1]
-                raise RankError(f"TensorFlow or Horovod cannot be imported in task {rank} of the job step ({reason})")
-        self._ranks_on_nodes = tuple(nodes[node] for node in sorted(nodes))
-        self._controls = controls
+                raise RankError(f"TensorFlow or Horovod cannot be imported in task {number} of the job step ({reason})")
+        self._nodes = {number: int(node) for number, node in met}
+        self._controls = {number: control for (number, _), control in met.items()}
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:
-        """Return that many connections of tasks by rank and kind; strangers without the key are turned away."""
+        """Return that many connections by number and kind; strangers without the key are turned away.
+
+        Number and kind are those of the task and its node when tasks introduce themselves, then of a rank and its file.
+        """
         connections: dict[tuple[int, str], Connection] = {}
         deadline = time.monotonic() + timeout_s
         self._listener.settimeout(POLL_S)
@@ -207,27 +212,23 @@ class JobStep:
         return True
 
 
-_steps: dict[int, JobStep] = {}
+_steps: list[JobStep] = []
 
 
 def shared_step(num_ranks: int) -> JobStep:
-    """Return this process's job step with that many tasks, starting one when there is none that can serve.
-
-    Steps of other sizes stay: a lab that compares one rank with many goes back and forth.
-    """
-    step = _steps.get(num_ranks)
-    if step is None or not step.usable():
-        if step is not None:
-            step.close()
-        _steps[num_ranks] = step = JobStep(num_ranks)
-    return step
+    """Return this process's job step for a run with that many ranks, starting one when there is none that can serve."""
+    if not (_steps and _steps[-1].usable()):
+        close_shared_step()
+        by_mpi = allocation.joined_by_mpi()
+        _steps.append(JobStep(num_ranks if by_mpi else allocation.num_nodes(), by_mpi=by_mpi))
+    return _steps[-1]
 
 
-def close_shared_steps() -> None:
-    """End this process's job steps."""
+def close_shared_step() -> None:
+    """End this process's job step, if there is one."""
     while _steps:
-        _steps.popitem()[1].close()
+        _steps.pop().close()
 
 
-atexit.register(close_shared_steps)
-os.register_at_fork(after_in_child=close_shared_steps)
+atexit.register(close_shared_step)
+os.register_at_fork(after_in_child=close_shared_step)

@@ -1,4 +1,4 @@
-"""One task of a job step: a fork server for one rank, which serves a notebook's process on another node."""
+"""One task of a job step: a fork server for the ranks of its node, which serves a notebook's process on another."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ def main() -> None:
     """Connect to the notebook's process, and serve it until it closes the connection."""
     host, port = os.environ.pop(ADDRESS_VARIABLE).rsplit(":", 1)
     key = bytes.fromhex(os.environ.pop(KEY_VARIABLE))
-    rank = int(os.environ["SLURM_PROCID"])
+    task = int(os.environ["SLURM_PROCID"])
     step = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
 
-    def connect(kind: str) -> Connection:
+    def connect(number: int, kind: str) -> Connection:
         connection = Client((host, int(port)), authkey=key)
-        connection.send((rank, kind))
+        connection.send((number, kind))
         return connection
 
     def receive(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
         del channel
         files = []
-        for kind in FILES:
-            with connect(kind) as connection:
-                files.append(os.dup(connection.fileno()))
+        for rank in request.ranks:
+            for kind in FILES:
+                with connect(rank, kind) as connection:
+                    files.append(os.dup(connection.fileno()))
         environ = {**request.environ, **step}
         if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
             environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the notebook has hidden the GPUs from this run
@@ -43,7 +44,7 @@ def main() -> None:
 
     prepare_process()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    serve(connect(os.environ["SLURM_NODEID"]), receive)
+    serve(connect(task, os.environ["SLURM_NODEID"]), receive)
 
 
 if __name__ == "__main__":
