@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from coursekit.rehearsal.cluster import Cluster
 from coursekit.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
 COMMAND_TIMEOUT_S = 120
 NAME = "atlantis"
 TOML = """\
@@ -32,6 +29,7 @@ account_example = "NEMO-1"
 shell = "#!/bin/bash -l"
 before = ["module purge"]
 modules = ["water", "Horovod/0.28.1-salt"]
+after = ['export EDF_PATH="$PWD/slurm/edf"']
 srun_options = ["--environment=coursekit"]
 
 [launch]
@@ -124,21 +122,22 @@ max_num_submitted_per_user = 2
 """
 
 
-def write_site(root):
-    """Put the made-up machine's file into a checkout."""
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A folder with the made-up machine's file, and nothing else."""
+    root = tmp_path_factory.mktemp("checkout")
     path = root / "slurm" / "sites" / f"{NAME}.toml"
     path.parent.mkdir(parents=True)
     path.write_text(TOML)
+    return root
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(checkout):
     """A Slurm shaped like the made-up machine, with two nodes of each kind."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
-    root = tmp_path_factory.mktemp("checkout")
-    write_site(root)
-    with Cluster(load_site(root, NAME), num_nodes=2) as running:
+    with Cluster(load_site(checkout, NAME), num_nodes=2) as running:
         yield running
 
 
@@ -159,8 +158,3 @@ def on(cluster, folder, *words, **variables):
         check=False,
         timeout=COMMAND_TIMEOUT_S,
     )
-
-
-def table(text):
-    """Return lines like `key=value other=value` as dictionaries."""
-    return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in text.splitlines()]

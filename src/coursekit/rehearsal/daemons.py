@@ -76,8 +76,7 @@ class Daemons:
         """Start a node that went down, and wait until it takes jobs."""
         self._start_slurmd(node)
         self._wait(f"slurmd of {node}", lambda: _answers(self._ports.slurmd[node]))
-        self.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
-        self._wait_for_nodes([node])
+        self._wait_for_nodes([node])  # it registers, and ReturnToService takes it back
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands and return what it prints.
