@@ -1,0 +1,98 @@
+"""`ranks.run` inside a real allocation of two nodes: over Gloo and over MPI, as at the sites."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.rehearsal.cluster import Cluster
+from coursekit.sites.load import load_site
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 240
+
+# Every rank knows its own number only: the sums prove that all have talked.
+PROGRAM = """
+import json, os, time
+import numpy as np
+from coursekit import ranks
+
+def place():
+    import horovod.tensorflow as hvd
+    hvd.init()
+    total = float(hvd.allreduce(np.float32(10.0 ** hvd.rank()), op=hvd.Sum).numpy())
+    return hvd.rank(), hvd.size(), hvd.local_rank(), os.environ["SLURMD_NODENAME"], total
+
+def fail():
+    import horovod.tensorflow as hvd
+    hvd.init()
+    if hvd.rank() == 1:
+        raise ValueError("own words")
+    hvd.allreduce(np.zeros(1))
+
+def stall():
+    import horovod.tensorflow as hvd
+    hvd.init()
+    if hvd.rank() == 0:
+        hvd.allreduce(np.zeros(1), name="alone")
+    time.sleep(60)
+
+found = {"places": [ranks.run(place, num_ranks=count, show_output=False) for count in (2, 4, 1)]}
+for name, function, error in (("failure", fail, ranks.RankError), ("stall", stall, ranks.RankTimeoutError)):
+    try:
+        ranks.run(function, num_ranks=2, timeout_s=20, show_output=False)
+    except error as caught:
+        found[name] = str(caught)
+found["after"] = ranks.run(place, num_ranks=2, show_output=False)
+print("found:", json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Slurm with two nodes."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    with Cluster(load_site(ROOT, "karolina")) as running:
+        yield running
+
+
+@pytest.mark.needs("slurmctld")
+@pytest.mark.timeout(2 * TIMEOUT_S)
+@pytest.mark.parametrize("controller", ["gloo", "mpi"])
+def test_ranks_are_tasks_on_all_nodes(cluster, controller):
+    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well."""
+    words = ["salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu"]
+    environ = {
+        **os.environ,
+        **cluster.environ,
+        "SALLOC_ACCOUNT": cluster.environ["SBATCH_ACCOUNT"],
+        "COURSEKIT_CONTROLLER": controller,
+        "COURSEKIT_MPI": "pmix",
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+    }
+    done = subprocess.run(
+        [*words, sys.executable, "-c", PROGRAM],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+    line = next((line for line in done.stdout.splitlines() if line.startswith("found: ")), "")
+    assert line, done.stdout + done.stderr
+    found = json.loads(line.removeprefix("found: "))
+    first, second = cluster.nodes["qgpu"]
+    two = [[0, 2, 0, first, 11.0], [1, 2, 0, second, 11.0]]
+    four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0] for rank in range(4)]
+    assert found["places"] == [two, four, [[0, 1, 0, first, 1.0]]]
+    assert found["failure"].startswith("rank 1 raised ValueError")
+    assert "own words" in found["failure"]
+    assert "rank 0 waits for rank 1" in found["stall"]
+    assert found["after"] == two
