@@ -27,11 +27,11 @@ def test_what_only_tests_need_goes_with_them():
         new_code_cell("base = 3", id="of-the-trial"),
         new_code_cell("trial = checks.run(answer, base)", id="trial"),
         new_code_cell("checks.check(trial, math)", id="test", metadata=TEST),
-        new_code_cell("unused = 1", id="nobody's"),
+        new_code_cell("unused = 1", id="idle"),
         new_code_cell("print(math.pi)", id="effect"),
         new_markdown_cell("words", id="words"),
     ]
-    assert [cell.id for cell in without_tests(cells)] == ["both", "answer", "nobody's", "effect", "words"]
+    assert [cell.id for cell in without_tests(cells)] == ["both", "answer", "idle", "effect", "words"]
 
 
 @pytest.mark.parametrize("complete", [False, True])

@@ -24,7 +24,8 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = "slurm/jobs/karolina/03-keras-cnn-train.sbatch"
+SCRIPT_NAME = "03-keras-cnn-train"
+SCRIPT = f"slurm/jobs/karolina/{SCRIPT_NAME}.sbatch"
 NUM_EPOCHS = 40
 SMALL = "--model SmallCNN --image-size 32 --max-num-steps 2 --num-epochs"
 WAIT_S = 240
@@ -32,61 +33,51 @@ SAVES = "trap 'echo saved' TERM; while :; do sleep 1 & wait $!; done"
 
 
 @pytest.fixture(scope="module")
-def site():
-    """Five nodes of Karolina with three jobs: one whose node will fail, and two that will reach their time limit."""
+def outcomes():
+    """What became of three jobs on five nodes of Karolina: one's node failed, the others reached their time limit."""
     with Cluster(load_site(ROOT, "karolina"), num_nodes=5) as cluster:
-        course = make_course(ROOT, cluster.folder / "course")
-
-        def sbatch(*words, epochs=1):
-            environ = {
-                **job_environment(cluster, cluster.folder / "home"),
-                "COURSEKIT_TRAIN_OPTIONS": f"{SMALL} {epochs}",
-            }
-            done = subprocess.run(
-                ["sbatch", "--parsable", *words], cwd=course, env=environ, check=True, capture_output=True
-            )
-            return done.stdout.decode().strip()
-
-        limit = ("--time=2", "--signal=B:TERM@30")
-        yield SimpleNamespace(
-            cluster=cluster,
-            course=course,
-            failing=sbatch(SCRIPT, epochs=NUM_EPOCHS),
-            endless=sbatch(*limit, SCRIPT, epochs=100_000),
-            deaf=sbatch("--time=1", "--signal=B:TERM@20", "--output=deaf.out", "--wrap", SAVES),
+        site = Site(cluster, make_course(ROOT, cluster.folder / "course"))
+        failing = site.sbatch(SCRIPT, epochs=NUM_EPOCHS)
+        endless = site.sbatch("--time=2", "--signal=B:TERM@30", SCRIPT, epochs=100_000)
+        deaf = site.sbatch("--time=1", "--signal=B:TERM@20", "--job-name=deaf", "--output=%x-%j.out", "--wrap", SAVES)
+        training = site.training(failing)
+        _wait_for((training / "epoch-002.index").exists)
+        cluster.fail(site.nodes(failing)[1])
+        num_epochs_before = _num_epochs(training)
+        _wait_for(lambda: site.states(failing)[-1] == "COMPLETED")
+        _wait_for(lambda: site.restarts(endless) == 1)
+        _wait_for(lambda: site.states(deaf) == ["TIMEOUT"])
+        return SimpleNamespace(
+            states=site.states(failing),
+            num_epochs_before=num_epochs_before,
+            num_epochs=_num_epochs(training),
+            num_epochs_after=len(json.loads((training / "result.json").read_text())["history"]["loss"]),
+            log=site.log(failing, SCRIPT_NAME),
+            endless=endless,
+            endless_log=site.log(endless, SCRIPT_NAME),
+            endless_num_epochs=_num_epochs(site.training(endless)),
+            deaf_log=site.log(deaf, "deaf"),
         )
 
 
-def test_a_job_whose_node_goes_down_goes_on_from_its_checkpoint(site):
+def test_a_job_whose_node_goes_down_goes_on_from_its_checkpoint(outcomes):
     """Slurm starts the job again on other nodes, and the training continues after its last checkpoint."""
-    folder = site.course / "jobs" / f"03-keras-cnn-train-{site.failing}" / "training"
-    _wait_for((folder / "epoch-002.index").exists)
-    site.cluster.fail(_nodes(site, site.failing)[1])
-    done_before = max(int(path.stem.removeprefix("epoch-")) for path in folder.glob("epoch-*.index"))
-    _wait_for(lambda: _states(site, site.failing)[-1] == "COMPLETED")
-    assert _states(site, site.failing) == ["NODE_FAIL", "COMPLETED"]
-    num_epochs = len(json.loads((folder / "result.json").read_text())["history"]["loss"])
-    assert 1 <= num_epochs <= NUM_EPOCHS - done_before
-    assert (folder / f"epoch-{NUM_EPOCHS:03d}.index").exists()
-    assert _log(site, site.failing).splitlines()[-1].startswith("03-keras-cnn-train: trained on 2 ranks")
+    assert outcomes.states == ["NODE_FAIL", "COMPLETED"]
+    assert outcomes.num_epochs == NUM_EPOCHS
+    assert 1 <= outcomes.num_epochs_after <= NUM_EPOCHS - outcomes.num_epochs_before
+    assert outcomes.log.splitlines()[-1].startswith("03-keras-cnn-train: trained on 2 ranks")
 
 
-def test_a_training_near_its_time_limit_goes_back_into_the_queue(site):
+def test_a_training_near_its_time_limit_goes_back_into_the_queue(outcomes):
     """Ahead of the limit the script hears SIGTERM, says where its checkpoints are, and has itself started again."""
-    said = re.compile(rf"the time limit is near; .* are in .*\n.*: requeued as job {site.endless}, to go on")
-    _wait_for(lambda: said.search(_log(site, site.endless)) is not None)
-    _wait_for(lambda: "Restarts=1" in site.cluster.call("scontrol", "show", "job", site.endless).split())
-    site.cluster.call("scancel", site.endless)
-    folder = site.course / "jobs" / f"03-keras-cnn-train-{site.endless}" / "training"
-    assert (folder / "epoch-001.index").exists()
+    said = rf"the time limit is near; .* are in .*\n.*: requeued as job {outcomes.endless}, to go on"
+    assert re.search(said, outcomes.endless_log)
+    assert outcomes.endless_num_epochs > 1
 
 
-def test_a_job_that_does_not_end_is_killed_at_its_time_limit(site):
-    """A script that only saves on SIGTERM runs on until the limit, and ends as TIMEOUT."""
-    _wait_for(lambda: _states(site, site.deaf) == ["TIMEOUT"])
-    text = (site.course / "deaf.out").read_text()
-    assert text.splitlines().count("saved") >= 1
-    assert "DUE TO TIME LIMIT" in text
+def test_a_job_that_does_not_end_is_killed_at_its_time_limit(outcomes):
+    """A script that hears SIGTERM ahead of the limit, and then runs on, ends as TIMEOUT: the fixture waited for it."""
+    assert "saved" in outcomes.deaf_log.splitlines()
 
 
 def test_a_node_comes_back():
@@ -101,20 +92,49 @@ def test_a_node_comes_back():
     assert (down, up, ran) == (["main-1 idle", "main-2 down"], ["main-1 idle", "main-2 idle"], ["main-2"])
 
 
-def _states(site, job_id):
-    """Return the states of a job, one for each time it was started."""
-    words = ("--duplicates", "--allocations", "--noheader", "--parsable2", "--format=State", f"--jobs={job_id}")
-    return site.cluster.call("sacct", *words).split()
+class Site:
+    """A running Slurm, and a course's folder to submit from."""
+
+    def __init__(self, cluster, course):
+        self.cluster = cluster
+        self.course = course
+
+    def sbatch(self, *words, epochs=1):
+        """Submit a script whose training has that many epochs, and return the job's id."""
+        environ = job_environment(self.cluster, self.cluster.folder / "home")
+        environ["COURSEKIT_TRAIN_OPTIONS"] = f"{SMALL} {epochs}"
+        words = ["sbatch", "--parsable", *words]
+        return subprocess.run(
+            words, cwd=self.course, env=environ, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def states(self, job_id):
+        """Return the states of a job, one for each time it was started."""
+        words = ("--duplicates", "--allocations", "--noheader", "--parsable2", "--format=State", f"--jobs={job_id}")
+        return self.cluster.call("sacct", *words).split()
+
+    def restarts(self, job_id):
+        """Return how often a job was started again."""
+        words = self.cluster.call("scontrol", "show", "job", job_id).split()
+        return next(int(word.removeprefix("Restarts=")) for word in words if word.startswith("Restarts="))
+
+    def nodes(self, job_id):
+        """Return a running job's nodes."""
+        folded = self.cluster.call("squeue", "--noheader", "--format=%N", f"--jobs={job_id}").strip()
+        return self.cluster.call("scontrol", "show", "hostnames", folded).split()
+
+    def log(self, job_id, name):
+        """Return what a job has printed."""
+        return (self.course / f"{name}-{job_id}.out").read_text()
+
+    def training(self, job_id):
+        """Return the folder of a training's checkpoints."""
+        return self.course / "jobs" / f"{SCRIPT_NAME}-{job_id}" / "training"
 
 
-def _nodes(site, job_id):
-    folded = site.cluster.call("squeue", "--noheader", "--format=%N", f"--jobs={job_id}").strip()
-    return site.cluster.call("scontrol", "show", "hostnames", folded).split()
-
-
-def _log(site, job_id):
-    path = site.course / f"03-keras-cnn-train-{job_id}.out"
-    return path.read_text() if path.exists() else ""
+def _num_epochs(training):
+    """Return the number of the last checkpoint."""
+    return max(int(path.stem.removeprefix("epoch-")) for path in training.glob("epoch-*.index"))
 
 
 def _wait_for(is_so):

@@ -68,7 +68,7 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
     Raises:
         CourseKitError: the site has none, or a name fits none.
     """
-    scripts = sorted((root / JOBS / site).glob("*.sbatch"))
+    scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
     if not scripts:
         raise CourseKitError(f"{JOBS}/{site}/ has no job scripts: make them with coursekit build.")
     chosen: dict[Path, None] = {}
