@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.jobs.follow import LogReader
+from coursekit.jobs.log_reader import LogReader
 
 
 def test_what_is_new_is_read_once(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -12,7 +13,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from coursekit.building.build import build_sources
 from coursekit.errors import CourseKitError
@@ -205,8 +208,36 @@ def test_from_submission_to_points(course):
     assert shown.endswith(f"    jobs/01-sgd-{job.job_id}/picture-2-surface.png\n")
     assert (course / "jobs" / f"01-sgd-{job.job_id}" / "picture-2-surface.png").read_bytes().startswith(b"\x89PNG")
     assert read_result(course, job).parameters["seed"] == 3
-    listed = next(row for row in list_jobs(course) if row.job == job)
+    listed = next(row for row in list_jobs(course) if row.job.job_id == job.job_id)
     assert (listed.state, listed.words) == ("COMPLETED", f"passed, {points} / {points} points")
+
+
+def in_a_kernel(folder, code):
+    """Return what one cell prints and shows in a fresh kernel."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, timeout=DEADLINE_S, resources={"metadata": {"path": str(folder)}}).execute()
+    outputs = notebook.cells[0].outputs
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    return text, [output.data for output in outputs if output.output_type == "display_data"]
+
+
+def test_from_a_notebook(course):
+    """A notebook submits and follows, and shows the lab's last picture; a restarted kernel takes the job up again."""
+    folder = course / "labs" / "01-sgd"
+    text, pictures = in_a_kernel(
+        folder, f"from coursekit.jobs.submit import submit\njob = submit('01', '{SITE}', follow=True)"
+    )
+    job = list_jobs(course)[-1].job
+    assert text.startswith(f"Job {job.job_id} (slurm/jobs/karolina/01-sgd.sbatch) is submitted: ")
+    assert "\n01-sgd: passed, " in text
+    executed = json.loads((course / "jobs" / f"01-sgd-{job.job_id}" / "01-sgd.ipynb").read_text())
+    shown = [output["data"]["image/png"] for cell in executed["cells"] for output in cell.get("outputs", ())
+             if "image/png" in output.get("data", {})]  # fmt: skip
+    assert [base64.b64decode(picture["image/png"]) for picture in pictures] == [base64.b64decode(shown[-1])]
+
+    again, pictures_again = in_a_kernel(folder, f"from coursekit.jobs.follow import follow\nfollow({job.job_id})")
+    assert again == text[text.index("lab 1/1 01-sgd: cell 1/") :]
+    assert pictures_again == pictures
 
 
 @pytest.mark.parametrize(

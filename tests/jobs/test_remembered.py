@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.jobs.remembered import SubmittedJob, check_id, recall, recall_all, remember
+from coursekit.jobs.states import JobState
 
 
 def job(number, submitted="2026-11-20T17:00:00+01:00"):
@@ -25,6 +28,13 @@ def test_jobs_are_read_back_as_they_were(tmp_path):
 
     assert recall_all(tmp_path) == [job(20), job(100), later]
     assert [recall(tmp_path, number) for number in ("9", "30", "40", "50")] == [later, None, None, None]
+
+
+def test_an_ending_is_remembered(tmp_path):
+    """How a job ended is kept, for the time when Slurm has forgotten it."""
+    ended = replace(job(7), ending=JobState("TIMEOUT", elapsed="00:10:00", exit_code="0:0"))
+    remember(tmp_path, ended)
+    assert recall(tmp_path, "7") == ended
 
 
 def test_where_a_job_leaves_its_files():

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from coursekit.jobs import listing
 from coursekit.jobs.follow import follow as follow_job
+from coursekit.jobs.slurm_cli import SlurmError
 from coursekit.jobs.submit import Wish, said_of, submit_wish
 from coursekit.paths import find_root
 
@@ -61,7 +62,11 @@ def jobs(job_id: str | None, follow: bool) -> None:
         _follow(job_id)
         return
     root = find_root()
-    rows = listing.list_jobs(root)
+    try:
+        rows = listing.list_jobs(root)
+    except SlurmError as error:
+        click.echo(f"{error} This is what the files of your jobs tell:", err=True)
+        rows = listing.list_without_slurm(root)
     if job_id:
         wanted = listing.find_job(root, job_id).job_id
         rows = [row for row in rows if row.job.job_id == wanted]

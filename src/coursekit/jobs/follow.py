@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import time
-from dataclasses import dataclass, field
-from pathlib import Path  # noqa: TC003 - used by dataclasses at run time
 from typing import TYPE_CHECKING
 
 from coursekit.jobs.ending import show_ending
-from coursekit.jobs.listing import find_job
+from coursekit.jobs.listing import find_job, note_ending
+from coursekit.jobs.log_reader import LogReader
 from coursekit.jobs.pending import explain_pending
 from coursekit.jobs.slurm_cli import SlurmError
 from coursekit.jobs.states import PENDING, UNKNOWN, JobState, look
@@ -17,37 +15,14 @@ from coursekit.paths import find_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from coursekit.jobs.remembered import SubmittedJob
 
 READ_S = 1.0  # between looks at the log
-FIRST_ASK_S, LAST_ASK_S = 2.0, 20.0  # between questions to Slurm, which serves everybody: ever longer
+FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 20.0  # between questions to Slurm, which serves everybody: ever longer
 PATIENCE_S = 600.0  # how long Slurm may be out of reach
 LATE_S = 20.0  # how late files of another node may appear on a parallel file system
-
-
-@dataclass
-class LogReader:
-    """What is new in a log, also when it appears late, is cut off in mid-letter, or begins again after a requeue."""
-
-    path: Path
-    position: int = 0
-    decoder: codecs.IncrementalDecoder = field(
-        default_factory=lambda: codecs.getincrementaldecoder("utf-8")(errors="replace")
-    )
-
-    def read(self) -> str:
-        """Return what was written since the last call; '' while there is no log."""
-        try:
-            with self.path.open("rb") as log:
-                if self.path.stat().st_size < self.position:
-                    self.position = 0
-                log.seek(self.position)
-                new = log.read()
-        except OSError:
-            return ""
-        self.position += len(new)
-        return self.decoder.decode(new)
 
 
 def follow(job_id: str | int) -> bool | None:
@@ -76,7 +51,8 @@ def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -
     """
     log = LogReader(root / job.log)
     try:
-        state = _until_end(job, log, write)
+        state = job.ending or _until_end(job, log, write)
+        note_ending(root, job, state)
         _read_late(log, state, write)
         return show_ending(root, job, state, write, LATE_S)
     except KeyboardInterrupt:
@@ -89,22 +65,9 @@ def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -
 
 def _until_end(job: SubmittedJob, log: LogReader, write: Callable[[str], None]) -> JobState:
     """Show what there is to see until the job has ended, and return its last state."""
-    said, next_ask, ask_s = "", 0.0, FIRST_ASK_S
-    state = JobState(PENDING)
-    silent_since: float | None = None
+    watch = Watch(job, write)
     while True:
-        if time.monotonic() >= next_ask:
-            try:
-                state, silent_since = look([job.job_id])[job.job_id], None
-            except SlurmError as error:
-                silent_since = silent_since or time.monotonic()
-                if time.monotonic() - silent_since > PATIENCE_S:
-                    raise
-                said = _say_once(f"{error}", said, write)
-            else:
-                said = _say_once(_sentence(job, state), said, write)
-            ask_s = min(ask_s * 1.5, LAST_ASK_S)
-            next_ask = time.monotonic() + ask_s
+        state = watch.state()
         if state.state != PENDING:
             write(log.read())
         if state.ended or state.state == UNKNOWN:
@@ -112,20 +75,53 @@ def _until_end(job: SubmittedJob, log: LogReader, write: Callable[[str], None]) 
         time.sleep(READ_S)
 
 
+class Watch:
+    """What Slurm says of one job, asked for ever more rarely, and told when it changes."""
+
+    def __init__(self, job: SubmittedJob, write: Callable[[str], None]) -> None:
+        self._job, self._write = job, write
+        self._state = JobState(PENDING)
+        self._told: tuple[str, ...] = ()
+        self._next_ask, self._pause_s = time.monotonic(), FIRST_PAUSE_S
+        self._answered = time.monotonic()
+
+    def state(self) -> JobState:
+        """Return the state as it was when Slurm was last asked, which may be now.
+
+        Raises:
+            SlurmError: Slurm was out of reach for too long.
+        """
+        now = time.monotonic()
+        if now < self._next_ask:
+            return self._state
+        try:
+            self._state = look([self._job.job_id])[self._job.job_id]
+        except SlurmError as error:
+            if now - self._answered > PATIENCE_S:
+                raise
+            self._tell((str(error),), f"{error} Still trying.")
+        else:
+            self._answered = now
+            # An estimated start moves all the time: it is told with the reason, not each time that it moves.
+            self._tell((self._state.state, self._state.reason), _sentence(self._job, self._state))
+        self._pause_s = min(self._pause_s * 1.5, LAST_PAUSE_S)
+        self._next_ask = time.monotonic() + self._pause_s
+        return self._state
+
+    def _tell(self, what: tuple[str, ...], sentence: str) -> None:
+        if sentence and what != self._told:
+            self._write(f"{sentence}\n")
+        self._told = what
+
+
 def _sentence(job: SubmittedJob, state: JobState) -> str:
-    """Return what to say of a state; each sentence is said when it changes."""
+    """Return what to say of a state; '' for one that is told at the end."""
     if state.state == PENDING:
         return explain_pending(job.job_id, state.reason, state.start)
     if state.ended or state.state == UNKNOWN:
         return ""
     where = f" on {state.nodes}" if state.nodes else ""
     return f"Job {job.job_id} is {state.state.lower()}{where}; its log is {job.log}."
-
-
-def _say_once(sentence: str, said: str, write: Callable[[str], None]) -> str:
-    if sentence and sentence != said:
-        write(f"{sentence}\n")
-    return sentence or said
 
 
 def _read_late(log: LogReader, state: JobState, write: Callable[[str], None]) -> None:

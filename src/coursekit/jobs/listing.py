@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +36,30 @@ class ListedJob:
 
 
 def list_jobs(root: Path) -> list[ListedJob]:
-    """Return all jobs of this checkout, the oldest first; without Slurm, what their files tell."""
-    states: Mapping[str, JobState] = {}
-    with suppress(SlurmError):
-        adopt_all(root)
-        states = look([job.job_id for job in recall_all(root)])
-    return [_listed(root, job, states.get(job.job_id, JobState(UNKNOWN))) for job in recall_all(root)]
+    """Return all jobs of this checkout, the oldest first.
+
+    Raises:
+        SlurmError: Slurm does not answer; `list_without_slurm` still does.
+    """
+    queue = read_queue()
+    adopt(root, queue)
+    jobs = recall_all(root)
+    active = {job_id for job_id, state in queue.items() if not state.ended}
+    states = look([job.job_id for job in jobs if not job.ending or job.job_id in active], queue)
+    for job in jobs:
+        note_ending(root, job, states.get(job.job_id))
+    return [_listed(root, job, states.get(job.job_id) or job.ending or JobState(UNKNOWN)) for job in jobs]
+
+
+def list_without_slurm(root: Path) -> list[ListedJob]:
+    """Return all jobs of this checkout as their files tell of them."""
+    return [_listed(root, job, job.ending or JobState(UNKNOWN)) for job in recall_all(root)]
+
+
+def note_ending(root: Path, job: SubmittedJob, state: JobState | None) -> None:
+    """Write down how a job ended, if it did."""
+    if state and state.ended and state != job.ending:
+        remember(root, replace(job, ending=state))
 
 
 def find_job(root: Path, job_id: str) -> SubmittedJob:
@@ -52,20 +70,16 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     """
     check_id(job_id)
     with suppress(SlurmError):
-        adopt_all(root)
+        adopt(root, read_queue())
     job = recall(root, job_id)
     if not job:
         raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
     return job
 
 
-def adopt_all(root: Path) -> None:
-    """Remember jobs of this checkout that `sbatch` itself has submitted, arrays excepted, before Slurm forgets them.
-
-    Raises:
-        SlurmError: Slurm does not answer.
-    """
-    for job_id, state in read_queue().items():
+def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
+    """Remember jobs of this checkout that `sbatch` itself has submitted, arrays excepted, before Slurm forgets them."""
+    for job_id, state in queue.items():
         if JOB_ID.fullmatch(job_id) and _is_ours(root, state):
             known = recall(root, job_id)
             if not known or known.name != state.name:  # Slurm's numbers begin again after a new installation

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.jobs.states import JobState
 from coursekit.running.results import write_json
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class SubmittedJob:
         site: the name of the site's profile; '' for a script that belongs to none.
         script: the script.
         submitted: when it was submitted, ISO 8601 with the offset from UTC.
+        ending: how it ended, once that was seen: Slurm forgets, in minutes where accounting is off.
     """
 
     job_id: str
@@ -40,6 +42,7 @@ class SubmittedJob:
     site: str
     script: str
     submitted: str
+    ending: JobState | None = None
 
     @property
     def log(self) -> str:
@@ -60,8 +63,12 @@ def remember(root: Path, job: SubmittedJob) -> None:
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
     """Return the job with this id, or None when it was not submitted from here."""
-    with suppress(OSError, ValueError, TypeError):  # a file of another version or a broken disk tells nothing
-        return SubmittedJob(**json.loads(_file(root, job_id).read_text(encoding="utf-8")))
+    with suppress(
+        OSError, ValueError, TypeError, AttributeError, KeyError
+    ):  # a file of another version or a broken disk tells nothing
+        fields = json.loads(_file(root, job_id).read_text(encoding="utf-8"))
+        ending = fields.pop("ending")
+        return SubmittedJob(**fields, ending=ending and JobState(**ending))
     return None
 
 

@@ -24,6 +24,8 @@ JOB_PREFIXES = (
     *("SLURM_SUBMIT", "SLURM_SRUN", "SLURM_LAUNCH", "SLURM_DISTRIBUTION", "SLURM_THREADS", "SLURM_HINT"),
     *("SRUN_CPUS_PER_TASK", "COURSEKIT_STEP_"),
 )
+# What a kernel has for its own output (ipykernel's `init_io` and its launcher); a log would fill with colour codes.
+KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "PAGER", "GIT_PAGER", "JPY_PARENT_PID"}
 
 
 class SlurmError(CourseKitError):
@@ -82,8 +84,9 @@ def sbatch(script: Path, folder: Path, arguments: Sequence[str] = ()) -> str:
 
 
 def job_environment() -> dict[str, str]:
-    """Return this process's environment without what belongs to the job that it may run in."""
-    return {name: value for name, value in scrubbed().items() if not name.startswith(JOB_PREFIXES)}
+    """Return this process's environment without what belongs to the job or the kernel that it may run in."""
+    environ = scrubbed()
+    return {name: environ[name] for name in environ.keys() - KERNEL_VARIABLES if not name.startswith(JOB_PREFIXES)}
 
 
 def user() -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coursekit.jobs.slurm_cli import SlurmError, call, user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 PENDING, COMPLETED, CANCELLED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "CANCELLED", "OUT_OF_MEMORY"
 UNKNOWN = "UNKNOWN"  # our word for a job that Slurm has forgotten
@@ -66,13 +66,17 @@ class JobState:
         return self.elapsed not in NOT_STARTED
 
 
-def look(job_ids: Iterable[str]) -> dict[str, JobState]:
+def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
     """Return the state of each job.
+
+    Args:
+        job_ids: the jobs.
+        queue: what `read_queue` has just returned, to ask only once.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
-    queue = read_queue()
+    queue = read_queue() if queue is None else queue
     wanted = list(job_ids)
     gone = [job_id for job_id in wanted if job_id not in queue or queue[job_id].ended]
     accounts = read_accounting(gone) if gone else {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.jobs.answers import check_answers
+from coursekit.jobs.arguments import notebook_options, train_options
 from coursekit.jobs.event import NO_EVENT, load_event
 from coursekit.jobs.follow import follow as follow_job
 from coursekit.jobs.refusals import explain_refusal
@@ -18,15 +19,13 @@ from coursekit.jobs.render import JOBS, SUFFIX, job_name, render_job
 from coursekit.jobs.slurm_cli import SlurmError, sbatch
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
-from coursekit.running import parameters
 from coursekit.running.results import write_atomically
 from coursekit.sites.load import load_site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from coursekit.labs import Lab
-    from coursekit.running.parameters import Scalar
     from coursekit.sites.profile import Site
 
 
@@ -91,23 +90,50 @@ def submit_wish(root: Path, wish: Wish) -> SubmittedJob:
     """
     lab = select_labs(root, [wish.lab])[0]
     notebook = check_answers(root, lab.name, only_script=wish.train)
-    arguments = script_arguments(notebook, wish.values, train=wish.train)
+    arguments = (train_options if wish.train else notebook_options)(notebook, wish.values)
     site = load_site(root, wish.site)
-    script = _script(root, wish, lab, site)
+    script, text = _script(root, wish, lab, site)
     if shutil.which("sbatch") is None:
         raise CourseKitError(
             f"there is no sbatch here: submit on a login node of {site.title} ({site.access.login[0]}), "
             f"or try it with `coursekit rehearse --site {site.name} --keep`."
         )
+    if text:
+        script.parent.mkdir(exist_ok=True)
+        write_atomically(script, text)
+    return submit_script(root, site, script, arguments, lab=lab.name, partition=wish.partition)
+
+
+def submit_script(  # noqa: PLR0913  # what a submission is made of
+    root: Path,
+    site: Site,
+    script: Path,
+    arguments: Sequence[str] = (),
+    *,
+    lab: str,
+    partition: str | None = None,
+) -> SubmittedJob:
+    """Submit a script that lies in the checkout, and remember the job.
+
+    Args:
+        root: the course checkout.
+        site: the machine.
+        script: a job script of the kit; the job has its name.
+        arguments: what the script gets as its own words.
+        lab: what runs, for the record.
+        partition: the partition by its name in the profile; the site's default when None.
+
+    Raises:
+        CourseKitError: Slurm refuses; the message says why and what to do.
+    """
     try:
         job_id = sbatch(script, root, arguments)
     except SlurmError as error:
         if not error.words:
             raise
-        partition = wish.partition or site.default_partition
-        raise CourseKitError(explain_refusal(error.words, site, partition)) from None
+        raise CourseKitError(explain_refusal(error.words, site, partition or site.default_partition)) from None
     now = datetime.now().astimezone().isoformat(timespec="seconds")
-    job = SubmittedJob(job_id, script.stem, lab.name, site.name, str(script.relative_to(root)), now)
+    job = SubmittedJob(job_id, script.stem, lab, site.name, str(script.relative_to(root)), now)
     remember(root, job)
     return job
 
@@ -117,44 +143,19 @@ def said_of(job: SubmittedJob) -> str:
     return f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes."
 
 
-def script_arguments(notebook: Path, given: Mapping[str, str], *, train: bool) -> list[str]:
-    """Return what to put behind the script for parameters: `-p NAME VALUE`, or an option of the lab's train.py.
-
-    Raises:
-        CourseKitError: the notebook has no such parameter, or a value does not fit.
-    """
-    words: list[str] = []
-    defaults = parameters.read_defaults(notebook) if given else {}
-    for name, text in given.items():
-        if name not in defaults:
-            known = parameters.list_names(defaults)
-            raise CourseKitError(f"-p: {notebook.name} has no parameter {name}; it has {known}.")
-        value = parameters.check(name, parameters.parse(name, text, defaults[name]), defaults[name], "-p")
-        words += _option(name, value) if train else ["-p", name, text]
-    return words
-
-
-def _option(name: str, value: Scalar) -> list[str]:
-    option = name.replace("_", "-")
-    if isinstance(value, bool):
-        return [f"--{option}" if value else f"--no-{option}"]
-    return [f"--{option}={value}"]
-
-
-def _script(root: Path, wish: Wish, lab: Lab, site: Site) -> Path:
-    """Return the committed script, or one that is rendered for this wish."""
+def _script(root: Path, wish: Wish, lab: Lab, site: Site) -> tuple[Path, str]:
+    """Return the committed script and '', or where to write one for this wish and its text."""
     pattern = "train" if wish.train else "lab"
     name = job_name(pattern, lab)
     if wish.is_plain:
         path = root / JOBS / site.name / f"{name}{SUFFIX}"
         if not path.is_file():
             raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit render {site.name}`.")
-        return path
+        return path, ""
+    if wish.num_nodes is not None and wish.num_nodes < 1:
+        raise CourseKitError(f"--nodes is {wish.num_nodes}, but a job has at least 1 node.")
     event = load_event(wish.event) if wish.event else NO_EVENT
     text = render_job(
         root, site.name, pattern, lab.name, partition=wish.partition, num_nodes=wish.num_nodes, event=event
     )
-    (root / FOLDER).mkdir(exist_ok=True)
-    path = root / FOLDER / f"{name}{SUFFIX}"
-    write_atomically(path, text)
-    return path
+    return root / FOLDER / f"{name}{SUFFIX}", text
