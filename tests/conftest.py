@@ -18,7 +18,10 @@ REMEDIES = {
     "mpirun": "apt install openmpi-bin",
     "chromium": "apt install chromium",
     "bwrap": "apt install bubblewrap",
-    "srun": "apt install slurm-wlm",
+    **dict.fromkeys(("srun", "slurmctld", "slurmd"), "apt install slurm-wlm"),
+    "slurmdbd": "apt install slurmdbd",
+    "munged": "apt install munge",
+    "mariadb-install-db": "apt install mariadb-server",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")

@@ -76,11 +76,21 @@ def test_a_signal_to_the_command_ends_everything(tmp_path, number, status):
     _wait_for(lambda: _left(running, folder) == ([], False, []))
 
 
-def test_a_daemon_that_does_not_start_is_quoted_and_leaves_nothing(monkeypatch, tmp_path):
+def test_a_daemon_that_does_not_start_is_quoted_and_leaves_nothing(monkeypatch):
     """In a folder that others may not enter, munged refuses: the error quotes it, and all is taken down again."""
+    with tempfile.TemporaryDirectory(prefix="ck-") as private:
+        monkeypatch.setattr(tempfile, "tempdir", private)
+        with pytest.raises(
+            CourseKitError, match=r"^munged .* did not start: .*execute permissions for all required on"
+        ):
+            Cluster(load_site(ROOT, SITE)).__enter__()
+        assert list(Path(private).iterdir()) == []
+
+
+def test_a_long_path_is_refused(monkeypatch, tmp_path):
+    """Sockets have short paths: a long TMPDIR is refused with the remedy, and not even a folder is made."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    tmp_path.chmod(0o700)
-    with pytest.raises(CourseKitError, match=r"^munged .* did not start: .*execute permissions for all required on"):
+    with pytest.raises(CourseKitError, match=r"too long a path for Slurm's sockets: set it to /tmp\.$"):
         Cluster(load_site(ROOT, SITE)).__enter__()
     assert list(tmp_path.iterdir()) == []
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from coursekit.sites.profile import Site
 
 PREFIX = "coursekit-rehearsal-"
+# A socket's path has at most 107 bytes; those of slurmd and its steps take up to 70 of them.
+MAX_FOLDER_LENGTH = 48
+NUM_RANDOM = 8  # characters that tempfile adds
 
 
 class Cluster:
@@ -58,7 +61,7 @@ class Cluster:
 
     def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
         check_needs(self.site)
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.folder = _make_folder()
         try:
             places, ports = Places(self.folder), free_ports(self._shape)
             self.environ = write_files(self._shape, places, ports)
@@ -105,3 +108,10 @@ class Cluster:
         if self._daemons is None:
             raise CourseKitError("this rehearsal's Slurm does not run: use it inside its `with` block.")
         return self._daemons
+
+
+def _make_folder() -> Path:
+    parent = tempfile.gettempdir()
+    if len(parent) + len("/") + len(PREFIX) + NUM_RANDOM > MAX_FOLDER_LENGTH:
+        raise CourseKitError(f"TMPDIR is {parent}, too long a path for Slurm's sockets: set it to /tmp.")
+    return Path(tempfile.mkdtemp(prefix=PREFIX))

@@ -82,16 +82,19 @@ class Daemons:
         """Run one of Slurm's commands and return what it prints.
 
         Raises:
-            CourseKitError: it failed.
+            CourseKitError: it failed, or gave no answer.
         """
-        done = subprocess.run(
-            command,
-            env={**plain_environment(), **self._environ},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=COMMAND_TIMEOUT_S,
-        )
+        try:
+            done = subprocess.run(
+                command,
+                env={**plain_environment(), **self._environ},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=COMMAND_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            raise CourseKitError(f"{' '.join(command)} gave no answer in {COMMAND_TIMEOUT_S:g} s.") from None
         if done.returncode:
             raise CourseKitError(f"{' '.join(command)} failed: {(done.stderr or done.stdout).strip()}")
         return done.stdout
