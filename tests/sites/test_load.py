@@ -22,7 +22,7 @@ def refusal(checkout) -> str:
         ("billing_unit =", "", "title, status, summary, default_partition, num_nodes, internet_on_nodes"),
         ("account_example =", " [access]", "login, account_example, notes"),
         ("shell =", " [software]", "shell, before, modules, after, srun_options, environment, notes"),
-        ("gpu_of_rank =", " [launch]", "gpu_of_rank, srun_options, mpi, controller, interface"),
+        ("gpu_of_rank =", " [launch]", "gpu_of_rank, srun_options, mpi, interface"),
         ("imagenet =", " [storage]", "scratch_variable, dataset_variable, imagenet, notes"),
         ("tunnel =", " [jupyter]", "address, tunnel, notes"),
         ('slurm_name = "abyss"', " [partitions.deep]", "slurm_name, requested, gpu, gpu_request, num_gpus_per_node"),
@@ -72,11 +72,6 @@ def test_a_missing_key_is_named(checkout, line, place, key):
             'default_partition = "deep"',
             'default_partition = "abyss"',
             "{}: default_partition is 'abyss', but must be one of deep, test.",
-        ),
-        (
-            'mpi = "pmix"',
-            'controller = "pmix"',
-            "{} [launch]: controller is 'pmix', but must be one of gloo, mpi.",
         ),
         (
             'qos = ["dive"]',

@@ -3,7 +3,7 @@
 The job script says by variables what only it knows:
 
 - `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
-- `COURSEKIT_CONTROLLER`: what joins ranks, `gloo` or `mpi`; and `COURSEKIT_MPI` how srun prepares MPI.
+- `COURSEKIT_CONTROLLER`: `gloo` or `mpi`, to overrule what joins ranks; `COURSEKIT_MPI`: how srun prepares MPI.
 - `COURSEKIT_INTERFACE`: the network between the nodes.
 - `COURSEKIT_SRUN_FLAGS`: further options, such as a container.
 """
@@ -34,8 +34,17 @@ def has_tasks_for(num_ranks: int) -> bool:
 
 
 def joined_by_mpi() -> bool:
-    """Whether ranks find each other through MPI; for a Horovod that was built without Gloo."""
-    return os.environ.get("COURSEKIT_CONTROLLER", "gloo") == "mpi"
+    """Whether ranks find each other through MPI: where Horovod was built without Gloo, or where the job wants it."""
+    wanted = os.environ.get("COURSEKIT_CONTROLLER")
+    return wanted == "mpi" if wanted else not _gloo_is_built()
+
+
+def _gloo_is_built() -> bool:
+    try:
+        import horovod.tensorflow as hvd  # noqa: PLC0415  # notebooks have imported it; scripts may never need it
+    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the ranks will explain it
+        return True
+    return bool(hvd.gloo_built())
 
 
 def interface() -> str | None:

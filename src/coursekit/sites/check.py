@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.sites.profile import CONTROLLERS, GPU_REQUESTS, STATUSES
+from coursekit.sites.profile import GPU_REQUESTS, STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,6 @@ def check_site(site: Site, where: str) -> None:
     """
     _check_choice(where, "status", site.status, STATUSES)
     _check_choice(where, "default_partition", site.default_partition, site.partitions)
-    _check_choice(f"{where} [launch]", "controller", site.launch.controller, CONTROLLERS)
     if not site.software.shell.startswith("#!"):
         raise CourseKitError(
             f"{where} [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}."

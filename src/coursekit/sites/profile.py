@@ -16,7 +16,6 @@ STATUSES = ("current", "retired")
 # How GPUs of a node are asked for, and the option for that many of them.
 GPU_REQUESTS = {"none": "", "gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}
 NO_GPU = "none"
-CONTROLLERS = ("gloo", "mpi")
 
 Count = Annotated[int, AtLeast(1)]
 MaybeLines = Annotated[tuple[str, ...], MAY_BE_EMPTY]
@@ -139,7 +138,6 @@ class Launch:
     Attributes:
         srun_options: for every job step of ranks, `--mpi` excepted.
         mpi: the value of `srun --mpi`; '' for the site's default.
-        controller: what joins the ranks of a notebook: `gloo`, or `mpi` where Horovod is built without Gloo.
         interface: the network interface for Gloo; '' for that of the host's name.
         gpu_of_rank: one sentence on which GPU a rank sees and pins.
     """
@@ -147,7 +145,6 @@ class Launch:
     gpu_of_rank: str
     srun_options: MaybeLines = ()
     mpi: MaybeText = ""
-    controller: str = "gloo"
     interface: MaybeText = ""
 
 

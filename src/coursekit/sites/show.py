@@ -80,7 +80,10 @@ def _show_software(console: Console, site: Site, marks: _Marks) -> None:
     options = " ".join(("srun", *mpi, *site.launch.srun_options, *software.srun_options))
     _lines(console, [f"{options} python train.py"], CODE)
     over = f" over {site.launch.interface}" if site.launch.interface else ""
-    _notes(console, [f"Ranks of a notebook meet by {site.launch.controller}{over}.", site.launch.gpu_of_rank])
+    _notes(
+        console,
+        [f"Ranks of a notebook meet over Gloo{over}, or over MPI where Horovod has no Gloo.", site.launch.gpu_of_rank],
+    )
 
 
 def _show_rest(console: Console, site: Site, marks: _Marks) -> None:

@@ -1,0 +1,5 @@
+"""`python -m coursekit` is `coursekit`."""
+
+from coursekit.cli import main
+
+main()
