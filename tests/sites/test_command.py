@@ -44,7 +44,7 @@ Software
 
 Ranks ?1
   srun --mpi=pmix python train.py
-  - Ranks of a notebook meet by gloo.
+  - Ranks of a notebook meet over Gloo, or over MPI where Horovod has no Gloo.
   - Every rank sees all GPUs of its node.
 
 Files
