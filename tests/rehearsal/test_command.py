@@ -61,6 +61,7 @@ def test_every_script_is_reported(course):
     assert jobs[LAB]["last_line"].startswith("01-sgd: ran to its end in ")
     assert jobs["bad"]["last_line"] == "this went wrong"
     assert jobs["refused"]["last_line"] == "sbatch: error: Batch job submission failed: Invalid feature specification"
+    assert "The end of what bad.sbatch printed:\nfirst\nthis went wrong\n" in done.stdout
     assert not (course / "jobs").exists()  # nothing was run in the checkout itself
 
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
 from coursekit.rehearsal.cluster import Cluster
 from coursekit.rehearsal.course import make_course
 from coursekit.rehearsal.jobs import Job, find_scripts, look, submit
 from coursekit.rehearsal.progress import Progress, table
-from coursekit.rehearsal.small_run import job_environment
+from coursekit.rehearsal.small_run import job_environment, small_run
 from coursekit.running.signals import StopSignals
 from coursekit.sites.load import load_site
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 SIGNAL_STATUS = 128
 POLL_S = 1.0
 S_PER_MIN = 60.0
+NUM_LOG_LINES = 40
 
 
 @click.command(
@@ -68,16 +68,21 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     chosen = () if keep and not scripts else find_scripts(root, site_name, scripts)
     console, stop = Console(), StopSignals()
     jobs: list[Job] = []
+    inviting = False
     try:
         with stop.handled(), Cluster(site, num_nodes) as cluster:
             # Inside the cluster's folder, which goes away even when this process is killed.
             course = make_course(root, cluster.folder / "course", complete=complete)
             jobs = _run(cluster, course, [path.name for path in chosen], console, limit_min * S_PER_MIN)
-            _report(console, jobs, site_name, num_nodes, json_file)
-            if keep:
+            _report(console, course, jobs)
+            if json_file:
+                content = {"site": site_name, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
+                json_file.write_text(json.dumps(content, indent=1) + "\n")
+            inviting = keep
+            if inviting:
                 _invite(console, cluster, course)
     except KeyboardInterrupt:
-        if not (keep and stop.received == signal.SIGINT):
+        if not (inviting and stop.received == signal.SIGINT):
             sys.exit(SIGNAL_STATUS + (stop.received or signal.SIGINT))
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
@@ -93,24 +98,27 @@ def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console,
             if all(job.ended for job in jobs):
                 return jobs
             if time.monotonic() > deadline:
-                waiting = ", ".join(job.script for job in jobs if not job.ended)
-                raise CourseKitError(f"not done after {limit_s / S_PER_MIN:g} min: {waiting}; allow more with --limit.")
+                console.print(f"Not done after {limit_s / S_PER_MIN:g} min; allow more with --limit.")
+                return jobs
             time.sleep(POLL_S)
             jobs = look(cluster, course, jobs)
 
 
-def _report(console: Console, jobs: Sequence[Job], site: str, num_nodes: int, json_file: Path | None) -> None:
+def _report(console: Console, course: Path, jobs: Sequence[Job]) -> None:
+    """Show the table, and the end of the log of each job that was not good: the log itself will be gone."""
     if jobs:
         console.print(table(jobs))
-    if json_file:
-        content = {"site": site, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
-        json_file.write_text(json.dumps(content, indent=1) + "\n")
+    for job in jobs:
+        lines = [] if job.good else job.log_text(course).splitlines()
+        if lines:
+            console.print(f"The end of what {job.script} printed:")
+            console.print("\n".join(lines[-NUM_LOG_LINES:]), markup=False, highlight=False, soft_wrap=True)
 
 
 def _invite(console: Console, cluster: Cluster, course: Path) -> None:
     """Say how to use the Slurm from another terminal, and wait for Ctrl-C."""
     console.print(f"The Slurm of {cluster.site.name} is up. In another terminal:", highlight=False)
-    for name, value in cluster.environ.items():
+    for name, value in {**cluster.environ, **small_run()}.items():
         console.print(f"  export {name}={shlex.quote(value)}", highlight=False, soft_wrap=True)
     console.print(f"  cd {course}", highlight=False, soft_wrap=True)
     console.print("and then sinfo, sbatch, squeue, sacct. Ctrl-C here ends it, with all its jobs.", highlight=False)

@@ -61,6 +61,11 @@ class Job:
         """Whether it did what it is for."""
         return self.state in {COMPLETED, ANSWERED}
 
+    def log_text(self, course: Path) -> str:
+        """Return what it has printed so far."""
+        log = course / f"{self.script.removesuffix('.sbatch')}-{self.job_id}.out"
+        return log.read_text(errors="replace").strip() if log.exists() else ""
+
 
 def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...]:
     """Return a site's committed job scripts, all or those named: by path, by name, or by the beginning of a name.
@@ -115,8 +120,7 @@ def _updated(cluster: Cluster, course: Path, job: Job, rows: Mapping[str, tuple[
     if job.ended or job.job_id not in rows:
         return job
     state, elapsed_s, nodes = rows[job.job_id]
-    log = course / f"{job.script.removesuffix('.sbatch')}-{job.job_id}.out"
-    text = log.read_text(errors="replace").strip() if log.exists() else ""
+    text = job.log_text(course)
     now = replace(job, state=state, elapsed_s=elapsed_s, nodes=nodes, last_line=text.rpartition("\n")[2].strip())
     address = JUPYTER_URL.search(text)
     if state in RUNNING and address and jupyter_answers(int(address[1]), address[2]):

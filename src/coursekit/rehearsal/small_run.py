@@ -10,7 +10,6 @@ from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.rehearsal.slurm_files import LOOPBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from coursekit.rehearsal.cluster import Cluster
@@ -36,8 +35,9 @@ def job_environment(cluster: Cluster, home: Path) -> dict[str, str]:
     settings.mkdir(parents=True, exist_ok=True)
     # At a site nobody is root; here everybody is, which JupyterLab refuses unless told.
     (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": {"allow_root": True}}))
-    return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **_small_run(os.environ)}
+    return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **small_run()}
 
 
-def _small_run(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ.get(name, value) for name, value in SMALL_RUN.items()}
+def small_run() -> dict[str, str]:
+    """Return the variables of a small run, with what the caller's environment says in their place."""
+    return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
