@@ -22,6 +22,7 @@ REMEDIES = {
     "slurmdbd": "apt install slurmdbd",
     "munged": "apt install munge",
     "mariadb-install-db": "apt install mariadb-server",
+    "shellcheck": "apt install shellcheck",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")

@@ -10,7 +10,14 @@ import pytest
 from coursekit.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "labs/README.md", "tests/answers/README.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/sites.md",
+    "labs/README.md",
+    "tests/answers/README.md",
+)
 
 
 def make_targets():
