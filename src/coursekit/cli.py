@@ -25,7 +25,7 @@ COMMANDS = {
     "run": "coursekit.running.command:run",
     "script": "coursekit.building.script_command:script",
     "sites": "coursekit.sites.command:sites",
-    "submit": "coursekit.jobs.command:submit",
+    "submit": "coursekit.jobs.submit_command:submit",
 }
 
 

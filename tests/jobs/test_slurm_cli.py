@@ -65,3 +65,16 @@ def test_a_job_does_not_inherit_the_job_it_was_submitted_from(monkeypatch):
     kept = job_environment()
     assert {name for name in kept if kept[name] == "7"} >= {"SLURM_CONF", "SBATCH_ACCOUNT", "SLURM_CLUSTERS", "HOME"}
     assert not {*inherited, "HOROVOD_RANK"} & kept.keys()
+
+
+@pytest.mark.needs("squeue")
+def test_a_controller_that_is_down(monkeypatch, tmp_path):
+    """Where nobody answers, one sentence says where to go, whichever command was called."""
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(
+        "ClusterName=x\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort=1\nMessageTimeout=2\nNodeName=n\n"
+    )
+    monkeypatch.setenv("SLURM_CONF", str(conf))
+    for words in (["squeue"], ["scancel", "5"], ["sbatch", "--wrap=true"]):
+        with pytest.raises(SlurmError, match=rf"^{words[0]} finds no Slurm: go to a login node, or try later"):
+            call(*words)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nbgrader.preprocessors import IgnorePattern
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from coursekit.errors import CourseKitError
+from coursekit.grading.cell_score import CellScore
 from coursekit.grading.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:
@@ -18,28 +18,6 @@ if TYPE_CHECKING:
 
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 NOT_RUN = "NotRun: this cell was not executed"
-
-
-@dataclass(frozen=True)
-class CellScore:
-    """What one test cell earned.
-
-    Attributes:
-        grade_id: Name of the cell.
-        points: Points earned, from 0 to `max_points`.
-        max_points: Points of a cell that passes.
-        message: Empty when the cell passed, else the error without its traceback ("AssertionError: ...").
-    """
-
-    grade_id: str
-    points: float
-    max_points: float
-    message: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether the test passed; a test of 0 points can fail too."""
-        return not self.message
 
 
 def is_test(cell: NotebookNode) -> bool:

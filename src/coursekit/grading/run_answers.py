@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from coursekit.grading.cell_score import CellScore
 from coursekit.grading.concerned import Lab
 from coursekit.grading.execute import execute
-from coursekit.grading.points import CellScore, score
+from coursekit.grading.points import score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

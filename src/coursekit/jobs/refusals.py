@@ -78,7 +78,6 @@ REFUSALS: tuple[Row, ...] = (
     Row("Access/permission denied", "you may not submit jobs there: ask the site's support"),
     Row("Invalid user id", "Slurm does not know you: ask the site's support"),
     Row("System submissions disabled", "the site takes no jobs at present, for maintenance perhaps: try later"),
-    Row("Unable to contact slurm controller", "Slurm does not answer: it is down or under maintenance, try later"),
     Row(
         "Socket timed out on send/recv operation",
         "Slurm is too busy to answer: look with `coursekit jobs`, then try again",

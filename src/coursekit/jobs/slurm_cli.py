@@ -27,6 +27,9 @@ JOB_PREFIXES = (
 # What a kernel has for its own output (ipykernel's `init_io` and its launcher); a log would fill with colour codes.
 KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "PAGER", "GIT_PAGER", "JPY_PARENT_PID"}
 
+# What Slurm's commands say where no controller is configured, or where it is down.
+NO_SLURM = ("Could not establish a configuration source", "Unable to contact slurm controller")
+
 
 class SlurmError(CourseKitError):
     """A command of Slurm failed.
@@ -64,6 +67,8 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
         raise SlurmError(f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.") from None
     if ended.returncode:
         said = _without_prefix(ended.stderr, program)
+        if any(words in said for words in NO_SLURM):
+            raise SlurmError(f"{program} finds no Slurm: go to a login node, or try later if you are on one ({said}).")
         raise SlurmError(f"{program} failed: {said or f'exit status {ended.returncode}'}", said)
     return ended.stdout
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from coursekit.grading.points import CellScore
+    from coursekit.grading.cell_score import CellScore
     from coursekit.running.facts import Facts
     from coursekit.running.plan import LabRun
 

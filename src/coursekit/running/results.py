@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from coursekit.grading.points import CellScore
+from coursekit.grading.cell_score import CellScore
 from coursekit.running.facts import Facts
 
 if TYPE_CHECKING:
