@@ -57,7 +57,7 @@ def test_every_script_is_reported(course):
         "jupyter": "ANSWERED",
         "refused": "REFUSED",
     }
-    assert jobs["good"]["nodes"] == "deep-[1-2]"
+    assert jobs["good"]["nodes"] == "deep-[1-2]", done.stdout
     assert jobs[LAB]["last_line"].startswith("01-sgd: ran to its end in ")
     assert jobs["bad"]["last_line"] == "this went wrong"
     assert jobs["refused"]["last_line"] == "sbatch: error: Batch job submission failed: Invalid feature specification"

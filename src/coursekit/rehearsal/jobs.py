@@ -28,6 +28,8 @@ REFUSED = "REFUSED"  # our word: sbatch did not take it
 ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONFIGURING"}
 RUNNING = {"RUNNING", "COMPLETING"}
+# The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
+PROVISIONAL = "allocation"
 JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
@@ -108,11 +110,12 @@ def look(cluster: Cluster, course: Path, jobs: Sequence[Job]) -> list[Job]:
     running = [job.job_id for job in jobs if not job.ended]
     if not running:
         return list(jobs)
-    words = ("--allocations", "--noheader", "--parsable2", "--format=JobID,State,ElapsedRaw,NodeList")
+    words = ("--allocations", "--noheader", "--parsable2", "--format=JobID,State,ElapsedRaw,NodeList,JobName")
     rows = {}
     for line in cluster.call("sacct", *words, f"--jobs={','.join(running)}").splitlines():
-        job_id, state, elapsed_s, nodes = line.split("|")
-        rows[job_id] = (state.split()[0], int(elapsed_s), nodes)
+        job_id, state, elapsed_s, nodes, name = line.split("|")
+        if name != PROVISIONAL:
+            rows[job_id] = (state.split()[0], int(elapsed_s), nodes)
     return [_updated(cluster, course, job, rows) for job in jobs]
 
 
