@@ -150,7 +150,7 @@ def _script(root: Path, wish: Wish, lab: Lab, site: Site) -> tuple[Path, str]:
     if wish.is_plain:
         path = root / JOBS / site.name / f"{name}{SUFFIX}"
         if not path.is_file():
-            raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit render {site.name}`.")
+            raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
         return path, ""
     if wish.num_nodes is not None and wish.num_nodes < 1:
         raise CourseKitError(f"--nodes is {wish.num_nodes}, but a job has at least 1 node.")

@@ -18,7 +18,7 @@ STEPS = """## How to add a machine
 nothing else in the project names a machine.
 2. `coursekit sites check <name>` says what is unknown, missing, or does not fit; \
 `coursekit sites show <name>` shows the rest.
-3. `coursekit render` makes its job scripts in `slurm/jobs/<name>/`, and `coursekit build` refreshes this page.
+3. `coursekit build` makes its job scripts in `slurm/jobs/<name>/`, and refreshes this page.
 4. `coursekit rehearse --site <name>` submits them to a Slurm of that shape.
 5. On the machine, try what you were not sure of; until then, `[[confirm]]` says so.
 
