@@ -36,11 +36,13 @@ def leave(root, folder, minutes, result):
 def test_the_last_start_counts(tmp_path):
     """A job that was put back into the queue leaves a folder for each start; the tenth comes after the ninth."""
     assert (read_result(tmp_path, JOB), executed_notebook(tmp_path, JOB)) == (None, None)
-    for number, folder in enumerate(("01-sgd-7", "01-sgd-7-restart-9", "01-sgd-7-restart-10")):
+    for number, folder in enumerate(("01-sgd-7", "01-sgd-7-attempt-9", "01-sgd-7-attempt-10")):
         result = replace(RESULT, reason=folder)
         leave(tmp_path, folder, minutes=1 + number, result=result)
         assert read_result(tmp_path, JOB) == result
         assert executed_notebook(tmp_path, JOB) == tmp_path / "jobs" / folder / "01-sgd.ipynb"
+    (tmp_path / "jobs" / "01-sgd-7-attempt-11").mkdir()  # this start left nothing, and the one before is not its own
+    assert (read_result(tmp_path, JOB), executed_notebook(tmp_path, JOB)) == (None, None)
 
 
 def test_an_older_job_of_the_same_number_is_another(tmp_path):

@@ -91,6 +91,4 @@ def test_a_site_without_scripts(course, tmp_path):
     script.unlink()
     with pytest.raises(CourseKitError) as refused:
         submit_wish(tmp_path / "course", Wish("01", "karolina"))
-    assert str(refused.value) == (
-        "slurm/jobs/karolina/01-sgd.sbatch is missing: make it with `coursekit build`."
-    )
+    assert str(refused.value) == ("slurm/jobs/karolina/01-sgd.sbatch is missing: make it with `coursekit build`.")

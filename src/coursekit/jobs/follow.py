@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coursekit.jobs.remembered import SubmittedJob
 
 READ_S = 1.0  # between looks at the log
-FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 20.0  # between questions to Slurm, which serves everybody: ever longer
+FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
 PATIENCE_S = 600.0  # how long Slurm may be out of reach
 LATE_S = 20.0  # how late files of another node may appear on a parallel file system
 
@@ -109,8 +109,10 @@ class Watch:
         return self._state
 
     def _tell(self, what: tuple[str, ...], sentence: str) -> None:
-        if sentence and what != self._told:
-            self._write(f"{sentence}\n")
+        if what != self._told:
+            self._pause_s = FIRST_PAUSE_S  # one change is often followed by the next
+            if sentence:
+                self._write(f"{sentence}\n")
         self._told = what
 
 

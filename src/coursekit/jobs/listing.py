@@ -116,15 +116,22 @@ def _is_ours(root: Path, state: JobState) -> bool:
 
 
 def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:
-    waits = state.state == PENDING
-    words = explain_pending(job.job_id, state.reason, state.start) if waits else _last_words(root, job)
+    if state.state == PENDING:
+        words = explain_pending(job.job_id, state.reason, state.start).partition(" waits: ")[2]
+    else:
+        is_over = state.ended or state.state == UNKNOWN  # else a result is that of an earlier start
+        words = (_verdict(root, job) if is_over else "") or _last_line(root, job)
     return ListedJob(job, state.state, state.elapsed, words)
 
 
-def _last_words(root: Path, job: SubmittedJob) -> str:
-    """Return the verdict with its points, else the last line of the log."""
+def _verdict(root: Path, job: SubmittedJob) -> str:
     result = read_result(root, job)
-    if result:
-        return f"{result.verdict}, {format_points(result)} points" if result.scores else result.verdict
+    if result is None:
+        return ""
+    return f"{result.verdict}, {format_points(result)} points" if result.scores else result.verdict
+
+
+def _last_line(root: Path, job: SubmittedJob) -> str:
+    """Return the log's last line, in which job scripts say how it went."""
     lines = [line for line in read_tail(root / job.log).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
+    return lines[-1].strip().removeprefix(f"{job.name}: ") if lines else ""

@@ -96,14 +96,9 @@ def display_picture(picture: Picture) -> None:
 
 
 def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:
-    """Return a file of the job's last start: one that was put back into the queue has a folder for each."""
+    """Return a file of the job's last start; Slurm may start a job again, and earlier starts had ends of their own."""
+    first = root / job.folder
+    starts = {int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{first.name}-attempt-*[0-9]")}
+    path = (starts[max(starts)] if starts else first) / name
     oldest = datetime.fromisoformat(job.submitted).timestamp() - CLOCK_TOLERANCE_S
-    folder = root / job.folder
-    restarts = sorted(
-        folder.parent.glob(f"{folder.name}-restart-*"), key=lambda path: int(path.name.rpartition("-")[2])
-    )
-    for start in (*reversed(restarts), folder):
-        path = start / name
-        if path.is_file() and path.stat().st_mtime > oldest:
-            return path
-    return None
+    return path if path.is_file() and path.stat().st_mtime > oldest else None

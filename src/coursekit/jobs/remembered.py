@@ -51,7 +51,7 @@ class SubmittedJob:
 
     @property
     def folder(self) -> str:
-        """The folder in which the job leaves the executed notebook and its result; a restart adds `-restart-1`."""
+        """The folder of the executed notebook and its result; a second start adds `-attempt-2`."""
         return f"{FOLDER}/{self.name}-{self.job_id}"
 
 
