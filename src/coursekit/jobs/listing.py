@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TRAIN = "-train"
+CLOCK_TOLERANCE = timedelta(minutes=2)  # between the controller and this machine
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
     """Remember jobs of this checkout that `sbatch` itself has submitted, arrays excepted, before Slurm forgets them."""
     for job_id, state in queue.items():
         if JOB_ID.fullmatch(job_id) and _is_ours(root, state):
-            known = recall(root, job_id)
-            if not known or known.name != state.name:  # Slurm's numbers begin again after a new installation
-                remember(root, adopted(root, job_id, state))
+            seen = adopted(root, job_id, state)
+            if _is_another(recall(root, job_id), seen):
+                remember(root, seen)
 
 
 def adopted(root: Path, job_id: str, state: JobState) -> SubmittedJob:
@@ -107,6 +108,14 @@ def cancel(job_id: str | int) -> str:
         return f"Job {job.job_id} ({job.name}) has ended already: {state}."
     call("scancel", job.job_id)
     return f"Job {job.job_id} ({job.name}) is cancelled."
+
+
+def _is_another(known: SubmittedJob | None, seen: SubmittedJob) -> bool:
+    """Whether a job is not the one that is known by its number: numbers begin again after a new installation."""
+    if known is None or known.name != seen.name:
+        return True
+    later = datetime.fromisoformat(seen.submitted) - datetime.fromisoformat(known.submitted)
+    return known.ending is not None and later > CLOCK_TOLERANCE
 
 
 def _is_ours(root: Path, state: JobState) -> bool:
