@@ -18,10 +18,12 @@ REMEDIES = {
     "mpirun": "apt install openmpi-bin",
     "chromium": "apt install chromium",
     "bwrap": "apt install bubblewrap",
-    **dict.fromkeys(("srun", "slurmctld", "slurmd"), "apt install slurm-wlm"),
+    **dict.fromkeys(("srun", "sbatch", "squeue", "slurmctld", "slurmd"), "apt install slurm-wlm"),
     "slurmdbd": "apt install slurmdbd",
     "munged": "apt install munge",
-    "mariadb-install-db": "apt install mariadb-server",
+    **dict.fromkeys(("mariadb-install-db", "mariadbd"), "apt install mariadb-server"),
+    "gcc": "apt install gcc libslurm-dev",
+    "unshare": "apt install util-linux",
     "shellcheck": "apt install shellcheck",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.

@@ -1,5 +1,18 @@
-"""The one error that users see as a sentence instead of a traceback."""
+"""Errors that users see as a message instead of a traceback."""
+
+from __future__ import annotations
 
 
-class CourseKitError(Exception):
+class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
+    """An exception of which notebooks show the message alone.
+
+    The frames between the student's cell and the place where it was raised are the kit's own and explain nothing.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class CourseKitError(ShownAsMessage):
     """Something the user can mend: the message says what was wrong, where, and what to do."""

@@ -7,8 +7,8 @@ import warnings
 from contextlib import AbstractContextManager, ExitStack, redirect_stderr
 from dataclasses import dataclass
 
+from coursekit.errors import ShownAsMessage
 from coursekit.ranks import RankError
-from coursekit.ranks.errors import ShownAsMessage
 
 
 class CheckError(ShownAsMessage, AssertionError):

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-
-class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
-    """An exception of which notebooks show the message alone.
-
-    The frames between the student's cell and the place where it was raised are the kit's own and explain nothing.
-    """
-
-    def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows in place of a traceback."""
-        return [f"{type(self).__name__}: {self}"]
+from coursekit.errors import ShownAsMessage
 
 
 class RankError(ShownAsMessage, RuntimeError):
