@@ -22,7 +22,7 @@ REMEDIES = {
     "slurmdbd": "apt install slurmdbd",
     "munged": "apt install munge",
     **dict.fromkeys(("mariadb-install-db", "mariadbd"), "apt install mariadb-server"),
-    "gcc": "apt install gcc libslurm-dev",
+    "gcc": "apt install g++ libslurm-dev",
     "unshare": "apt install util-linux",
     "shellcheck": "apt install shellcheck",
 }

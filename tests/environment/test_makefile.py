@@ -79,5 +79,5 @@ def test_check_fails_when_labs_are_stale(tmp_path, checkout, programs):
     for outcome in (stale, call("make", "check")):
         assert outcome.returncode == 2
         assert outcome.stderr.splitlines()[0] == (
-            "make check: labs/ is not what solutions/ makes: run make labs and commit labs/."
+            "make check: these are not what solutions/ and slurm/ make: run make labs and commit them."
         )
