@@ -90,3 +90,24 @@ def test_a_variable_that_assigns_nothing_is_refused(tmp_path, text):
         f"coursekit: COURSEKIT_PARAMETERS: {name!r} is no assignment: write name=value, with blanks in between.\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+
+
+def test_a_notebook_that_is_missing_or_damaged_is_refused(tmp_path):
+    """One sentence names the file, before anything runs, and leaves no folder."""
+    course = make_course(ROOT, tmp_path / "course")
+    mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
+
+    mine.write_text('{"cells": [')
+    damaged = coursekit(course, {**os.environ}, "execute", "01")
+    mine.unlink()
+    missing = coursekit(course, {**os.environ}, "execute", "01")
+
+    sentence = (
+        "coursekit: labs/01-sgd/01-sgd.ipynb is not a notebook that can be read (Notebook does not appear to be JSON"
+    )
+    assert damaged.stderr.startswith(sentence)
+    assert missing.stderr == (
+        "coursekit: labs/01-sgd/01-sgd.ipynb is missing: fetch the lab, or put your notebook there.\n"
+    )
+    assert [done.returncode for done in (damaged, missing)] == [1, 1]
+    assert not (course / "jobs").exists()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 JOBS = "jobs"
 RESULT = "result.json"
 INJECTED = "injected-parameters"
+NUM_SHOWN = 80  # characters of a file that is no notebook
 
 
 @click.command(epilog="Example: coursekit execute 02 --ranks 4")
@@ -54,8 +55,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     root = find_root()
     chosen = replace(select_labs(root, [lab])[0], small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
-    if not notebook.is_file():
-        raise CourseKitError(f"{notebook.relative_to(root)} is missing: fetch the lab, or put your notebook there.")
+    _check_readable(notebook, notebook.relative_to(root))
     values = {**given_by_environment([notebook]), **dict(given)}
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
     folder = _new_folder(root, chosen.name)
@@ -69,6 +69,17 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     write_atomically(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
     print(_last_line(result, executed.relative_to(root)), flush=True)
     sys.exit(0 if _ran_to_the_end(result) else 1)
+
+
+def _check_readable(notebook: Path, shown: Path) -> None:
+    """Refuse what is no notebook before anything starts."""
+    try:
+        nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
+    except FileNotFoundError:
+        raise CourseKitError(f"{shown} is missing: fetch the lab, or put your notebook there.") from None
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        reason = str(error).partition("\n")[0][:NUM_SHOWN]
+        raise CourseKitError(f"{shown} is not a notebook that can be read ({reason}): fetch the lab again.") from None
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
