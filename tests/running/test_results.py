@@ -10,6 +10,7 @@ from coursekit.grading.points import CellScore
 from coursekit.running.facts import Facts
 from coursekit.running.folders import read_result, save_result
 from coursekit.running.results import FailedCell, LabResult, write_atomically
+from coursekit.running.words import format_speed
 
 RESULT = LabResult(
     lab="01-a",
@@ -51,3 +52,11 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
     with pytest.raises(UnicodeEncodeError):
         write_atomically(path, "x" * 100_000 + "\udc80")
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("images_per_s", "text"), [(0.0, "-"), (0.256, "0.256"), (61.54, "61.5"), (100.4, "100"), (2409.6, "2410")]
+)
+def test_speeds_are_short_and_plain(images_per_s, text):
+    """Three digits where decimals matter, whole numbers above, a dash where nothing was measured."""
+    assert format_speed(images_per_s) == text

@@ -12,6 +12,7 @@ MB_PER_GB = 1000
 SECONDS_PER_MINUTE = 60
 NOTHING = "-"
 NUM_COMMIT_DIGITS = 10
+WHOLE_FROM = 100  # from here on decimals say nothing
 
 
 def format_points(result: LabResult) -> str:
@@ -50,8 +51,10 @@ def describe_machine(facts: Facts) -> str:
 
 
 def format_speed(images_per_s: float) -> str:
-    """Return images per second of all ranks together, to three digits."""
-    return f"{images_per_s:.3g}" if images_per_s else NOTHING
+    """Return images per second of all ranks together: "2410" or "61.5"."""
+    if not images_per_s:
+        return NOTHING
+    return f"{images_per_s:.0f}" if images_per_s >= WHOLE_FROM else f"{images_per_s:.3g}"
 
 
 def describe_versions(facts: Facts) -> str:

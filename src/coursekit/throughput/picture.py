@@ -72,7 +72,7 @@ def show_throughput(rows: Sequence[Row], reference: Sequence[Published] = PUBLIS
     show(*draw_throughput(rows, reference))
     best = max(rows, key=lambda row: sum(row.images_per_s))
     speed = {"num_ranks": best.num_ranks, "images_per_s": sum(best.images_per_s)}
-    words = f"{speed['images_per_s']:.3g} images/s on {best.num_ranks} rank(s) together"
+    words = f"{speed['images_per_s']:.0f} images/s on {best.num_ranks} rank(s) together"
     display({"text/plain": words, SPEED: speed}, raw=True)  # type: ignore[no-untyped-call]
 
 
