@@ -29,6 +29,7 @@ SCRIPT = f"slurm/jobs/karolina/{SCRIPT_NAME}.sbatch"
 NUM_EPOCHS = 40
 SMALL = "--model SmallCNN --image-size 32 --max-num-steps 2 --num-epochs"
 WAIT_S = 240
+QUIET_S = 8  # longer than Slurm takes to end a job and to requeue it
 SAVES = "trap 'echo saved' TERM; while :; do sleep 1 & wait $!; done"
 
 
@@ -38,7 +39,7 @@ def outcomes():
     with Cluster(load_site(ROOT, "karolina"), num_nodes=5) as cluster:
         site = Site(cluster, make_course(ROOT, cluster.folder / "course"))
         failing = site.sbatch(SCRIPT, epochs=NUM_EPOCHS)
-        endless = site.sbatch("--time=2", "--signal=B:TERM@30", SCRIPT, epochs=100_000)
+        endless = site.sbatch("--time=2", "--signal=B:USR1@30", SCRIPT, epochs=100_000)
         deaf = site.sbatch("--time=1", "--signal=B:TERM@20", "--job-name=deaf", "--output=%x-%j.out", "--wrap", SAVES)
         training = site.training(failing)
         _wait_for((training / "epoch-002.index").exists)
@@ -69,7 +70,7 @@ def test_a_job_whose_node_goes_down_goes_on_from_its_checkpoint(outcomes):
 
 
 def test_a_training_near_its_time_limit_goes_back_into_the_queue(outcomes):
-    """Ahead of the limit the script hears SIGTERM, says where its checkpoints are, and has itself started again."""
+    """Ahead of the limit the script hears SIGUSR1, says where its checkpoints are, and has itself started again."""
     said = rf"the time limit is near; .* are in .*\n.*: requeued as job {outcomes.endless}, to go on"
     assert re.search(said, outcomes.endless_log)
     assert outcomes.endless_num_epochs >= 1
@@ -78,6 +79,20 @@ def test_a_training_near_its_time_limit_goes_back_into_the_queue(outcomes):
 def test_a_job_that_does_not_end_is_killed_at_its_time_limit(outcomes):
     """A script that hears SIGTERM ahead of the limit, and then runs on, ends as TIMEOUT: the fixture waited for it."""
     assert "saved" in outcomes.deaf_log.splitlines()
+
+
+def test_a_training_that_is_cancelled_stays_cancelled():
+    """What `scancel` sends is not taken for the time limit, so nothing is requeued."""
+    with Cluster(load_site(ROOT, "local"), num_nodes=1) as cluster:
+        site = Site(cluster, make_course(ROOT, cluster.folder / "course"))
+        job_id = site.sbatch(SCRIPT.replace("karolina", "local"), epochs=100_000)
+        _wait_for((site.training(job_id) / "epoch-001.index").exists)
+        cluster.call("scancel", job_id)
+        _wait_for(lambda: "CANCELLED" in site.states(job_id))
+        time.sleep(QUIET_S)
+        queue = cluster.call("squeue", "--noheader", "--format=%T")
+        log = site.log(job_id, SCRIPT_NAME)
+    assert (queue, "requeued" in log) == ("", False)
 
 
 def test_a_node_comes_back():

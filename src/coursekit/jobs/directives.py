@@ -45,8 +45,8 @@ class Shape:
         return self.num_nodes * self.num_tasks_per_node
 
 
-def directives(
-    job_name: str, partition: Partition, shape: Shape, time_limit_min: int, event: Event
+def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
+    job_name: str, partition: Partition, shape: Shape, time_limit_min: int, signal: str, event: Event
 ) -> tuple[Directive, ...]:
     """Return the directives of a job.
 
@@ -55,6 +55,7 @@ def directives(
         partition: where it runs.
         shape: how much of it.
         time_limit_min: its time limit, cut to what the partition allows.
+        signal: what its script hears ahead of that limit.
         event: account, reservation and QOS of a workshop.
     """
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
@@ -69,7 +70,7 @@ def directives(
         Directive(f"--cpus-per-task={partition.num_cpus_per_gpu}", "a rank's share of the node"),
         *_gpus(partition, shape),
         Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
-        Directive(f"--signal=B:TERM@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
+        Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
         Directive("--requeue", "when a node fails, the job starts again"),
         Directive("--open-mode=append", "and goes on with the same log"),
     )

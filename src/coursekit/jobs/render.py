@@ -56,6 +56,14 @@ class Job:
         """The job's name, which is that of its script."""
         return job_name(self.pattern, self.lab)
 
+    @property
+    def signal(self) -> str:
+        """What its script hears ahead of the time limit.
+
+        A training then has itself requeued, which it must not when somebody cancels it: that comes as SIGTERM.
+        """
+        return "USR1" if self.pattern == "train" else "TERM"
+
     def shape(self, kind: Partition) -> Shape:
         """Return how much of its partition it asks for.
 
@@ -134,7 +142,10 @@ def render(root: Path, job: Job) -> str:
             lab=job.lab,
             shape=shape,
             script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
-            directives=[_line(one) for one in directives(job.name, kind, shape, _time_limit_min(root, job), job.event)],
+            directives=[
+                _line(one)
+                for one in directives(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event)
+            ],
             modules=(*site.software.modules, *kind.modules),
             account=site.access.account_example + kind.account_suffix,
         )
