@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.jobs.refusals import REFUSALS, account_form, explain_refusal
+from coursekit.jobs.refusals import REFUSALS, explain_refusal
 from coursekit.sites.load import load_site
+from coursekit.sites.words import account
 
 ROOT = Path(__file__).parents[2]
 OF_COMMANDS = {"unrecognized option", "Memory required by task is not available"}  # sbatch's own, or other versions'
@@ -34,9 +35,9 @@ def test_the_table_holds_slurms_own_words():
 def test_an_account_has_the_form_of_the_partition():
     """At a site whose accounts end with the kind of node, the remedy shows that end."""
     site = load_site(ROOT, "jean-zay")
-    suffixes = {account_form(site, key).partition("@")[2] for key in site.partitions}
+    suffixes = {account(site, site.partitions[key]).partition("@")[2] for key in site.partitions}
     assert suffixes >= {"v100", "a100", "h100"}
-    form = account_form(site, site.default_partition)
+    form = account(site, site.partitions[site.default_partition])
 
     words = "Invalid account or account/partition combination specified"
     assert explain_refusal(words, site, site.default_partition) == (

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from coursekit.jobs.rows import Row
+from coursekit.sites.words import account
 
 if TYPE_CHECKING:
     from coursekit.sites.profile import Site
@@ -103,11 +104,6 @@ def explain_refusal(words: str, site: Site, partition: str) -> str:
     return f"{site.name} refused the job. Slurm says: {words}.{_overriding()}"
 
 
-def account_form(site: Site, partition: str) -> str:
-    """Return what an account looks like for a partition: `abc@v100`."""
-    return f"{site.access.account_example}{site.partitions[partition].account_suffix}"
-
-
 def _facts(site: Site, partition: str) -> dict[str, str]:
     chosen = site.partitions[partition]
     hours, minutes = divmod(chosen.max_time_min, 60)
@@ -116,7 +112,7 @@ def _facts(site: Site, partition: str) -> dict[str, str]:
     limits = [_limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name]
     return {
         "partition": chosen.slurm_name,
-        "account": _account(account_form(site, partition)),
+        "account": _account(account(site, site.partitions[partition])),
         "qos": f" {qos}" if qos else "",
         "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
         "constraint": f" ({', '.join(constraint)})" if constraint else "",

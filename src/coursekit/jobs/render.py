@@ -14,6 +14,7 @@ from coursekit.jobs.event import NO_EVENT, Event
 from coursekit.jobs.lint import refuse_traps
 from coursekit.labs import find_labs, select_labs
 from coursekit.sites.load import load_site
+from coursekit.sites.words import account
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +148,7 @@ def render(root: Path, job: Job) -> str:
                 for one in directives(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event)
             ],
             modules=(*site.software.modules, *kind.modules),
-            account=site.access.account_example + kind.account_suffix,
+            account=account(site, kind),
         )
     )
     refuse_traps(text, f"{job.name}{SUFFIX} for {site.name}")

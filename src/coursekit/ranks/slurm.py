@@ -3,8 +3,8 @@
 A job step holds one fork server per node, which lives from the first run to the end of the notebook's process,
 so that the next run, whatever its number of ranks, starts as quickly as on one machine.
 Where MPI joins the ranks, each is a task of its own, since that is how MPI counts, and every run has a step of its own.
-Tasks connect to the notebook's process by TCP and
-prove with a key that they belong to it. When a connection closes, whichever side has ended, the other ends too.
+Tasks connect to the notebook's process by TCP and prove with a key that they belong to it.
+When a connection closes, whichever side has ended, the other ends too.
 """
 
 from __future__ import annotations

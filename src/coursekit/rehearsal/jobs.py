@@ -10,6 +10,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from coursekit.errors import CourseKitError
+from coursekit.jobs.render import JOBS
 from coursekit.rehearsal.slurm_files import LOOPBACK
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from coursekit.rehearsal.cluster import Cluster
 
-JOBS = "slurm/jobs"
 COMMAND_TIMEOUT_S = 60.0
 ANSWER_TIMEOUT_S = 5.0
 HTTP_OK = 200

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.sites.words import account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,7 @@ class Shape:
     @property
     def default_account(self) -> str:
         """The account that committed job scripts are to be charged to: that of the default partition."""
-        return account_of(self.site, self.site.partitions[self.site.default_partition])
+        return account(self.site, self.site.partitions[self.site.default_partition])
 
     def owner(self, node: str) -> Partition:
         """Return the partition that describes a node's hardware."""
@@ -64,8 +65,8 @@ def shape_of(site: Site, num_nodes: int) -> Shape:
         nodes[key] = nodes.get(key) or nodes[other]
     accounts: dict[str, tuple[str, ...]] = {}
     for key, partition in site.partitions.items():
-        account = account_of(site, partition)
-        accounts[account] = (*accounts.get(account, ()), key)
+        name = account(site, partition)
+        accounts[name] = (*accounts.get(name, ()), key)
     # The default partition first: Slurm tries partitions in this order.
     order = sorted(site.partitions, key=lambda key: key != site.default_partition)
     return Shape(site, {key: nodes[key] for key in order}, accounts)
@@ -77,16 +78,6 @@ def node_names(key: str, num_nodes: int) -> tuple[str, ...]:
     return tuple(f"{stem}-{number}" for number in range(1, num_nodes + 1))
 
 
-def account_of(site: Site, partition: Partition) -> str:
-    """Return the account of the rehearsal for a partition."""
-    return site.access.account_example + partition.account_suffix
-
-
 def qos_of(partition: Partition) -> tuple[str, ...]:
     """Return the QOS that are allowed in a partition, the default first."""
     return partition.qos or (STOCK_QOS,)
-
-
-def has_gpus(partition: Partition) -> bool:
-    """Whether a partition's nodes have GPUs; without, `num_gpus_per_node` counts ranks."""
-    return partition.gpu != "none"

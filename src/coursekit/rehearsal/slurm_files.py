@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.rehearsal.shape import account_of, has_gpus, qos_of
+from coursekit.rehearsal.shape import qos_of
+from coursekit.sites.words import account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +155,7 @@ def _node(shape: Shape, node: str, port: int) -> str:
         f"NodeName={node} NodeHostname={node} NodeAddr={LOOPBACK} Port={port}",
         f"CPUs={kind.num_cpus_per_node} RealMemory={kind.memory_gb * MIB_PER_GB}",
     ]
-    if has_gpus(kind):
+    if kind.has_gpus:
         words.append(f"Gres=gpu:{kind.num_gpus_per_node}")
     if features:
         words.append(f"Feature={','.join(features)}")
@@ -167,7 +168,7 @@ def _partition(shape: Shape, slurm_name: str) -> str:
     kinds = [shape.site.partitions[key] for key in keys]
     nodes = dict.fromkeys(node for key in keys for node in shape.nodes[key])
     # Slurm keeps accounts in lower case.
-    accounts = dict.fromkeys(account_of(shape.site, kind).lower() for kind in kinds)
+    accounts = dict.fromkeys(account(shape.site, kind).lower() for kind in kinds)
     allowed_qos = dict.fromkeys(name for kind in kinds for name in qos_of(kind))
     words = [
         f"PartitionName={slurm_name} Nodes={','.join(nodes)} State=UP",
@@ -188,7 +189,7 @@ def gres_conf(shape: Shape, places: Places) -> str:
     """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
     kinds = {node: shape.owner(node) for node in shape.all_nodes}
     return "".join(
-        f"NodeName={node} Name=gpu File={_gpu_files(kind, places)}\n" for node, kind in kinds.items() if has_gpus(kind)
+        f"NodeName={node} Name=gpu File={_gpu_files(kind, places)}\n" for node, kind in kinds.items() if kind.has_gpus
     )
 
 
