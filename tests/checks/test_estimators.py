@@ -13,12 +13,11 @@ from coursekit.checks import (
     estimator_data,
     estimator_evaluation,
     estimator_model,
-    estimator_ranks,
     estimator_runs,
-    spy,
     workers,
 )
 from coursekit.checks.spy_trial import Trial
+from coursekit.drivers import estimator_ranks, spy
 
 RATE = estimator_ranks.RATE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit.checks import spy
+from coursekit.drivers import spy
 
 NUM_CLASSES = 13
 SAMPLES = np.array([7, 0, 11, 7])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, spy_trial
-from coursekit.checks.spy import Sight
+from coursekit.drivers.spy import Sight
 
 NUM_CLASSES = 25
 NUM_STEPS = 8

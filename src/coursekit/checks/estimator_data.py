@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import owners, try_on_ranks
+from coursekit.drivers import estimator_ranks, spy
+from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import HANG_S
-from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.spy_trial import try_on_ranks
+from coursekit.drivers import estimator_ranks, spy
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.estimator_ranks import HANG_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable

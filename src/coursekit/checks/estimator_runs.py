@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import HANG_S, NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
-from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners, steps_of, try_on_ranks
+from coursekit.drivers import estimator_ranks, spy
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import keras_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.on_ranks import run_here
 from coursekit.checks.spy_trial import MOMENTUM, check_rates, check_same_weights, rates, steps_of, try_on_ranks
+from coursekit.drivers import keras_ranks, spy
+from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import keras_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.on_ranks import run_here
 from coursekit.checks.spy_trial import (
     MOMENTUM,
     SMALLEST_GAP,
@@ -21,6 +20,8 @@ from coursekit.checks.spy_trial import (
     steps_of,
     try_on_ranks,
 )
+from coursekit.drivers import keras_ranks, spy
+from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

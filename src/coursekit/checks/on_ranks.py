@@ -1,42 +1,136 @@
-"""How checks run an answer: on real ranks, quietly, on this machine's CPUs."""
+"""How checks run an answer: in this process or on real ranks of this machine, or where a judge keeps it.
+
+Everything that touches an answer goes through `call_here` and `run_here`, with a driver of `coursekit.drivers`.
+So a check is written once: in a notebook the answer is a function, in grading an `Answer` that stands for a function
+in a sandbox, to which only plain data travels and from which only plain data comes back.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit import ranks
+from coursekit.drivers.calls import call
+from coursekit.drivers.places import settle_and_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 TIMEOUT_S = 20.0
 
 
-def run_here(
-    function: Callable[..., Any],
+class Elsewhere(Protocol):
+    """Where answers live that are not functions of this process."""
+
+    def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
+        """Call the driver there; raises `AnswerError` when the answer did, or did not return in time."""
+
+    def run(  # noqa: PLR0913  # the settings of a launch
+        self,
+        driver: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        num_ranks: int,
+        ranks_per_node: int,
+        timeout_s: float,
+        private: Sequence[Any] | None,
+    ) -> list[Any]:
+        """Call the driver on ranks there; raises `RankError` and `RankTimeoutError` as `ranks.run` does."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A function of a student's that lives elsewhere; calling it calls that one.
+
+    Attributes:
+        name: its name in the student's notebook.
+        elsewhere: where it lives.
+    """
+
+    name: str
+    elsewhere: Elsewhere
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the function where it lives."""
+        return call_here(call, self, *args)
+
+
+class AnswerError(Exception):
+    """What an answer that lives elsewhere raised.
+
+    Attributes:
+        error_type: the name of its exception.
+    """
+
+    def __init__(self, error_type: str, text: str) -> None:
+        super().__init__(text)
+        self.error_type = error_type
+
+
+def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT_S) -> Any:
+    """Call `driver(*args)` in the process that holds the answers among `args`.
+
+    Args:
+        driver: a function of `coursekit.drivers`.
+        *args: answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples, dictionaries of them.
+        timeout_s: what a judge gives it; in a notebook the cell's own limit holds.
+    """
+    elsewhere = _elsewhere(args)
+    return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
+
+
+def run_here(  # settings with good defaults, by keyword
+    driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
     ranks_per_node: int | None = None,
     timeout_s: float = TIMEOUT_S,
+    private: Sequence[Any] | None = None,
 ) -> list[Any]:
-    """Run quietly on CPUs of this machine, also inside an allocation.
+    """Call `driver(*args)` on ranks, quietly, on CPUs of this machine, also inside an allocation.
 
     The properties are the same there, and a check must not wait for job steps or need a GPU for each of its ranks.
+
+    Args:
+        driver: a function of `coursekit.drivers`; `coursekit.drivers.places` says what it finds.
+        *args: as for `call_here`.
+        num_ranks: the world size.
+        ranks_per_node: as for `ranks.run`.
+        timeout_s: seconds for the whole launch.
+        private: for each rank a value that a judge shows to this rank alone.
+
+    Returns:
+        What the driver returned, in rank order.
     """
-    return ranks.run(
-        function,
-        *args,
-        num_ranks=num_ranks,
-        ranks_per_node=ranks_per_node or num_ranks,
-        timeout_s=timeout_s,
-        use_gpus=False,
-        show_output=False,
-    )
+    per_node = ranks_per_node or num_ranks
+    elsewhere = _elsewhere(args) or _elsewhere((driver,))
+    if elsewhere:
+        function = call if isinstance(driver, Answer) else driver
+        arguments = (driver, *args) if isinstance(driver, Answer) else args
+        return elsewhere.run(
+            function,
+            arguments,
+            num_ranks=num_ranks,
+            ranks_per_node=per_node,
+            timeout_s=timeout_s,
+            private=private,
+        )
+    with tempfile.TemporaryDirectory(prefix="check-") as parent:
+        return ranks.run(
+            settle_and_call,
+            parent,
+            private,
+            driver,
+            *args,
+            num_ranks=num_ranks,
+            ranks_per_node=per_node,
+            timeout_s=timeout_s,
+            use_gpus=False,
+            show_output=False,
+        )
 
 
-def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
-    """Call the answer on a rank on which Horovod is initialised already."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # only ranks import it
-
-    hvd.init()
-    return function(*args)
+def _elsewhere(args: tuple[Any, ...]) -> Elsewhere | None:
+    return next((arg.elsewhere for arg in args if isinstance(arg, Answer)), None)

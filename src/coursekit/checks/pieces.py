@@ -12,7 +12,8 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.linear import reference_limit
-from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.on_ranks import run_here
+from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy
 from coursekit.checks.check import require
-from coursekit.checks.on_ranks import run_here, with_horovod
+from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import check_colors, owners, try_on_ranks
+from coursekit.drivers import spy
+from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

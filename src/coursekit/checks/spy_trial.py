@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from coursekit.checks import spy
 from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
+from coursekit.drivers import spy
 from coursekit.ranks import RankError
 
 if TYPE_CHECKING:

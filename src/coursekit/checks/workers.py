@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import estimator_ranks, spy
 from coursekit.checks.check import require
-from coursekit.checks.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
-from coursekit.checks.on_ranks import with_horovod
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import check_rates, check_same_weights, owners, rates, steps_of, try_on_ranks
+from coursekit.drivers import estimator_ranks, spy
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

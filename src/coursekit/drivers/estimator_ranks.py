@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy
-from coursekit.checks.keras_ranks import NUM_SAMPLES, batches, own_samples
+from coursekit.drivers import spy
+from coursekit.drivers.keras_ranks import NUM_SAMPLES, batches, own_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

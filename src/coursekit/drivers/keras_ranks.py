@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy
 from coursekit.checks.spy_trial import MOMENTUM
+from coursekit.drivers import spy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
