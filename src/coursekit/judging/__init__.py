@@ -1,1 +1,1 @@
-"""From a staged hand-in and a running sandbox to a verdict: which tests passed, and what the instructor should know."""
+"""Points that can be trusted: a student's cells run in a sandbox, the instructor's tests outside, on plain data."""

@@ -1,7 +1,8 @@
-"""What the judge decided about one hand-in: plain data that is kept as JSON."""
+"""What judging says about one submission, as plain data that survives a crash: points, messages, flags."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flag:
-    """Something odd about a hand-in, for the instructor only.
+    """Something that the instructor should look at; students never see it.
 
     Attributes:
-        kind: A word or two by which flags are counted, such as "links".
-        text: One sentence.
+        kind: one word or two, the same for the same cause.
+        text: one sentence.
     """
 
     kind: str
@@ -26,19 +27,19 @@ class Flag:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one hand-in.
+    """What judging says about one submission.
 
     Attributes:
-        lab: Name of the lab.
-        student: Id of the student.
-        scores: One score per test cell, in the order of the notebook.
-        flags: For the instructor only.
-        fault: Why it needs another run, an infrastructure fault: then nothing is recorded; empty when there is none.
-        seconds: Wall-clock time of the run.
-        peak_memory_gb: Highest memory of its processes together, in 10^9 bytes.
-        sandbox: Name of the sandbox it ran in.
-        outputs: Cell id to what the cell printed, bounded; for instructors only.
-        key: Digest of answers, tests and environment: equal keys have equal verdicts.
+        lab: name of the lab.
+        student: their id.
+        scores: one for each test cell, in the order of the notebook.
+        flags: for the instructor only.
+        fault: '' or why the machine, not the student, needs another run; then nothing is recorded.
+        seconds: wall-clock time of run and judgement.
+        peak_memory_gb: the most memory that the run used at a time.
+        sandbox: what stood around it.
+        outputs: by id of a cell, what it printed, for the instructor only.
+        key: digest of the answers, the tests and the environment.
     """
 
     lab: str
@@ -49,16 +50,33 @@ class Verdict:
     seconds: float = 0.0
     peak_memory_gb: float = 0.0
     sandbox: str = ""
-    outputs: Mapping[str, str] = field(default_factory=dict, hash=False)
+    outputs: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the verdict as JSON values."""
-        return asdict(self)
+    @property
+    def points(self) -> float:
+        """The points earned."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def max_points(self) -> float:
+        """The points that could be earned."""
+        return sum(score.max_points for score in self.scores)
+
+    def dumps(self) -> str:
+        """Return the verdict as JSON."""
+        return json.dumps(asdict(self), indent=1)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Verdict:
-        """Return the verdict that `to_json` gave away."""
-        scores = tuple(CellScore(**score) for score in data["scores"])
-        flags = tuple(Flag(**flag) for flag in data["flags"])
-        return cls(**{**data, "scores": scores, "flags": flags})
+    def loads(cls, text: str) -> Verdict:
+        """Read what `dumps` wrote.
+
+        Raises:
+            ValueError: this is no verdict.
+        """
+        try:
+            data: dict[str, Any] = json.loads(text)
+            scores = tuple(CellScore(**score) for score in data.pop("scores"))
+            return cls(scores=scores, flags=tuple(Flag(**flag) for flag in data.pop("flags")), **data)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"no verdict: {error}") from None
