@@ -1,0 +1,122 @@
+"""The course folder: where things lie in it, and nbgrader's own parts made for it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from nbformat import NotebookNode
+
+COURSE = "course"
+NUM_LOG_LINES = 12
+NOT_SENTENCES = ("INFO", "DEBUG")
+
+
+@dataclass(frozen=True)
+class Course:
+    """One event: `folder` with `course.toml` and everything that nbgrader keeps, for the checkout `root`."""
+
+    root: Path
+    folder: Path
+    settings: Settings
+    config: Any = field(hash=False, compare=False, repr=False)
+
+    def released(self, lab: str) -> NotebookNode:
+        """Return a lab as students got it: from the course's release, else from labs/."""
+        for folder in (self.folder / "release", self.root / "labs"):
+            path = folder / lab / f"{lab}.ipynb"
+            if path.is_file():
+                return nbformat.read(path, as_version=4)
+        raise CourseKitError(f"{lab} was never released: run `coursekit course release {lab[:2]}`.")
+
+    def submitted(self, lab: str, student: str) -> Path:
+        """Return nbgrader's folder of what is graded."""
+        return self.folder / "submitted" / student / lab
+
+    def autograded(self, lab: str, student: str) -> Path:
+        """Return nbgrader's folder of what was graded."""
+        return self.folder / "autograded" / student / lab
+
+    def hand_ins(self, lab: str, student: str) -> Path:
+        """Return the folder with every version that a student handed in."""
+        return self.folder / "hand-ins" / lab / student
+
+    def due(self, lab: str) -> datetime | None:
+        """Return when a lab is due, in UTC without an offset; None when nothing is said."""
+        text = self.settings.due.get(lab)
+        return due_date(text, f"{SETTINGS} [due]: {lab}") if text else None
+
+    @contextmanager
+    def gradebook(self) -> Iterator[Any]:
+        """Open nbgrader's gradebook.
+
+        Raises:
+            CourseKitError: the database cannot be reached.
+        """
+        # nbgrader takes a second to import, which a mistake in the arguments should not cost.
+        from nbgrader.api import Gradebook  # noqa: PLC0415
+        from sqlalchemy.exc import OperationalError  # noqa: PLC0415
+
+        settings = self.config.CourseDirectory
+        try:
+            gradebook = Gradebook(settings.db_url, settings.course_id)
+        except (OperationalError, ModuleNotFoundError) as error:
+            reason = str(error).partition("\n")[0]
+            raise CourseKitError(
+                f"the gradebook cannot be opened ({reason}): start its server, "
+                f"or correct `database` in {self.folder.name}/{SETTINGS}."
+            ) from None
+        with gradebook:
+            yield gradebook
+
+    def api(self) -> Any:
+        """Return nbgrader's own interface to this folder."""
+        from nbgrader.apps.api import NbGraderAPI  # noqa: PLC0415 - as above
+        from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
+
+        return NbGraderAPI(CourseDirectory(config=self.config), config=self.config)
+
+
+def find_course(root: Path, folder: Path | None = None) -> Course:
+    """Return the course in `folder`, or in `root`/course.
+
+    Raises:
+        CourseKitError: there is none, or its files are wrong.
+    """
+    folder = (folder or root / COURSE).resolve()
+    if not (folder / SETTINGS).is_file():
+        raise CourseKitError(f"{folder} is no course folder: make one with `coursekit course init`.")
+    return Course(root, folder, load_settings(folder), _load_config(folder))
+
+
+def succeed(what: str, outcome: dict[str, Any]) -> None:
+    """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log."""
+    if outcome["success"]:
+        return
+    log = [line for line in outcome.get("log", "").splitlines() if not line.startswith(("[INFO]", "[DEBUG]"))]
+    lines = log or outcome.get("error", "").strip().splitlines()
+    raise CourseKitError(f"nbgrader could not {what}; its log says:\n" + "\n".join(lines[-NUM_LOG_LINES:]))
+
+
+def _load_config(folder: Path) -> Any:
+    """Read the configuration as nbgrader does."""
+    from traitlets.config import PyFileConfigLoader  # noqa: PLC0415 - heavy, as above
+
+    from coursekit.course.nbgrader_config import CONFIG  # noqa: PLC0415
+
+    if not (folder / CONFIG).is_file():
+        raise CourseKitError(f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again.")
+    return PyFileConfigLoader(CONFIG, path=str(folder)).load_config()

@@ -1,0 +1,130 @@
+"""Make a course folder, or complete one: nothing that exists is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coursekit.course.folder import Course, find_course
+from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, STUDENT_TEMPLATE, TEMPLATE
+from coursekit.course.roster import ROSTER, merge, read_roster, write_roster
+from coursekit.course.safe_files import write_file
+from coursekit.course.settings import SETTINGS, TEMPLATE as SETTINGS_TEMPLATE, check_database, check_name, load_settings
+from coursekit.errors import CourseKitError
+from coursekit.labs import find_labs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.course.roster import Student
+
+DEFAULT_NAME = "course"
+# Students pass through to the exchange, and may look at nothing else.
+FOLDER_MODE, PRIVATE_MODE = 0o711, 0o700
+PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins", "student")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What `init` did.
+
+    Attributes:
+        course: The course.
+        written: Names of the files that were not there before.
+        new_students: Ids that the gradebook did not have.
+        num_students: Students in the gradebook now.
+        differing: Ids whose names or addresses differ from what the roster of the course says; it was kept.
+        num_labs: Labs in the gradebook now.
+    """
+
+    course: Course
+    written: tuple[str, ...]
+    new_students: tuple[str, ...]
+    num_students: int
+    differing: tuple[str, ...]
+    num_labs: int
+
+
+def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, database: str | None) -> Made:
+    """Make a course in `folder`, or add to it what it lacks.
+
+    Args:
+        root: the course checkout.
+        folder: the course folder.
+        name: nbgrader's course id; None keeps the one there, or takes a default.
+        roster: CSV file with students to add; None takes those of the course's own roster.
+        database: URL of the gradebook's database; None keeps the one there, or takes SQLite.
+
+    Raises:
+        CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
+    """
+    check_name(name or DEFAULT_NAME, "--name")
+    check_database(database or "", "--database")
+    _refuse_other_settings(folder, name, database)
+    own = folder / ROSTER
+    old = read_roster(own) if own.is_file() else ()
+    students, differing = merge(old, read_roster(roster) if roster else ())
+
+    written = _write_files(root, folder, name or DEFAULT_NAME, database or "")
+    if students and students != old:
+        write_roster(own, students)
+        written += [] if old else [ROSTER]
+    course = find_course(root, folder)
+    new_students, num_students, num_labs = _fill_gradebook(course, students)
+    return Made(course, tuple(written), new_students, num_students, differing, num_labs)
+
+
+def sync_due_dates(course: Course, gradebook: Any) -> None:
+    """Let the gradebook know every lab, and when it is due if `course.toml` says so."""
+    for lab in find_labs(course.root):
+        due = course.due(lab.name)
+        # Without a date here, one that was set in formgrader stays.
+        gradebook.update_or_create_assignment(lab.name, **({"duedate": due} if due else {}))
+
+
+def _refuse_other_settings(folder: Path, name: str | None, database: str | None) -> None:
+    if not (folder / SETTINGS).is_file():
+        return
+    settings = load_settings(folder)
+    for key, given, there in (("name", name, settings.name), ("database", database, settings.database)):
+        if given is not None and given != there:
+            raise CourseKitError(f"{folder / SETTINGS} says {key} = {there!r} and stays as it is: edit it there.")
+
+
+def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str]:
+    """Write what is not there, and return the names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(FOLDER_MODE)
+    for inner in PRIVATE:
+        (folder / inner).mkdir(mode=PRIVATE_MODE, exist_ok=True)
+    (folder / EXCHANGE).mkdir(exist_ok=True)
+    (folder / EXCHANGE).chmod(0o777)  # nbgrader demands it; each student's files are their own
+    resolved = folder.resolve()
+    checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
+    settings = SETTINGS_TEMPLATE.format(name=name, database=database)
+    student = STUDENT_TEMPLATE.format(name=name, exchange=str(resolved / EXCHANGE))
+    texts = {SETTINGS: settings, CONFIG: TEMPLATE.format(root=checkout), f"student/{CONFIG}": student}
+    missing = [file for file in texts if not (folder / file).exists()]
+    for file in missing:
+        write_file(folder / file, texts[file].encode())
+    return missing
+
+
+def _fill_gradebook(course: Course, students: tuple[Student, ...]) -> tuple[tuple[str, ...], int, int]:
+    with course.gradebook() as gradebook:
+        known = {student.id for student in gradebook.students}
+        new = [student for student in students if student.id not in known]
+        for student in new:
+            gradebook.add_student(
+                student.id,
+                first_name=student.first_name or None,
+                last_name=student.last_name or None,
+                email=student.email or None,
+                lms_user_id=student.lms_user_id or None,
+            )
+        sync_due_dates(course, gradebook)
+        num_labs = len(gradebook.assignments)
+    file = course.folder / GRADEBOOK
+    if file.exists():
+        file.chmod(0o600)  # it holds the hidden tests and everybody's grades
+    return tuple(student.id for student in new), len(known) + len(new), num_labs

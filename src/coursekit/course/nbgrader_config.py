@@ -1,0 +1,107 @@
+"""nbgrader's configuration of a course: what `course/nbgrader_config.py` merges, so that its own commands agree."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from typing import TYPE_CHECKING
+
+from traitlets.config import Config
+
+from coursekit.building.release import CODE_STUB, TEXT_STUB
+from coursekit.course.settings import load_settings
+from coursekit.grading.nbgrader_settings import nbgrader_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = "nbgrader_config.py"
+GRADEBOOK = "gradebook.db"
+EXCHANGE = "exchange"
+PREPROCESSORS = "coursekit.course.preprocessors"
+
+TEMPLATE = '''\
+"""What nbgrader's own commands read in this folder; name, database and due dates stand in course.toml."""
+
+from pathlib import Path
+
+from coursekit.course.nbgrader_config import course_config
+
+c = get_config()  # noqa: F821 - traitlets puts it here
+c.merge(course_config(Path(__file__).parent, root=Path({root!r})))
+
+# Settings of your own follow here, such as:
+# c.Exchange.timezone = "Europe/Berlin"
+'''
+
+STUDENT_TEMPLATE = '''\
+"""For students: put this into ~/.jupyter/ or, for all accounts, /etc/jupyter/; then `nbgrader list` shows the labs."""
+
+c = get_config()  # noqa: F821 - traitlets puts it here
+c.CourseDirectory.course_id = {name!r}
+c.Exchange.root = {exchange!r}
+'''
+
+
+def course_config(folder: Path, root: Path) -> Config:
+    """Return the configuration of the course in `folder`.
+
+    Args:
+        folder: the course folder, with `course.toml`.
+        root: the course checkout, whose `build/source` nbgrader releases from; relative to `folder` or absolute.
+
+    Raises:
+        CourseKitError: `course.toml` is wrong.
+    """
+    put_scripts_on_path()
+    folder = folder.resolve()
+    settings = load_settings(folder)
+    config = nbgrader_settings()
+
+    config.CourseDirectory.root = str(folder)
+    config.CourseDirectory.course_id = settings.name
+    config.CourseDirectory.db_url = database_url(folder, settings.database)
+    # nbgrader turns this path into a regular expression and escapes only the course folder's part of it.
+    config.CourseDirectory.source_directory = os.path.relpath((folder / root).resolve() / "build" / "source", folder)
+    config.Exchange.root = str(folder / EXCHANGE)
+
+    # Stubs as in labs/, and the script twin that holds stubs instead of the solution's.
+    config.ClearSolutions.code_stub = {"python": CODE_STUB}
+    config.ClearSolutions.text_stub = TEXT_STUB
+    config.GenerateAssignment.preprocessors = _release_steps()
+
+    config.LateSubmissionPlugin.penalty_method = settings.late_penalty
+
+    # What a student wrote into a text cell must not run in the browser of whoever grades it.
+    config.SanitizeHTML.enabled = True
+    config.GenerateFeedback.preprocessors = [
+        f"{PREPROCESSORS}.ShowToStudents",
+        "nbgrader.preprocessors.GetGrades",
+        "nbconvert.preprocessors.sanitize.SanitizeHTML",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    return config
+
+
+def put_scripts_on_path() -> None:
+    """Let this process find the programs of its own environment: nbgrader starts `alembic` by its bare name."""
+    scripts = sysconfig.get_path("scripts")
+    path = os.environ.get("PATH", os.defpath)
+    if scripts not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([scripts, path])
+
+
+def database_url(folder: Path, database: str) -> str:
+    """Return SQLAlchemy's URL of the gradebook."""
+    if not database:
+        return f"sqlite:///{folder / GRADEBOOK}"
+    scheme, rest = database.split("://", 1)
+    # Which driver is meant by the bare name depends on SQLAlchemy's version.
+    return f"postgresql+psycopg://{rest}" if scheme == "postgresql" else database
+
+
+def _release_steps() -> list[str]:
+    """Return nbgrader's own steps, and ours."""
+    steps = "IncludeHeaderFooter InstantiateTests LockCells ClearSolutions ClearOutput CheckCellMetadata "
+    steps += "ComputeChecksums SaveCells ClearHiddenTests ClearMarkScheme ComputeChecksums CheckCellMetadata"
+    return [*(f"nbgrader.preprocessors.{step}" for step in steps.split()), f"{PREPROCESSORS}.TwinWithStubs"]

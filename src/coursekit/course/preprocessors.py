@@ -1,0 +1,69 @@
+"""Two steps among nbgrader's: what is released beside a notebook, and what of a graded one a student may see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked, is_solution
+
+from coursekit.building.regions import MARKER_WORDS, RegionError, outside_regions
+from coursekit.building.twin import twin_files
+
+if TYPE_CHECKING:
+    from nbconvert.exporters.exporter import ResourcesDict
+    from nbformat import NotebookNode
+
+SHOWN_TYPES = ("text/plain", "image/png")
+NOT_SHOWN = "# This cell cannot be shown."
+
+
+class TwinWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Release the script twin with stubs: nbgrader has copied the solution's, which lies beside the source."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Hand the twin to the writer, which writes it over the copy."""
+        twins = twin_files(nb, "release") if "coursekit" in nb.metadata else {}
+        resources["outputs"] = {**(resources.get("outputs") or {}), **twins}
+        return nb, resources
+
+
+class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Leave in a graded notebook what its student may see: no hidden test, no page of somebody's making."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Return the notebook without hidden tests and with plain outputs."""
+        nb.metadata.pop("widgets", None)
+        nb.cells = [cell for cell in nb.cells if cell.cell_type in ("code", "markdown")]
+        for cell in nb.cells:
+            cell.pop("attachments", None)
+            is_test = is_grade(cell) and not is_solution(cell)
+            if is_test or is_locked(cell):
+                cell.source = without_hidden_tests(cell.source)
+            if cell.cell_type == "code":
+                cell.outputs = [plain for output in cell.outputs for plain in _plain(output, only_error=is_test)]
+        return nb, resources
+
+
+def without_hidden_tests(source: str) -> str:
+    """Return the source of a locked cell without hidden tests; nothing of it when its marks are not in order."""
+    if not any(word in source for word in MARKER_WORDS):
+        return source
+    try:
+        return "\n".join(outside_regions(source)).rstrip()
+    except RegionError:
+        return NOT_SHOWN
+
+
+def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
+    """Return an output as text or picture, or nothing; of an error its message alone, since frames show the test."""
+    if output.output_type == "error":
+        line = f"{output.ename}: {output.evalue}".removesuffix(": ")
+        return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]
+    if only_error:
+        return []
+    if output.output_type == "stream":
+        return [output]
+    data = {kind: value for kind, value in output.data.items() if kind in SHOWN_TYPES}
+    return [new_output("display_data", data=data)] if data else []

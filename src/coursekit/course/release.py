@@ -1,0 +1,95 @@
+"""Release labs: nbgrader records them in the gradebook, and students find in the exchange what lies in labs/."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from coursekit.building.build import build_sources
+from coursekit.course.folder import succeed
+from coursekit.course.init import sync_due_dates
+from coursekit.course.safe_files import SKIPPED, write_file
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from coursekit.course.folder import Course
+    from coursekit.labs import Lab
+
+RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
+
+
+def release(course: Course, lab: Lab, *, force: bool = False) -> str:
+    """Release one lab to the exchange.
+
+    Args:
+        course: the course.
+        lab: the lab.
+        force: whether students may find other files than those that were released before.
+
+    Returns:
+        What was done: "released", "released again" or "unchanged".
+
+    Raises:
+        CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
+    """
+    build_sources(course.root, [lab])
+    with course.gradebook() as gradebook:
+        sync_due_dates(course, gradebook)
+    api = course.api()
+    succeed(f"make the release of {lab.name}", api.generate_assignment(lab.name))
+    made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name
+    _refuse_stale(lab.name, made, committed)
+    _copy(committed, made)
+
+    outbound = course.folder / "exchange" / course.settings.name / "outbound" / lab.name
+    if outbound.is_dir():
+        if _files(outbound) == _files(made):
+            return UNCHANGED
+        if not force:
+            raise CourseKitError(
+                f"{lab.name} was released before and students may have fetched it: "
+                "`--force` gives the new version to those who fetch it from now on."
+            )
+        _release_to_exchange(api, lab.name, force=True)
+        return RELEASED_AGAIN
+    _release_to_exchange(api, lab.name, force=False)
+    return RELEASED
+
+
+def _release_to_exchange(api: Any, lab: str, *, force: bool) -> None:
+    api.config.ExchangeReleaseAssignment.force = force
+    succeed(f"release {lab} to the exchange", api.release_assignment(lab))
+
+
+def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
+    """Hold what students get against what the solutions make; only the builder's own mark may differ."""
+    notebook = f"{lab}.ipynb"
+    fresh = (committed / notebook).is_file() and _cells(made / notebook) == _cells(committed / notebook)
+    others = [{name: data for name, data in _files(folder).items() if name != notebook} for folder in (made, committed)]
+    if not fresh or others[0] != others[1]:
+        raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")
+
+
+def _cells(notebook: Path) -> Sequence[Any]:
+    cells: Sequence[Any] = nbformat.read(notebook, as_version=4).cells
+    return cells
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and not set(path.parts) & set(SKIPPED))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def _copy(committed: Path, made: Path) -> None:
+    """Put the committed files into the release, byte by byte."""
+    for name, data in _files(committed).items():
+        write_file(made / name, data, mode=0o644)
+    for path in made.glob("*"):
+        if path.is_dir() and path.name in SKIPPED:
+            shutil.rmtree(path)
