@@ -20,7 +20,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -90,8 +89,6 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
         _enter_new_namespaces()
     folder = "" if allowance.walls else tempfile.mkdtemp(prefix="coursekit-")
     listen, tell = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
     held = waiter.HeldSignals()
     first = os.fork()
     if first == 0:

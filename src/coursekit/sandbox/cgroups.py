@@ -1,0 +1,207 @@
+"""Limits that the kernel holds for all processes of a slot together, where this account may set them.
+
+Version 1 of cgroups needs root as a rule. Version 2 needs a cgroup that is delegated to the account (systemd does that
+for `systemd-run --user --scope -p Delegate=yes`, Slurm does not) or root.
+Where neither is to be had, rlimits and the watcher limit what they can.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+import signal
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+KILL_TIMEOUT_S = 5.0
+_CONTROLLERS = ("memory", "pids")
+_LIMIT_OF_MEMORY = {1: "memory.limit_in_bytes", 2: "memory.max"}
+_counter = itertools.count()
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """A cgroup of one slot; with version 1 two folders, else one.
+
+    Attributes:
+        memory: the folder with the files of the memory controller.
+        pids: the folder with those of the pids controller.
+        version: 1 or 2.
+    """
+
+    memory: Path
+    pids: Path
+    version: int
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders, each once."""
+        return tuple(dict.fromkeys((self.memory, self.pids)))
+
+    def add(self, pid: int) -> None:
+        """Put a process into the cgroup, and with it all that it starts from now on."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def inside(self, argv: Sequence[str]) -> list[str]:
+        """Return the command line that runs a program within the cgroup from its first moment."""
+        enter = " && ".join(f"echo $$ > {shlex.quote(str(folder / 'cgroup.procs'))}" for folder in self.folders)
+        return ["sh", "-c", f'{enter} && exec "$@"', "sh", *argv]
+
+    def processes(self) -> set[int]:
+        """Return the processes in the cgroup that are visible here (the kernel says 0 for others)."""
+        return {int(pid) for folder in self.folders for pid in _read(folder / "cgroup.procs").split()} - {0}
+
+    @property
+    def num_killed_for_memory(self) -> int:
+        """How many processes the kernel has killed because together they used too much memory."""
+        return _counted(self.memory / ("memory.oom_control" if self.version == 1 else "memory.events"), "oom_kill")
+
+    @property
+    def num_refused_processes(self) -> int:
+        """How often the kernel has refused to start another process."""
+        return _counted(self.pids / "pids.events", "max")
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """The most memory used, files in /tmp and the page cache included; 0 where the kernel does not tell."""
+        name = "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
+        return int(_read(self.memory / name) or 0)
+
+    def limit(self, memory_bytes: int, num_processes: int) -> None:
+        """Set the limits: memory of all processes, and how many processes and threads there may be."""
+        (self.pids / "pids.max").write_text(str(num_processes))
+        (self.memory / _LIMIT_OF_MEMORY[self.version]).write_text(str(memory_bytes))
+        name, value = ("memory.memsw.limit_in_bytes", memory_bytes) if self.version == 1 else ("memory.swap.max", 0)
+        with suppress(OSError):  # a kernel that does not count swap
+            (self.memory / name).write_text(str(value))
+
+    def kill(self) -> None:
+        """Kill every process in the cgroup, also those that are started meanwhile."""
+        deadline_s = time.monotonic() + KILL_TIMEOUT_S
+        while (pids := self.processes()) and time.monotonic() < deadline_s:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def remove(self) -> None:
+        """Kill what is left, and remove the cgroup."""
+        self.kill()
+        deadline_s = time.monotonic() + KILL_TIMEOUT_S
+        for folder in self.folders:
+            while folder.exists() and time.monotonic() < deadline_s:
+                with suppress(OSError):  # the kernel is still burying
+                    folder.rmdir()
+                    break
+                time.sleep(0.01)
+
+
+@contextmanager
+def cgroup(memory_bytes: int, num_processes: int) -> Iterator[Cgroup | None]:
+    """Make a cgroup with these limits; kill what is in it and remove it at the end. None where one may not."""
+    made = make()
+    try:
+        if made is not None:
+            made.limit(memory_bytes, num_processes)
+        yield made
+    finally:
+        if made is not None:
+            made.remove()
+
+
+def make() -> Cgroup | None:
+    """Make a cgroup below this process's own or beside it, or return None where one may not."""
+    name = f"{_prefix()}{os.getpid()}-{next(_counter)}"
+    for places in _places():
+        version = 2 if len(places) == 1 else 1
+        made = Cgroup(places[0] / name, places[-1] / name, version)
+        _remove_stale(places)
+        try:
+            for folder in made.folders:
+                folder.mkdir()
+            _probe(made)
+        except OSError:
+            made.remove()
+            continue
+        return made
+    return None
+
+
+def _probe(made: Cgroup) -> None:
+    """Raise OSError unless processes may be put into the cgroup and both its limits be set."""
+    limits = (made.pids / "pids.max", made.memory / _LIMIT_OF_MEMORY[made.version])
+    for file in (*limits, *(folder / "cgroup.procs" for folder in made.folders)):
+        if not os.access(file, os.W_OK):
+            raise PermissionError(file)
+
+
+def _places() -> Iterator[tuple[Path, ...]]:
+    """Yield folders in which a cgroup might be made: (memory's, pids') of version 1, or (both's,) of version 2."""
+    own = {}
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        own.update(dict.fromkeys(controllers.split(","), path))
+    mounts = dict(_mounts())
+    if all(name in mounts and name in own for name in _CONTROLLERS):
+        yield tuple(_within(*mounts[name], own[name]) for name in _CONTROLLERS)
+    elif "" in mounts and "" in own:
+        folder = _within(*mounts[""], own[""])
+        # A cgroup with processes of its own cannot have limited children; a sibling can be limited.
+        for place in (folder, folder.parent):
+            with suppress(OSError):
+                (place / "cgroup.subtree_control").write_text("+memory +pids")
+            if set(_CONTROLLERS) <= set(_read(place / "cgroup.subtree_control").split()):
+                yield (place,)
+
+
+def _mounts() -> Iterator[tuple[str, tuple[str, Path]]]:
+    """Yield per controller ('' for version 2) which part of its tree is mounted where."""
+    for line in _read(Path("/proc/self/mountinfo")).splitlines():
+        words, _, rest = line.partition(" - ")
+        kind, _, options = rest.split(" ", 2)
+        root, point = words.split(" ")[3:5]
+        if kind == "cgroup2":
+            yield "", (root, Path(point))
+        elif kind == "cgroup":
+            for name in set(_CONTROLLERS) & set(options.split(",")):
+                yield name, (root, Path(point))
+
+
+def _within(root: str, point: Path, path: str) -> Path:
+    """Return where the cgroup `path` is seen, if `root` of its tree is mounted on `point`."""
+    folder = point / os.path.relpath(path, root)
+    return folder if ".." not in folder.parts and folder.is_dir() else point
+
+
+def _remove_stale(places: tuple[Path, ...]) -> None:
+    """Remove what killed processes of ours have left."""
+    for folder in (folder for place in places for folder in place.glob(f"{_prefix()}*")):
+        pid = folder.name[len(_prefix()) :].partition("-")[0]
+        if not Path("/proc", pid).exists():
+            Cgroup(folder, folder, 1).remove()
+
+
+def _prefix() -> str:
+    """Return the start of our cgroups' names; the processes of another PID namespace are not ours to judge."""
+    return f"coursekit-{Path('/proc/self/ns/pid').stat().st_ino}-"
+
+
+def _counted(file: Path, name: str) -> int:
+    found = re.search(rf"^{name} (\d+)$", _read(file), re.MULTILINE)
+    return int(found.group(1)) if found else 0
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:
+        return ""

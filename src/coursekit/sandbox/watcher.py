@@ -1,0 +1,167 @@
+"""A watch over the processes of one submission, from outside the walls.
+
+Cgroups limit better, where one may have them; rlimits hold for every process alone.
+The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
+It does not see what is in memory and in no process, as files in /tmp: their size is the tmpfs's to limit.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+INTERVAL_S = 0.2
+KILL_TIMEOUT_S = 5.0
+MEASURE_AGAIN = 1.02  # proportional shares are dear to read: only when the resident memory has grown by this factor
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the processes of a submission may use together.
+
+    Attributes:
+        memory_bytes: their memory, each page counted once.
+        num_processes: processes at once.
+        wall_s: seconds from the start of the watch.
+    """
+
+    memory_bytes: int
+    num_processes: int
+    wall_s: float
+
+
+class Watcher:
+    """A thread that looks at the processes below one, and kills them when they use too much.
+
+    Attributes:
+        excess: one sentence that says which limit was exceeded, or "".
+        fault: why the watch itself failed, or "": what ran is killed then, and the run must be repeated.
+        peak_memory_bytes: the most memory seen.
+        peak_num_processes: the most processes seen.
+
+    Args:
+        pid: the process whose descendants count.
+        limits: what they may use.
+        may_be_killed: returns the process whose descendants are killed on excess, None for nobody (yet);
+            it itself is spared.
+    """
+
+    def __init__(self, pid: int, limits: Limits, may_be_killed: Callable[[], int | None]) -> None:
+        self.excess = ""
+        self.fault = ""
+        self.peak_memory_bytes = 0
+        self.peak_num_processes = 0
+        self._pid = pid
+        self._limits = limits
+        self._may_be_killed = may_be_killed
+        self._highest_resident = 0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
+        self._start_s = 0.0
+
+    def __enter__(self) -> Self:
+        self._start_s = time.monotonic()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        try:
+            while not self._end.is_set():
+                self.excess = self.excess or self._look()
+                if self.excess:
+                    self._kill()  # again and again: what is just being forked is in no list
+                self._end.wait(INTERVAL_S)
+        except Exception as error:  # noqa: BLE001  # without a watch nothing may run
+            self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
+            self._kill()
+
+    def _look(self) -> str:
+        """Return what is exceeded now, or ''."""
+        processes = below(self._pid)
+        self.peak_num_processes = max(self.peak_num_processes, len(processes))
+        if len(processes) > self._limits.num_processes:
+            return f"it ran {len(processes)} processes at once; {self._limits.num_processes} are allowed"
+        memory = self._memory_bytes(processes)
+        if memory > self._limits.memory_bytes:
+            return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
+        if time.monotonic() - self._start_s > self._limits.wall_s:
+            return f"it ran for longer than {self._limits.wall_s:.0f} s"
+        return ""
+
+    def _memory_bytes(self, processes: list[psutil.Process]) -> int:
+        """Return the memory in use where it may be more than ever before, else 0; remember the most."""
+        resident = sum(_resident_bytes(process) for process in processes)
+        # Resident memory counts shared pages again and again: an upper bound, and cheap.
+        has_grown = resident > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest_resident)
+        if not has_grown and resident <= self._limits.memory_bytes:
+            return 0
+        self._highest_resident = max(self._highest_resident, resident)
+        memory = sum(proportional_bytes(process.pid) for process in processes)
+        self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
+        return memory
+
+    def _kill(self) -> None:
+        root = self._may_be_killed()
+        if root is not None:
+            kill_below(root)
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """Return the descendants of a process, none if it is gone."""
+    try:
+        return list(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
+
+
+def kill_below(pid: int) -> None:
+    """Kill the descendants of a process, also those that they start meanwhile."""
+    deadline_s = time.monotonic() + KILL_TIMEOUT_S
+    while alive := [process for process in below(pid) if _is_alive(process)]:
+        for process in alive:
+            with suppress(psutil.Error):
+                process.kill()
+        if time.monotonic() > deadline_s:
+            return
+        time.sleep(0.01)
+
+
+def proportional_bytes(pid: int) -> int:
+    """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone."""
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except (ProcessLookupError, FileNotFoundError):
+        return 0
+    except PermissionError:  # a trusted process that hides its memory, nearly all of which it shares: a waiter
+        return 0
+    return int(found.group(1)) * 1024 if found else 0
+
+
+def _resident_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
