@@ -14,6 +14,7 @@ from coursekit.checks import (
     estimator_evaluation,
     estimator_model,
     estimator_runs,
+    spy_math,
     workers,
 )
 from coursekit.checks.spy_trial import Trial
@@ -35,12 +36,24 @@ def descend(num_steps, batches, *, broadcast=True, average=True, factors=(2, 2),
         samples = [np.asarray(batches(rank, step)) for rank in range(num_ranks)]
         for rank in range(num_ranks):
             sights[rank].append(spy.Sight(bias[rank].astype(np.float32), samples[rank], training=True))
-        gradients = np.array([spy.gradient(*pair) for pair in zip(bias, samples)])
+        gradients = np.array([spy_math.gradient(*pair) for pair in zip(bias, samples)])
         if average:
             gradients = np.repeat(gradients.mean(axis=0, keepdims=True), num_ranks, axis=0)
         velocity = 0.9 * velocity + gradients
         bias = bias - RATE * np.array(factors)[:, np.newaxis] * velocity
     return sights
+
+
+def told(sights):
+    """Return the secrets of ranks that were given what these sights show; files hold the samples from 0 on."""
+    return tuple(
+        {
+            "starts": [of_rank[0].bias],
+            "samples": np.concatenate([sight.samples for sight in of_rank]),
+            "files": {"train": {"numbers": np.arange(sum(estimator_runs.SAMPLES_PER_FILE))}},
+        }
+        for of_rank in sights
+    )
 
 
 def own(rank, step):
@@ -141,7 +154,8 @@ MODEL = {
 def model_trial(*, training_in_evaluation=False, statistics=1.0, accuracy=None, **changes):
     """Return the trial of a model function whose training is simulated."""
     results = []
-    for of_rank in descend(estimator_ranks.NUM_STEPS, own, **changes):
+    sights = descend(estimator_ranks.NUM_STEPS, own, **changes)
+    for of_rank in sights:
         bias = of_rank[-1].bias
         samples = np.concatenate([sight.samples for sight in of_rank])
         sight = spy.Sight(bias, samples, training=training_in_evaluation)
@@ -156,7 +170,7 @@ def model_trial(*, training_in_evaluation=False, statistics=1.0, accuracy=None, 
                 "moving_mean": np.full(3, statistics),
             }
         )
-    return Trial(len(results), tuple(results))
+    return Trial(len(results), tuple(results), secrets=told(sights))
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3])
@@ -200,12 +214,16 @@ def phases(*, visible="0", first=4, left=3, more=0, forgets=False, batches=None,
     last = np.array([of_rank[-1].bias for of_rank in begun], dtype=float)
     continued = descend(left, batches, start=None if forgets else last - 0.01, seed=99, **changes)
     ended = descend(more, batches, **changes)
-    found = {
-        name: [{"sights": of_rank, "is_estimator": True, "visible": visible} for of_rank in sights]
-        for name, sights in (("first", begun), ("continued", continued), ("ended", ended))
-    }
+    results = [
+        {
+            name: {"sights": sights[rank], "is_estimator": True, "visible": visible}
+            for name, sights in (("first", begun), ("continued", continued), ("ended", ended))
+            if name not in missing
+        }
+        for rank in range(2)
+    ]
     error = "the deadline of 30 s passed" if missing else ""
-    return estimator_runs.Phases(Trial(2, error=error), {**found, **{name: [] for name in missing}})
+    return estimator_runs.Phases(Trial(2, tuple(results), secrets=told(begun)), error)
 
 
 def test_a_right_training_passes():
@@ -239,33 +257,46 @@ EVALUATION = {"once": estimator_evaluation.check_once, "accuracy": estimator_eva
 
 
 def evaluation(shards, accuracies, answer=estimator_evaluation.ANSWER):
-    """Return the trial of an evaluation in which the ranks see these samples and return these accuracies."""
-    results = []
-    for samples, accuracy in zip(shards, accuracies):
-        bias = np.zeros(estimator_ranks.NUM_CLASSES)
-        bias[answer + 1] = 1
+    """Return the trial of an evaluation in which the ranks see these samples and return these accuracies.
+
+    Of the samples of rank r every (r + 2)-nd has the label that the network answers.
+    """
+    numbers = np.arange(NUM_HELD_OUT)
+    start = np.random.default_rng(5).normal(0, 0.5, estimator_ranks.NUM_CLASSES)
+    bias = start
+    for _ in range(estimator_ranks.NUM_STEPS_OF_ANSWER):
+        softmax = np.exp(bias) / np.exp(bias).sum()
+        bias = bias - estimator_ranks.RATE_OF_ANSWER * (softmax - np.eye(len(bias))[answer + 1])
+    results, secrets = [], []
+    for rank, (samples, accuracy) in enumerate(zip(shards, accuracies)):
+        labels = np.where(numbers % (rank + 2) == 0, estimator_evaluation.ANSWER + 1, 40)
+        secrets.append({"starts": [start], "files": {"train": {"numbers": numbers, "labels": labels}}})
         sights = [spy.Sight(bias, np.array(samples, dtype=int), training=False)] if len(samples) else []
         results.append({"result": None if accuracy is None else {"accuracy": accuracy}, "sights": sights})
-    return Trial(len(shards), tuple(results))
+    return Trial(len(shards), tuple(results), secrets=tuple(secrets))
 
 
-# The held-out files hold 5, 3 and 2 samples; of two ranks, the first has the files 0 and 2.
-SHARDS = ([0, 1, 2, 3, 4, 8, 9], [5, 6, 7])
-ALL = range(10)
+NUM_HELD_OUT = 50
+# The held-out files hold 25, 15 and 10 samples; of two ranks, the first has the files 0 and 2.
+# Rank 0 has right answers for even samples: 13 and 5. Rank 1 for multiples of 3, of 25 to 39: 27, 30, 33, 36, 39.
+SHARDS = ([*range(25), *range(40, 50)], [*range(25, 40)])
+ALL = range(NUM_HELD_OUT)
 
 
 @pytest.mark.parametrize(
     ("shards", "accuracies", "answer", "expected", "word"),
     [
-        (SHARDS, (0.1, 0.1), 2, None, ""),
-        ((ALL, []), (0.1, None), 2, None, ""),
-        ((ALL, ALL), (0.1, 0.1), 2, "once", "same work"),
-        (([0, 1, 2], SHARDS[1]), (1 / 6, 1 / 6), 2, "once", "by no rank"),
-        ((SHARDS[0], ALL), (2 / 17, 2 / 17), 2, "once", "2 times"),
-        (SHARDS, (0.1, 0.1), 5, "once", "random weights"),
-        (SHARDS, (1 / 14, 1 / 14), 2, "accuracy", "unequal shards"),
-        (SHARDS, (1 / 7, 0.0), 2, "accuracy", "one shard alone"),
-        (SHARDS, (None, 0.1), 2, "accuracy", "at least on rank 0"),
+        (SHARDS, (23 / 50, 23 / 50), 2, None, ""),
+        ((ALL, []), (25 / 50, None), 2, None, ""),
+        ((ALL, ALL), (25 / 50, 17 / 50), 2, "once", "same work"),
+        ((SHARDS[0][:-5], SHARDS[1]), (21 / 45, 21 / 45), 2, "once", "by no rank"),
+        ((SHARDS[0], [*SHARDS[1], 0]), (24 / 51, 24 / 51), 2, "once", "2 times"),
+        (SHARDS, (23 / 50, 23 / 50), 5, "once", "random weights"),
+        (SHARDS, ((18 / 35 + 5 / 15) / 2,) * 2, 2, "accuracy", "unequal shards"),
+        (SHARDS, (18 / 35, 5 / 15), 2, "accuracy", "one shard alone"),
+        (SHARDS, (None, 23 / 50), 2, "accuracy", "at least on rank 0"),
+        # A rank that does not know the labels of the other takes its own for them: 18 and 7 right ones.
+        (SHARDS, (25 / 50, 25 / 50), 2, "accuracy", "23 of 50"),
     ],
 )
 def test_evaluations(shards, accuracies, answer, expected, word):
@@ -301,7 +332,8 @@ def test_workers_of_a_strategy():
     checks = {"together": workers.check_together, "plan": workers.check_plan}
 
     def run(num_steps=estimator_ranks.NUM_STEPS_OF_STRATEGY, **changes):
-        return failing(checks, Trial(2, tuple(descend(num_steps, own, **changes))))
+        sights = descend(num_steps, own, **changes)
+        return failing(checks, Trial(2, tuple(sights), secrets=told(sights)))
 
     assert run() == {}
     assert "not broadcast" in run(broadcast=False, average=False)["together"]
@@ -318,12 +350,3 @@ def test_free_hosts_are_free_and_differ():
         name, port = host.split(":")
         with socket.socket() as one:
             one.bind((name, int(port)))
-
-
-def test_phases_survive_a_rank_that_never_ends(tmp_path, monkeypatch):
-    """What a rank wrote down is read back; a rank without a file is left out."""
-    monkeypatch.setenv("HOROVOD_RANK", "1")
-    estimator_ranks.write_phase(str(tmp_path), "first", {"steps": 4})
-
-    assert estimator_ranks.read_phase(str(tmp_path), "first", 3) == [{"steps": 4}]
-    assert estimator_ranks.read_phase(str(tmp_path), "continued", 3) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coursekit.checks import spy_math
 from coursekit.drivers import spy
 
 NUM_CLASSES = 13
@@ -77,7 +78,7 @@ def test_written_files_hold_the_samples_and_their_labels(tmp_path):
 
     from coursekit import imagenet
 
-    files = spy.write_samples(tmp_path, (3, 1, 4), "validation", first=100)
+    files = spy.write_samples(tmp_path, (3, 1, 4), "validation", numbers=range(100, 108))
     found, labels = [], []
     for file in files:
         for record in imagenet.read_records(file):
@@ -112,8 +113,8 @@ def test_gradient_and_loss_are_those_of_tensorflow():
     gradients = tape.gradient(loss, network.trainable_variables)
 
     assert bias.shape == (NUM_CLASSES,)
-    assert spy.gradient(bias.numpy(), SAMPLES) == pytest.approx(gradients[0].numpy(), abs=1e-6)
-    assert spy.loss(bias.numpy(), SAMPLES) == pytest.approx(float(loss), rel=1e-5)
+    assert spy_math.gradient(bias.numpy(), SAMPLES) == pytest.approx(gradients[0].numpy(), abs=1e-6)
+    assert spy_math.loss(bias.numpy(), SAMPLES) == pytest.approx(float(loss), rel=1e-5)
     assert [float(gradient) for gradient in gradients[1:]] == [0.0] * spy.NUM_OTHER_WEIGHTS
 
 
@@ -121,8 +122,8 @@ def test_loss_of_large_logits_is_finite():
     """Logits of hundreds do not overflow: the loss is then the gap between them."""
     bias = np.array([0.0, 900.0, 100.0])
 
-    assert spy.loss(bias, np.array([1])) == pytest.approx(800.0)
-    assert spy.gradient(bias, np.array([1])) == pytest.approx(np.array([0.0, 1.0, -1.0]))
+    assert spy_math.loss(bias, np.array([1])) == pytest.approx(800.0)
+    assert spy_math.gradient(bias, np.array([1])) == pytest.approx(np.array([0.0, 1.0, -1.0]))
 
 
 @pytest.mark.parametrize("run_eagerly", [False, True])
@@ -164,7 +165,7 @@ def test_sights_of_a_compiled_loop():
 
     assert [sight.samples.tolist() for sight in seen] == [batch.tolist() for batch in batches]
     assert np.array([sight.bias for sight in seen]) == pytest.approx(descend(start, batches), abs=1e-6)
-    assert losses == pytest.approx([spy.loss(sight.bias, sight.samples) for sight in seen], rel=1e-5)
+    assert losses == pytest.approx([spy_math.loss(sight.bias, sight.samples) for sight in seen], rel=1e-5)
     assert [float(variable) for variable in network.trainable_variables[1:]] == others
 
 

@@ -184,18 +184,27 @@ def test_sights_that_show_no_steps(change, words):
 
 
 def test_samples_of_the_ranks():
-    """Every sample must belong to one rank: shares that overlap, miss one or are everything are told apart."""
+    """Every place in the files must belong to one rank, whatever each rank's files hold there."""
     bias = np.zeros((2, 2, 7))
+    numbers = (np.array([3, 9, 0, 7, 5, 1]), np.array([2, 0, 8, 11, 30, 6]))
+    told = tuple({"files": {"train": {"numbers": of_rank}}} for of_rank in numbers)
 
-    def said(*batches):
-        steps = spy_trial.Steps(bias, tuple(tuple(np.array(batch) for batch in of_rank) for of_rank in batches))
-        return message(spy_trial.check_samples, steps, 6)
+    def steps(*places):
+        samples = [
+            tuple(held[np.array(batch)] for batch in of_rank) for held, of_rank in zip(numbers, places, strict=True)
+        ]
+        return spy_trial.Steps(bias, tuple(samples))
 
-    spy_trial.check_samples(spy_trial.Steps(bias, ((np.array([0, 2]), np.array([4, 4])), (np.array([1, 3, 5]),))), 6)
+    def said(*places):
+        return message(spy_trial.check_samples, steps(*places), told)
+
+    spy_trial.check_samples(steps([[0, 2], [4, 4]], [[1, 3, 5]]), told)
     assert "2 of 6 samples are used by several ranks" in said([[0, 1], [2, 3]], [[4, 5], [2, 3]])
     assert "1 of 6 samples are used by no rank" in said([[0, 1], [2]], [[4, 3]])
     assert "no shard" in said([[0, 1, 2], [3, 4, 5]], [[3, 4, 5], [0, 1, 2]])
     assert spy_trial.owners([np.array([0, 1]), np.array([1, 5])], 3) == {0: [0], 1: [0, 1], 2: []}
+    foreign = spy_trial.Steps(bias, ((np.array([3, 4]),), (np.array([2]),)))
+    assert "rank 0 trains on pictures that are not in its files" in message(spy_trial.check_samples, foreign, told)
 
 
 def test_an_error_of_the_answer_reaches_every_property():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.knowledge import batches_in_files, secrets
+from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import owners, try_on_ranks
-from coursekit.drivers import estimator_ranks, spy
-from coursekit.drivers.calls import with_horovod
+from coursekit.drivers import estimator_ranks
+from coursekit.drivers.calls import call
+from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +31,7 @@ def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int
     """Every file is in one part, and in one only; `cases` are numbers of files and of those held out."""
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
-        parts = split_files(list(files), num_held_out)
+        parts = call_here(call, split_files, list(files), num_held_out)
         require(
             isinstance(parts, (tuple, list)) and len(parts) == 2,  # noqa: PLR2004
             f"split_files must return two lists of files, not {parts!r}",
@@ -44,7 +46,7 @@ def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int
             len(held_out) == num_held_out and len(training) == num_files - num_held_out,
             f"{where} the parts have {len(training)} and {len(held_out)} files",
         )
-        again = tuple(map(list, split_files(list(files), num_held_out)))
+        again = tuple(map(list, call_here(call, split_files, list(files), num_held_out)))
         require(again == (training, held_out), "two calls split differently: all ranks need the same split")
 
 
@@ -53,10 +55,17 @@ def _some(files: Sequence[str]) -> str:
 
 
 def try_input_fn(input_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Read tiny files on real ranks with the answer's pipeline."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
-        return try_on_ranks(with_horovod, estimator_ranks.read, input_fn, files, num_ranks=num_ranks)
+    """Read tiny files on real ranks with the answer's pipeline.
+
+    What each rank's files hold only it can read; the results have its samples by their places in the files.
+    """
+    told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+    trial = try_on_ranks(estimator_ranks.read, input_fn, num_ranks=num_ranks, secrets=told)
+    by_place = [
+        {way: batches_in_files(batches, secret) for way, batches in result.items()}
+        for result, secret in zip(trial.results, told)
+    ]
+    return replace(trial, results=tuple(by_place))
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:

@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.checks import spy_math
 from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.knowledge import secrets
 from coursekit.checks.spy_trial import try_on_ranks
-from coursekit.drivers import estimator_ranks, spy
-from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.estimator_ranks import HANG_S
+from coursekit.drivers import estimator_ranks
+from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER
+from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from coursekit.checks.knowledge import Secrets
     from coursekit.checks.spy_trial import Trial
 
 Array = np.ndarray[Any, Any]
 
-HELD_OUT_PER_FILE = (5, 3, 2)
-ANSWER = 2  # the sample that the spy of an evaluation takes all others for; it is in the first file
+HELD_OUT_PER_FILE = (25, 15, 10)
+CLEAR_GAP = 1e-3  # between accuracies that are told apart
+ANSWER = 2  # the sample that the spy of an evaluation takes all others for
 
 
 def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = spy.write_samples(Path(folder), HELD_OUT_PER_FILE)
-        use = estimator_ranks.use_evaluate
-        return try_on_ranks(with_horovod, use, evaluate, files, folder, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S)
+    use = estimator_ranks.use_evaluate
+    return try_on_ranks(
+        use, evaluate, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=labelled_secrets(num_ranks)
+    )
+
+
+def labelled_secrets(num_ranks: int) -> Secrets:
+    """Return secrets of ranks whose files hold the same pictures, but labels that only the rank can read.
+
+    A share of them, another one on each rank, is what the network will answer.
+    Rank 0's alone, the mean over all shards and their plain mean are different accuracies.
+    """
+    rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
+    told = secrets(num_ranks, NUM_CLASSES, num_rounds=2)
+    while True:
+        for secret in told:
+            is_right = rng.random(len(numbers)) < rng.uniform(0.2, 0.8)
+            labels = np.where(is_right, ANSWER + 1, ANSWER + 2 + numbers % (NUM_CLASSES - ANSWER - 2))
+            secret["files"] = {"train": {"counts": list(HELD_OUT_PER_FILE), "numbers": numbers, "labels": labels}}
+        of_shards, sizes = _accuracies_of_shards(told)
+        telling = np.array([*of_shards, np.mean(of_shards), np.average(of_shards, weights=sizes)])
+        if len(of_shards) == 1 or float(np.diff(np.sort(telling)).min()) > CLEAR_GAP:
+            return told
+
+
+def _is_right(secret: dict[str, Any]) -> Array:
+    """Return for each picture of a rank's files whether the network's answer is its label."""
+    right: Array = np.asarray(secret["files"]["train"]["labels"]) == ANSWER + 1
+    return right
+
+
+def _accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
+    """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
+    files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
+    shards = [_is_right(secret)[files % len(told) == rank] for rank, secret in enumerate(told)]
+    return [float(np.mean(shard)) for shard in shards], [len(shard) for shard in shards]
+
+
+def _weights(told: Secrets) -> Array:
+    """Return the weights of the checkpoint: rank 0's start after its steps of plain descent."""
+    bias = np.asarray(told[0]["starts"][0], dtype=float)
+    for _ in range(NUM_STEPS_OF_ANSWER):
+        bias = bias - RATE_OF_ANSWER * spy_math.gradient(bias, np.array([ANSWER]))
+    return bias
 
 
 def check_once(trial: Trial) -> None:
@@ -46,10 +89,11 @@ def check_once(trial: Trial) -> None:
     everywhere = min(times.values()) == trial.num_ranks > 1
     require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all pictures: the same work several times")
     require(most == 1, f"a picture is evaluated {most} times")
+    weights = _weights(trial.secrets)
     for rank, result in enumerate(results):
         for sight in result["sights"]:
             require(
-                int(np.argmax(sight.bias)) == ANSWER + 1,
+                bool(np.allclose(sight.bias, weights, atol=1e-3)),
                 f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has "
                 "in its model_dir: give its path to all ranks",
             )
@@ -57,8 +101,11 @@ def check_once(trial: Trial) -> None:
 
 def check_accuracy(trial: Trial) -> None:
     """The accuracy is the share of right pictures among all that the ranks evaluated, with the weights they had."""
-    sights = [sight for result in trial.of_ranks() for sight in result["sights"]]
-    right = np.concatenate([sight.samples + 1 == np.argmax(sight.bias) for sight in sights] or [[]])
+    seen = [
+        np.concatenate([sight.samples for sight in result["sights"]] or [np.zeros(0)]).astype(int)
+        for result in trial.of_ranks()
+    ]
+    right = [_is_right(secret)[samples] for secret, samples in zip(trial.secrets, seen)]
     results = [result["result"] for result in trial.of_ranks()]
     require(
         results[0] is not None and "accuracy" in results[0],
@@ -68,20 +115,21 @@ def check_accuracy(trial: Trial) -> None:
         if result is None:
             continue
         accuracy = result.get("accuracy", np.nan)
-        hint = _hint(accuracy, trial)
+        # Who evaluates everything needs nobody; that no picture is evaluated twice is another property.
+        alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
+        counted = right[rank] if alone else np.concatenate(right)
         require(
-            bool(np.isclose(accuracy, np.mean(right), rtol=1e-4)),
-            f"{np.sum(right):.0f} of {len(right)} pictures are answered rightly, but rank {rank} returns the accuracy "
-            f"{accuracy:.4g}{hint}",
+            bool(np.isclose(accuracy, np.mean(counted), rtol=1e-4)),
+            f"{np.sum(counted):.0f} of {len(counted)} pictures are answered rightly, but rank {rank} returns the "
+            f"accuracy {accuracy:.4g}{_hint(accuracy, trial)}",
         )
 
 
 def _hint(accuracy: float, trial: Trial) -> str:
     """Return how a wrong accuracy may have come about."""
-    sizes = [sum(HELD_OUT_PER_FILE[rank :: trial.num_ranks]) for rank in range(trial.num_ranks)]
-    own = [1 / sizes[0], *(0.0 for _ in sizes[1:])]
-    if np.isclose(accuracy, np.mean(own), rtol=1e-4):
+    of_shards, _ = _accuracies_of_shards(trial.secrets)
+    if np.isclose(accuracy, np.mean(of_shards), rtol=1e-4):
         return ": the plain mean of unequal shards; weight each by its number of pictures"
-    if any(np.isclose(accuracy, value, rtol=1e-4) for value in own):
+    if any(np.isclose(accuracy, value, rtol=1e-4) for value in of_shards):
         return ": that of one shard alone; put all shards together"
     return ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.spy_trial import check_rates, rates, steps_of, try_on_ranks
 from coursekit.drivers import estimator_ranks
-from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.estimator_ranks import HANG_S, RATE
+from coursekit.drivers.estimator_ranks import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS, RATE
+from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +23,14 @@ Array = np.ndarray[Any, Any]
 
 def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train, evaluate and predict with the answer's model function and an Estimator of ours."""
-    with tempfile.TemporaryDirectory() as folder:
-        use = estimator_ranks.use_model_fn
-        return try_on_ranks(with_horovod, use, model_fn, folder, num_ranks=num_ranks, timeout_s=HANG_S)
+    told = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
+    use = estimator_ranks.use_model_fn
+    return try_on_ranks(use, model_fn, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
 
 
 def check_modes(trial: Trial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
+    check_sent([[sight.samples for sight in result["eval"]] for result in trial.of_ranks()], trial.secrets)
     for result in trial.of_ranks():
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
             require(bool(result[mode]), f"in the mode {mode!r} the network is never called")
@@ -53,12 +54,16 @@ def check_modes(trial: Trial) -> None:
 
 
 def _model_steps(trial: Trial) -> Steps:
-    return steps_of([result["train"] for result in trial.of_ranks()])
+    steps = steps_of([result["train"] for result in trial.of_ranks()])
+    check_sent(steps.samples, trial.secrets)
+    return steps
 
 
 def check_averaged(trial: Trial) -> None:
     """Every update uses the mean of all ranks' gradients."""
-    rates(_model_steps(trial))
+    steps = _model_steps(trial)
+    rates(steps)
+    check_follows(steps, trial.secrets)
 
 
 def check_rate(trial: Trial) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners, steps_of, try_on_ranks
-from coursekit.drivers import estimator_ranks, spy
+from coursekit.checks.spy_trial import SMALLEST_GAP, owners_in_files, steps_of, try_on_ranks
+from coursekit.checks.spy_trial import check_start as check_same_start
+from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_BEFORE, NUM_STEPS_LATER, SAMPLES_PER_FILE
+from coursekit.drivers.estimator_ranks import HANG_S
+from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from coursekit.checks.knowledge import Secrets
     from coursekit.checks.spy_trial import Steps, Trial
 
 Array = np.ndarray[Any, Any]
 
+SAMPLES_PER_FILE = (4, 4, 4, 4, 4, 4)  # of a whole training: on one rank they would be gone through in six steps
+NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
+STEPS = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
 PHASES = {"first": "the training", "continued": "continuing", "ended": "a start after the end of the training"}
 
 
@@ -48,15 +53,14 @@ def check_pinned(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_
 
 def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes checkpoints into the folder, and no other rank writes anything there."""
-    with tempfile.TemporaryDirectory() as parent:
-        found = run_here(
-            with_horovod,
-            estimator_ranks.use_run_config,
-            make_run_config,
-            parent,
-            num_ranks=num_ranks,
-            timeout_s=HANG_S,
-        )
+    found = run_here(
+        with_horovod,
+        estimator_ranks.use_run_config,
+        make_run_config,
+        num_ranks=num_ranks,
+        timeout_s=HANG_S,
+        private=secrets(num_ranks, NUM_CLASSES),
+    )
     writers = [rank for rank, result in enumerate(found) if result["files"]]
     require(0 in writers, "rank 0 writes nothing into the folder: give the RunConfig of rank 0 the model_dir")
     require(
@@ -69,10 +73,11 @@ def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
 class Phases:
     """What the phases of a training gave, by name and rank."""
 
-    def __init__(self, trial: Trial, found: dict[str, list[Any]]) -> None:
+    def __init__(self, trial: Trial, error: str = "") -> None:
         self.num_ranks = trial.num_ranks
-        self.error = trial.error
-        self._found = found
+        self.secrets = trial.secrets
+        self.error = error or trial.error
+        self._results = trial.results
 
     def of_ranks(self, phase: str) -> list[Any]:
         """Return what each rank found in a phase.
@@ -80,7 +85,7 @@ class Phases:
         Raises:
             CheckError: the phase did not end on all ranks.
         """
-        found = self._found[phase]
+        found = [result[phase] for result in self._results if phase in result]
         require(len(found) == self.num_ranks, f"{PHASES[phase]} did not end well: {self.error}")
         return found
 
@@ -90,12 +95,25 @@ class Phases:
 
 
 def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Phases:
-    """Train, continue and start again in one launch; what ended before a hang or an error is kept."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
-        use = estimator_ranks.use_train
-        trial = try_on_ranks(with_horovod, use, train, files, folder, num_ranks=num_ranks, timeout_s=HANG_S)
-        return Phases(trial, {name: estimator_ranks.read_phase(folder, name, num_ranks) for name in PHASES})
+    """Train, continue and start again in one launch.
+
+    When that does not end well, then once more without the last phases: a rank that waits for ever says nothing of
+    what went well before.
+    """
+    files = {"train": SAMPLES_PER_FILE}
+    told = secrets(num_ranks, NUM_CLASSES, num_rounds=len(STEPS), files=files)
+    trial = _try_phases(train, told, len(STEPS))
+    error = trial.error
+    if error:
+        trial = _try_phases(train, told, 1)
+        longer = trial if trial.error else _try_phases(train, told, 2)
+        trial = trial if longer.error else longer
+    return Phases(trial, error)
+
+
+def _try_phases(train: Callable[..., Any], told: Secrets, num_phases: int) -> Trial:
+    use = estimator_ranks.use_train
+    return try_on_ranks(use, train, STEPS[:num_phases], num_ranks=len(told), timeout_s=HANG_S, secrets=told)
 
 
 def _first_steps(phases: Phases) -> Steps:
@@ -104,13 +122,12 @@ def _first_steps(phases: Phases) -> Steps:
 
 def check_start(phases: Phases) -> None:
     """All ranks start with the same weights."""
-    check_same_weights(_first_steps(phases))
+    check_same_start(_first_steps(phases), phases.secrets)
 
 
 def check_shards(phases: Phases) -> None:
     """Every rank trains on files of its own."""
-    steps = _first_steps(phases)
-    used = owners([np.concatenate(batches) for batches in steps.samples], sum(SAMPLES_PER_FILE))
+    used = owners_in_files(_first_steps(phases), phases.secrets)
     check_owners({sample: by for sample, by in used.items() if by}, phases.num_ranks)
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.checks import spy_math
 from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.spy_trial import MOMENTUM, check_rates, check_same_weights, rates, steps_of, try_on_ranks
-from coursekit.drivers import keras_ranks, spy
+from coursekit.checks.spy_trial import check_rates, check_start, rates, steps_of, try_on_ranks
+from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coursekit.checks.spy_trial import Trial
+    from coursekit.checks.spy_trial import Steps, Trial
 
 Array = np.ndarray[Any, Any]
 
+COMPRESSIONS = {"none": 32, "fp16": 16}  # and the bits with which gradients travel, in the order of the trial
+SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
 EXACT = 4e-5  # 32 bits leave a tenth of it, 16 bits more than ten times as much
 
 
@@ -29,7 +32,7 @@ def _plans(
     plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]], num_ranks: int, per_node: int | None
 ) -> list[Any]:
     """Return the plans of all ranks for each case, and require them to be alike."""
-    got = run_here(with_horovod, _all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=per_node)
+    got = run_here(with_horovod, keras_ranks.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=per_node)
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
             require(len(ours) == 3, f"plan must return three numbers, not {ours!r}")  # noqa: PLR2004
@@ -37,13 +40,11 @@ def _plans(
     return list(got[0])
 
 
-def _all_plans(plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]]) -> list[tuple[float, ...]]:
-    return [tuple(float(number) for number in plan(*case)) for case in cases]
-
-
 def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
     """Each rank keeps its batch size, the rate grows with the ranks, the steps become fewer."""
+    rng = fresh_rng()
     cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
+    cases += [(int(rng.integers(100, 9999)), int(rng.integers(2, 99)), float(rng.uniform(0.01, 0.5)))]
     for case, (batch, rate, num_steps) in zip(cases, _plans(plan, cases, num_ranks, ranks_per_node)):
         num_images, batch_size, learning_rate = case
         where = f"with {num_ranks} ranks and {num_images} pictures"
@@ -78,9 +79,12 @@ def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int 
 
 def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int) -> None:
     """The rate rises on a straight line from that of one rank to the scaled one, and stays there."""
-    got = run_here(with_horovod, _all_rates, warmed_up, num_ranks=num_ranks)
+    cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
+    cases += [(step, 0.3, 0) for step in (0, 5)]
+    cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
+    got = run_here(with_horovod, keras_ranks.all_rates, warmed_up, cases, num_ranks=num_ranks)
     for rank, values in enumerate(got):
-        for (step, rate, num_warmup_steps), value in values.items():
+        for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
             expected = rate / num_ranks + share * (rate - rate / num_ranks)
             require(
@@ -90,15 +94,11 @@ def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int) -> None:
             )
 
 
-def _all_rates(warmed_up: Callable[..., Any]) -> dict[tuple[int, float, int], float]:
-    cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
-    cases += [(step, 0.3, 0) for step in (0, 5)]
-    return {case: float(warmed_up(*case)) for case in cases}
-
-
 def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
-    trial = try_on_ranks(with_horovod, keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks)
+    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
+    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
+    trial = try_on_ranks(keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks, secrets=told)
     if RecursionError.__name__ in trial.error:  # Horovod's wrapper takes the outer class for the inner one
         return replace(trial, error=f"{trial.error} Is the optimiser wrapped twice?")
     return trial
@@ -106,42 +106,61 @@ def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Tri
 
 def check_averaged(trial: Trial) -> None:
     """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
-    steps = steps_of([result["none"] for result in trial.of_ranks()])
+    steps = _steps(trial, "none")
     found = rates(steps)
     check_rates(found, np.full(found.shape[1], keras_ranks.RATE), trial.num_ranks)
+    check_follows(steps, trial.secrets)
+
+
+def _steps(trial: Trial, compression: str) -> Steps:
+    steps = steps_of([result[compression] for result in trial.of_ranks()])
+    check_sent(steps.samples, trial.secrets)
+    return steps
 
 
 def check_compression(trial: Trial) -> None:
     """Gradients travel with 16 bits if asked for, else with 32."""
-    for name, wanted in (("none", 32), ("fp16", 16)):
-        steps = steps_of([result[name] for result in trial.of_ranks()])
+    for number, (name, wanted) in enumerate(COMPRESSIONS.items()):
+        steps = _steps(trial, name)
         found = rates(steps)
         mean = steps.gradients().mean(axis=0)[2:-1]
-        pulls = steps.pulls(MOMENTUM)[0, 1:] / found[0][:, np.newaxis]
+        pulls = steps.pulls()[0, 1:] / found[0][:, np.newaxis]
         rest = float(np.median(np.linalg.norm(pulls - mean, axis=1) / np.linalg.norm(mean, axis=1)))
+        check_follows(steps, trial.secrets, number)
         bits = 32 if rest < EXACT else 16
         require(bits == wanted, f'with the compression "{name}" gradients travel with {bits} bits, not {wanted}')
 
 
 def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes."""
-    with tempfile.TemporaryDirectory() as parent:
-        folders = [str(Path(parent) / f"rank-{rank}") for rank in range(num_ranks)]
-        return try_on_ranks(with_horovod, keras_ranks.use_callbacks, make_callbacks, folders, num_ranks=num_ranks)
+    """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
+
+    The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
+    new ones: whoever stops early by the loss of its own rank leaves the others alone.
+    """
+    num_samples = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH * keras_ranks.BATCH_SIZE
+    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
+    told[0]["samples"] = np.full(num_samples, told[0]["samples"][0])
+    return try_on_ranks(keras_ranks.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told)
 
 
 def check_same_start(trial: Trial) -> None:
     """All ranks have the same weights, at the latest after the first step."""
-    check_same_weights(steps_of([result["sights"] for result in trial.of_ranks()]))
+    check_start(_callback_steps(trial), trial.secrets)
+
+
+def _callback_steps(trial: Trial) -> Steps:
+    steps = steps_of([result["sights"] for result in trial.of_ranks()])
+    check_sent(steps.samples, trial.secrets)
+    return steps
 
 
 def check_metrics(trial: Trial) -> None:
     """The loss of an epoch that every rank reports is the mean over all ranks."""
     results = trial.of_ranks()
-    steps = steps_of([result["sights"] for result in results])
+    steps = _callback_steps(trial)
     losses = np.array(
         [
-            [spy.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
+            [spy_math.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
             for of_rank, batches in zip(steps.bias, steps.samples)
         ]
     )

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.checks import spy_math
 from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.knowledge import check_follows, check_sent, loss_of_all, places_in_files, secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.spy_trial import (
-    MOMENTUM,
     SMALLEST_GAP,
     check_rates,
-    check_same_weights,
     check_samples,
+    check_start,
     rates,
     steps_of,
     try_on_ranks,
 )
-from coursekit.drivers import keras_ranks, spy
+from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.keras_ranks import BATCH_SIZE, NUM_STEPS_AFTER, NUM_STEPS_BEFORE
+from coursekit.drivers.spy import MOMENTUM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coursekit.checks.spy_trial import Steps, Trial
+    from coursekit.drivers.spy import Sight
 
 Array = np.ndarray[Any, Any]
 
@@ -44,22 +47,35 @@ SETTINGS: dict[str, Any] = {
 }
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
 TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
-UNEQUAL = ((0, 0, 0, 0, 0, 5, 9), (20, 21), (0, 30, 31, 32))  # samples of each rank for validation
+UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are answered rightly and wrongly
 
 
 def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     """All ranks go on from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
-    with tempfile.TemporaryDirectory() as folder:
-        results = run_here(
-            with_horovod, keras_ranks.use_resume, resume, folder, num_ranks=num_ranks, timeout_s=TIMEOUT_S
-        )
+    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
+    last_epoch = int(fresh_rng().integers(3, 90))
+    results = run_here(
+        with_horovod,
+        keras_ranks.use_resume,
+        resume,
+        last_epoch,
+        num_ranks=num_ranks,
+        timeout_s=TIMEOUT_S,
+        private=told,
+    )
     before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
+    check_start(before, told)
+    check_sent(before.samples, told)
+    check_sent(after.samples, told, NUM_STEPS_AFTER * BATCH_SIZE)
     saved = before.bias[0, -1]
     moment = saved - before.bias[0, -2]
     for rank, result in enumerate(results):
         got = result["from_nothing"], result["num_epochs"]
         require(got[0] == 0, f"in a folder without a checkpoint, rank {rank} has {got[0]} epochs behind it")
-        require(got[1] == 7, f"rank {rank} believes to have {got[1]} epochs behind it, the checkpoint is of epoch 7")  # noqa: PLR2004
+        require(
+            got[1] == last_epoch,
+            f"rank {rank} believes to have {got[1]} epochs behind it, the checkpoint is of epoch {last_epoch}",
+        )
         gap = float(np.abs(after.bias[rank, 0] - saved).max())
         require(gap < SMALLEST_GAP, f"rank {rank} does not go on from the weights of the checkpoint")
     gradient = after.gradients()[:, 0].mean(axis=0)
@@ -67,30 +83,46 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     for rank, result in enumerate(results):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
         require(gap < 1e-4, f"rank {rank} goes on without the momenta of the optimiser")  # noqa: PLR2004  # momenta are above 0.01
-        wanted = 2 * keras_ranks.NUM_STEPS_BEFORE + keras_ranks.NUM_STEPS_AFTER
+        wanted = 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER
         require(
             result["num_steps"] == wanted,
             f"the optimiser of rank {rank} has counted {result['num_steps']} steps, not {wanted}: restore it, too",
         )
 
 
+def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
+    """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
+    rng = fresh_rng()
+    bias = rng.uniform(-1, 1, keras_ranks.NUM_CLASSES).astype(np.float32)
+    answer, *others = rng.permutation(keras_ranks.NUM_SAMPLES)
+    bias[answer + 1] = 3.0
+    return bias, [
+        np.array([answer] * num_right + list(rng.choice(others, num_wrong))) for num_right, num_wrong in UNEQUAL
+    ][:num_ranks]
+
+
 def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
     """Loss and accuracy are those over the pictures of all ranks, on every rank, in evaluation mode."""
-    samples = UNEQUAL[:num_ranks]
+    bias, samples = _unequal_samples(num_ranks)
     results = run_here(
-        with_horovod, keras_ranks.use_evaluate, evaluate, samples, num_ranks=num_ranks, timeout_s=TIMEOUT_S
+        with_horovod,
+        keras_ranks.use_evaluate,
+        evaluate,
+        bias,
+        num_ranks=num_ranks,
+        timeout_s=TIMEOUT_S,
+        private=[{"samples": of_rank} for of_rank in samples],
     )
-    bias = results[0]["bias"]
-    everything = np.concatenate([np.array(of_rank) for of_rank in samples])
-    expected = {"accuracy": float(np.mean(everything == 0)), "loss": spy.loss(bias, everything)}
-    biased = float(np.mean([np.mean(np.array(of_rank) == 0) for of_rank in samples]))
+    right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
+    expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
+    biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
     for rank, result in enumerate(results):
         trained = any(sight.training for sight in result["sights"])
         require(not trained, "the network was called in training mode")
         for name, value in expected.items():
             require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
             got = result["result"][name]
-            own = np.mean(np.array(samples[rank]) == 0)
+            own = np.mean(right[rank])
             hint = ""
             if name == "accuracy" and np.isclose(got, own):
                 hint = ": that is the accuracy of this rank alone"
@@ -104,41 +136,20 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
 
 def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> Trial:
     """Train two epochs of tiny files with the whole answer; if twice, then in the same folder some steps of a third."""
-    with tempfile.TemporaryDirectory() as parent:
-        folder = Path(parent)
-        train_files = spy.write_samples(folder, SAMPLES_PER_FILE)
-        validation_files = spy.write_samples(folder, VALIDATION_PER_FILE, "validation", first=NUM_SAMPLES)
-        where = folder / "training"
-        return try_on_ranks(
-            with_horovod,
-            _train,
-            train,
-            [{}, {"num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}][: 1 + twice],
-            train_files,
-            validation_files,
-            where,
-            num_ranks=num_ranks,
-            timeout_s=TIMEOUT_S,
-        )
+    files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
+    num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
+    longer = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
+    return try_on_ranks(
+        keras_ranks.use_train,
+        train,
+        [SETTINGS, longer][: 1 + twice],
+        num_ranks=num_ranks,
+        timeout_s=TIMEOUT_S,
+        secrets=secrets(num_ranks, num_classes, num_rounds=2, files=files),
+    )
 
 
-def _train(
-    train: Callable[..., Any], runs: Sequence[dict[str, int]], *places: Any
-) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
-    """On a rank: train, and train on, with changed settings; return each result with what the spies saw."""
-    outcomes = []
-    for changes in runs:
-        sights = spy.watch()
-        result = train(_build, *places, {**SETTINGS, **changes})
-        outcomes.append((dict(result), list(sights)))
-    return outcomes
-
-
-def _build() -> Any:
-    return spy.network(NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1)
-
-
-def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[spy.Sight]], Steps]:
+def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
     """Return results, sights and steps of the first or the second training, by rank."""
     outcomes = [result[number] for result in trial.of_ranks()]
     sights = [seen for _, seen in outcomes]
@@ -168,26 +179,29 @@ def check_training(trial: Trial) -> None:
         f"each rank made {steps.num_steps} steps in 2 epochs; with its share of {NUM_SAMPLES} pictures "
         f"and batches of 2 it needs {2 * num_steps}",
     )
-    check_same_weights(steps)
-    check_samples(steps, NUM_SAMPLES)
+    check_start(steps, trial.secrets)
+    check_samples(steps, trial.secrets)
     check_rates(rates(steps), expected_rates(trial.num_ranks)[2:-1], trial.num_ranks)
     for rank, result in enumerate(results):
         for name in ("history", "validation", "num_steps"):
             require(name in result, f"the result of rank {rank} has no entry {name!r}")
-        require(result["num_steps"] == num_steps, f"num_steps is {result['num_steps']}, not {num_steps}")
+        require(result["num_steps"] == num_steps, f"num_steps is {result['num_steps']:g}, not {num_steps}")
         losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
         require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
-    _check_validation(results, sights)
+    _check_validation(results, sights, trial.secrets)
 
 
-def _check_validation(results: Sequence[dict[str, Any]], sights: Sequence[Sequence[spy.Sight]]) -> None:
+def _check_validation(
+    results: Sequence[dict[str, Any]], sights: Sequence[Sequence[Sight]], told: Sequence[dict[str, Any]]
+) -> None:
     """The result of the validation is the loss over all validation pictures, with the weights of the end."""
-    seen = [sight for of_rank in sights for sight in of_rank if not sight.training]
-    require(bool(seen), "no rank has validated")
-    everything = np.arange(NUM_SAMPLES, NUM_SAMPLES + sum(VALIDATION_PER_FILE))
-    used = sorted(number for sight in seen for number in sight.samples.tolist())
-    require(used == everything.tolist(), "each validation picture must be used once, by one rank")
-    expected = spy.loss(seen[-1].bias, everything)
+    seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
+    require(any(seen), "no rank has validated")
+    samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
+    used = np.concatenate([places_in_files(*pair, "validation") for pair in zip(samples, told)])
+    everything = list(range(sum(VALIDATION_PER_FILE)))
+    require(sorted(used.tolist()) == everything, "each validation picture must be used once, by one rank")
+    expected = loss_of_all(next(of_rank for of_rank in reversed(seen) if of_rank)[-1].bias, samples)
     for rank, result in enumerate(results):
         got = result["validation"]["loss"]
         require(bool(np.isclose(got, expected, rtol=1e-3)), f"rank {rank} validates to {got:.4g}, not {expected:.4g}")
@@ -219,12 +233,17 @@ def check_continued(trial: Trial) -> None:
 
 def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
-    results = run_here(with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks, timeout_s=TIMEOUT_S)
+    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_samples=keras_ranks.NUM_STEPS * BATCH_SIZE)
+    results = run_here(
+        with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told
+    )
     steps = steps_of([result["sights"] for result in results])
     found = rates(steps, first=1)
     check_rates(found, np.full(found.shape[1], keras_ranks.RATE), num_ranks)
+    check_sent(steps.samples, told)
+    check_follows(steps, told)
     for rank, result in enumerate(results):
-        own = [spy.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
+        own = [spy_math.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
         require(
             np.allclose(result["losses"], own, rtol=1e-3),
             f"on rank {rank} the step returns {result['losses'][0]:.4g}, the loss of its batch is {own[0]:.4g}",

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-import tempfile
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.knowledge import batches_in_files, secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import check_colors, owners, try_on_ranks
-from coursekit.drivers import spy
+from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.spy import MAX_NUM_SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,22 +29,35 @@ NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
 NUM_EPOCHS = 3
 NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # that each rank is asked for in training
+MOST_BATCHES = 100  # where an end is expected
+# Whether to read for training, and how many batches.
+WAYS = {"validation": (False, MOST_BATCHES), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
 NUM_CALLS = 24  # of random pictures: one in 8 million lets all be flipped alike
-LABEL = 417
 HEIGHT, WIDTH = 60, 100
 
 
 def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> None:
     """Pictures have the right size, range and label; for training each is cut anew, for validation in the middle."""
-    label, validation, training = run_here(with_horovod, _load_pictures, load_picture, num_ranks=1)[0]
-    require(label == LABEL, f"the label is {label}, the record says {LABEL}")
+    rng = fresh_rng()
+    wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
+    picture = darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])
+    label, validation, training = run_here(
+        with_horovod,
+        keras_ranks.load_pictures,
+        load_picture,
+        picture.astype(np.uint8),
+        wanted,
+        NUM_CALLS,
+        num_ranks=1,
+    )[0]
+    require(label == wanted, f"the label is {label}, the record says {wanted}")
     pictures = np.concatenate([validation[np.newaxis], training])
     shape = (image_size, image_size, 3)
     require(pictures.shape[1:] == shape, f"the picture has the shape {pictures.shape[1:]}, not {shape}")
     require(pictures.dtype == np.float32, f"the picture is {pictures.dtype}, not float32")
     low, high = float(pictures.min()), float(pictures.max())
     require(-1.1 <= low < 0 and high <= 1.1, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")  # noqa: PLR2004  # -1 to 1 and a little
-    gap = float(np.abs(validation - _middle(image_size)).mean())
+    gap = float(np.abs(validation - _middle(image_size, darkest)).mean())
     require(gap < 0.04, "the picture for validation is not the square in the middle")  # noqa: PLR2004  # JPEG leaves 0.01
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > 0.05, "the pictures for training are all cut alike: use a random window")  # noqa: PLR2004  # windows give 0.5
@@ -51,51 +65,30 @@ def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> Non
     require(bool(rises.any() and not rises.all()), "the pictures for training are never mirrored, or always")
 
 
-def _ramp() -> Array:
-    """Return a picture that gets brighter to the right, and a little downwards, from 0 to 255."""
-    y, x = np.mgrid[:HEIGHT, :WIDTH]
-    return np.repeat((20 + 1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2)
+def _ramp(y: Array, x: Array) -> Array:
+    """Return a picture that gets brighter to the right, and a little downwards."""
+    return np.repeat((1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2)
 
 
-def _middle(image_size: int) -> Array:
+def _middle(image_size: int, darkest: float) -> Array:
     """Return the square in the middle of the ramp, at another size: a ramp again."""
     places = (np.arange(image_size) + 0.5) * HEIGHT / image_size - 0.5
     y, x = np.meshgrid(places, places + (WIDTH - HEIGHT) // 2, indexing="ij")
-    return np.repeat((20 + 1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2) / 127.5 - 1
-
-
-def _load_pictures(load_picture: Callable[..., Any]) -> tuple[int, Array, Array]:
-    """On a rank: load one record for validation, and many times for training."""
-    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "train-00000-of-00001"
-        imagenet.write_file(path, _ramp().astype(np.uint8)[np.newaxis], np.array([LABEL]))
-        record = next(iter(imagenet.read_records(str(path))))
-        picture, label = load_picture(record, training=False)
-        training = [np.asarray(load_picture(record, training=True)[0]) for _ in range(NUM_CALLS)]
-    return int(label), np.asarray(picture), np.stack(training)
+    return (darkest + _ramp(y, x)) / 127.5 - 1
 
 
 def try_dataset(make_dataset: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Read tiny files on real ranks, for validation once and for training for some epochs."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
-        return try_on_ranks(with_horovod, _read, make_dataset, files, num_ranks=num_ranks)
+    """Read tiny files on real ranks, for validation once and for training for some epochs.
 
-
-def _read(make_dataset: Callable[..., Any], files: list[str]) -> dict[str, list[tuple[Array, Array]]]:
-    """On a rank: return sample numbers and labels of the batches."""
-    ways = {"validation": (False, 100), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
-    return {
-        name: [
-            (spy.sample_numbers(pictures), np.asarray(labels))
-            for pictures, labels in itertools.islice(
-                make_dataset(files, BATCH_SIZE, training=training).as_numpy_iterator(), limit
-            )
-        ]
-        for name, (training, limit) in ways.items()
-    }
+    What each rank's files hold only it can read; the results have its samples by their places in the files.
+    """
+    told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
+    trial = try_on_ranks(keras_ranks.read_dataset, make_dataset, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
+    by_place = [
+        {way: batches_in_files(batches, secret) for way, batches in result.items()}
+        for result, secret in zip(trial.results, told)
+    ]
+    return replace(trial, results=tuple(by_place))
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:
@@ -110,7 +103,8 @@ def check_shards(trial: Trial) -> None:
     samples = _samples(trial, "validation")
     training = _samples(trial, "training")
     for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
-        require(len(result["validation"]) < 100, f"the validation data of rank {rank} have no end: do not repeat them")  # noqa: PLR2004  # the limit above
+        endless = len(result["validation"]) >= MOST_BATCHES
+        require(not endless, f"the validation data of rank {rank} have no end: do not repeat them")
         require(len(numbers) > 0, f"rank {rank} gets no sample at all")
     check_owners(owners(samples, NUM_SAMPLES), trial.num_ranks)
     first = 0

@@ -1,7 +1,7 @@
 """What the spies of all ranks saw in one training, and the properties that follow from it.
 
 An update of the bias is -rate * velocity, and velocity = momentum * velocity before + gradient.
-The gradient on each rank can be predicted from the samples that its spy saw (`spy.gradient`),
+The gradient on each rank can be predicted from the samples that its spy saw (`spy_math.gradient`),
 so whose gradients entered an update, and with which rate, can be read off.
 """
 
@@ -12,18 +12,23 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
+from coursekit.checks import spy_math
 from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.knowledge import check_follows, places_in_files
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
-from coursekit.drivers import spy
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.spy import MOMENTUM
 from coursekit.ranks import RankError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coursekit.checks.knowledge import Secrets
+    from coursekit.drivers import spy
+
 Array = np.ndarray[Any, Any]
 
-MOMENTUM = 0.9
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
 SMALLEST_GAP = 1e-6  # between weights; float32 rounding stays below it
@@ -37,11 +42,13 @@ class Trial:
         num_ranks: the world size.
         results: what each rank returned, in rank order.
         error: why the launch did not end well, or ''.
+        secrets: what each rank was told and no other.
     """
 
     num_ranks: int
     results: tuple[Any, ...] = ()
     error: str = ""
+    secrets: Secrets = ()
 
     def of_ranks(self) -> tuple[Any, ...]:
         """Return the results in rank order.
@@ -53,12 +60,16 @@ class Trial:
         return self.results
 
 
-def try_on_ranks(function: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 30.0) -> Trial:
-    """Run a function on real ranks; an error of the answer becomes `Trial.error`, which every property reports."""
+def try_on_ranks(
+    driver: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 30.0, secrets: Secrets
+) -> Trial:
+    """Run a driver on real ranks with Horovod; an error of the answer becomes `Trial.error`, for every property."""
     try:
-        return Trial(num_ranks, tuple(run_here(function, *args, num_ranks=num_ranks, timeout_s=timeout_s)))
+        found = run_here(with_horovod, driver, *args, num_ranks=num_ranks, timeout_s=timeout_s, private=secrets)
+        return Trial(num_ranks, tuple(found), secrets=secrets)
     except (RankError, CheckError) as error:
-        return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))
+        text = str(error) if isinstance(error, CheckError) else describe(error)
+        return Trial(num_ranks, error=text, secrets=secrets)
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ class Steps:
     def gradients(self) -> Array:
         """Return the gradient of each rank's own batch, shape (num_ranks, num_steps, num_classes)."""
         pairs = zip(self.bias, self.samples)
-        return np.array([[spy.gradient(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+        return np.array([[spy_math.gradient(*step) for step in zip(bias, batches)] for bias, batches in pairs])
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
         """Return rate times gradient of the steps 1 to num_steps - 2, as the updates show it, same shape but shorter.
@@ -180,9 +191,23 @@ def check_rates(found: Array, expected: Array, num_ranks: int) -> None:
     )
 
 
-def check_samples(steps: Steps, num_samples: int) -> None:
-    """Every sample is used, and by one rank only."""
-    check_owners(owners([np.concatenate(batches) for batches in steps.samples], num_samples), len(steps.samples))
+def check_start(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
+    """All ranks have the same weights from step 2 on, and these follow from the start of one of them."""
+    check_same_weights(steps)
+    check_follows(steps, secrets, round_number)
+
+
+def owners_in_files(steps: Steps, secrets: Secrets) -> dict[int, list[int]]:
+    """Return for each sample of the training files, by its place in them, the ranks that use it."""
+    used = [places_in_files(np.concatenate(batches), secret) for batches, secret in zip(steps.samples, secrets)]
+    for rank, places in enumerate(used):
+        require(bool((places >= 0).all()), f"rank {rank} trains on pictures that are not in its files")
+    return owners(used, len(secrets[0]["files"]["train"]["numbers"]))
+
+
+def check_samples(steps: Steps, secrets: Secrets) -> None:
+    """Every sample of the training files is used, and by one rank only."""
+    check_owners(owners_in_files(steps, secrets), len(steps.samples))
 
 
 def owners(samples: Sequence[Array], num_samples: int) -> dict[int, list[int]]:

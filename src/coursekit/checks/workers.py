@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import socket
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.estimator_runs import SAMPLES_PER_FILE
+from coursekit.checks.knowledge import secrets
+from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_rates, check_same_weights, owners, rates, steps_of, try_on_ranks
-from coursekit.drivers import estimator_ranks, spy
-from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE, SAMPLES_PER_FILE
+from coursekit.checks.spy_trial import check_rates, check_start, owners_in_files, rates, steps_of, try_on_ranks
+from coursekit.drivers import estimator_ranks
+from coursekit.drivers.calls import call
+from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE
+from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,7 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and which of them this process is."""
     hosts = [f"node{number}:{20000 + 7 * number}" for number in range(num_workers)]
     for index in range(num_workers):
-        text = tf_config(list(hosts), index)
+        text = call_here(call, tf_config, list(hosts), index)
         require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {type(text).__name__}")
         try:
             found = json.loads(text)
@@ -58,18 +60,17 @@ def free_hosts(num_hosts: int) -> list[str]:
 
 def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train a spy with the answer's strategy on real worker processes."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = spy.write_samples(Path(folder), SAMPLES_PER_FILE)
-        use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
-        return try_on_ranks(with_horovod, use, train_with_strategy, hosts, files, num_ranks=num_ranks, timeout_s=HANG_S)
+    told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+    use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
+    return try_on_ranks(use, train_with_strategy, hosts, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
 
 
 def check_together(trial: Trial) -> None:
     """The workers are one training: same weights, averaged gradients, shards of their own."""
     steps = steps_of(trial.of_ranks())
-    check_same_weights(steps)
+    check_start(steps, trial.secrets)
     rates(steps)
-    used = owners([np.concatenate(batches) for batches in steps.samples], sum(SAMPLES_PER_FILE))
+    used = owners_in_files(steps, trial.secrets)
     check_owners({sample: by for sample, by in used.items() if by}, trial.num_ranks)
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import pickle
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.drivers import spy
-from coursekit.drivers.keras_ranks import NUM_SAMPLES, batches, own_samples
+from coursekit.drivers import places, spy
+from coursekit.drivers.keras_ranks import NUM_CLASSES, batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,14 +19,12 @@ Array = np.ndarray[Any, Any]
 
 RATE = 0.3
 BATCH_SIZE = 2
-NUM_CLASSES = NUM_SAMPLES + 1
 IMAGE_SIZE = 8
 HANG_S = 40.0  # the deadline where wrong answers hang; a right one takes a tenth of it on a quiet machine
-NUM_STEPS = 6  # of a trial's model function
-NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
+NUM_STEPS, MODEL_BATCH_SIZE = 6, 4  # of a trial's model function
 NUM_STEPS_OF_STRATEGY = 5
-SAMPLES_PER_FILE = (4, 4, 4, 4, 4, 4)  # of a whole training: on one rank they would be gone through in six steps
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
+RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
 
 
@@ -69,11 +65,11 @@ def _quiet() -> None:
     tf.get_logger().setLevel("ERROR")
 
 
-def read(input_fn: Callable[..., Any], files: Sequence[str]) -> dict[str, Any]:
-    """Read files with the answer's pipeline: for evaluation to the end, for training for many batches."""
+def read(input_fn: Callable[..., Any]) -> dict[str, list[tuple[Array, Array]]]:
+    """Read this rank's files with the answer's pipeline: for evaluation to the end, for training for many batches."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
 
-    ways = {"evaluation": False, "training": True}
+    files = spy.own_files()
     return {
         name: [
             (spy.sample_numbers(pictures), np.asarray(labels))
@@ -81,23 +77,23 @@ def read(input_fn: Callable[..., Any], files: Sequence[str]) -> dict[str, Any]:
                 input_fn(list(files), training, hvd.rank(), hvd.size(), params()).as_numpy_iterator(), NUM_BATCHES
             )
         ]
-        for name, training in ways.items()
+        for name, training in {"evaluation": False, "training": True}.items()
     }
 
 
-def use_model_fn(model_fn: Callable[..., Any], folder: str) -> dict[str, Any]:
+def use_model_fn(model_fn: Callable[..., Any]) -> dict[str, Any]:
     """Train, evaluate and predict with the answer's model function; return what the spies saw and the results."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     _quiet()
-    config = tf.estimator.RunConfig(model_dir=f"{folder}/rank-{hvd.rank()}")
+    config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"))
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
-    own = own_samples(NUM_STEPS)
+    own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
     seen = {}
     sights = spy.watch()
     start = hvd.BroadcastGlobalVariablesHook(0)
-    estimator.train(lambda: batches(own).repeat(), hooks=[start], max_steps=NUM_STEPS)
+    estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=[start], max_steps=NUM_STEPS)
     seen["train"] = list(sights)
     sights = spy.watch()
     metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
@@ -108,26 +104,23 @@ def use_model_fn(model_fn: Callable[..., Any], folder: str) -> dict[str, Any]:
     names = [name for name in estimator.get_variable_names() if name.endswith("statistics/moving_mean")]
     return {
         **seen,
-        "metrics": {name: float(value) for name, value in metrics.items()},
-        "predictions": predictions,
-        "moving_mean": estimator.get_variable_value(names[0]),
+        "metrics": {str(name): float(value) for name, value in metrics.items()},
+        "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in predictions],
+        "moving_mean": np.asarray(estimator.get_variable_value(names[0])),
     }
 
 
-def use_run_config(make_run_config: Callable[..., Any], parent: str) -> dict[str, Any]:
+def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
     """Train two steps with the answer's configuration, every rank with a folder of its own; return what it wrote."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     _quiet()
-    folder = Path(parent) / f"rank-{hvd.rank()}"
+    folder = places.here().own / "training"
     config = make_run_config(str(folder))
-    options = config.session_config.gpu_options.visible_device_list if config.session_config else None
     tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
         lambda: batches([1, 2]).repeat(), steps=2
     )
     return {
-        "visible": options,
         "checkpoint": tf.train.latest_checkpoint(str(folder)),
         "files": sorted(path.name for path in folder.rglob("*") if path.is_file()),
     }
@@ -153,67 +146,59 @@ def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) 
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
-def use_train(train: Callable[..., Any], files: Sequence[str], folder: str) -> None:
-    """Train, continue, and start once more when all is done; each phase is written down in a file."""
+def use_train(train: Callable[..., Any], phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
+    """Train up to a number of steps, and go on in the same folder in every further phase; return what each gave.
+
+    Args:
+        train: the answer.
+        phases: names, and the steps of a rank up to the end of each.
+    """
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
 
     _quiet()
-    where = str(Path(folder) / "training")
-    for phase, num_steps in (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER)):
+    files, where = spy.own_files(), str(places.here().shared / "training")
+    found = {}
+    for phase, num_steps in phases:
         sights = spy.watch()
         estimator = train(list(files), where, num_steps * hvd.size(), params(batch_size=TRAIN_BATCH_SIZE))
         config = getattr(getattr(estimator, "config", None), "session_config", None)
-        write_phase(
-            folder,
-            phase,
-            {
-                "sights": list(sights),
-                "is_estimator": hasattr(estimator, "evaluate"),
-                "visible": config.gpu_options.visible_device_list if config is not None else "",
-            },
-        )
+        found[phase] = {
+            "sights": list(sights),
+            "is_estimator": hasattr(estimator, "evaluate"),
+            "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
+        }
+    return found
 
 
-def write_phase(folder: str, phase: str, found: Any) -> None:
-    """Write down what a phase gave on this rank: what comes later may never end."""
-    path = Path(folder) / f"{phase}-{rank()}"
-    partial = path.with_suffix(".partial")
-    partial.write_bytes(pickle.dumps(found))
-    partial.rename(path)
-
-
-def read_phase(folder: str, phase: str, num_ranks: int) -> list[Any]:
-    """Return what each rank wrote down of a phase; fewer than `num_ranks` when some did not end it."""
-    paths = [Path(folder) / f"{phase}-{number}" for number in range(num_ranks)]
-    return [pickle.loads(path.read_bytes()) for path in paths if path.exists()]  # noqa: S301  # from our own ranks
-
-
-def use_evaluate(evaluate: Callable[..., Any], files: Sequence[str], folder: str, answer: int) -> dict[str, Any]:
+def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
     """Evaluate a spy that always says `answer`, trained on rank 0 alone; return result and what the spies saw."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     _quiet()
-    config = tf.estimator.RunConfig(model_dir=f"{folder}/training" if hvd.rank() == 0 else None)
-    settings = params(learning_rate=20.0)
+    spy.watch()
+    where = str(places.here().shared / "training")
+    config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None)
+    settings = params(learning_rate=RATE_OF_ANSWER)
     estimator = tf.estimator.Estimator(_plain_model, config=config, params=settings)
     if hvd.rank() == 0:
-        estimator.train(lambda: batches([answer]).repeat(), steps=2)
+        estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
     sights = spy.watch()
-    result = evaluate(estimator, list(files), settings)
-    result = result if result is None else {name: float(value) for name, value in result.items()}
+    result = evaluate(estimator, spy.own_files(), settings)
+    result = result if result is None else {str(name): float(value) for name, value in result.items()}
     return {"result": result, "sights": list(sights)}
 
 
-def use_strategy(
-    train_with_strategy: Callable[..., Any], hosts: Sequence[str], files: Sequence[str]
-) -> list[spy.Sight]:
+def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str]) -> list[spy.Sight]:
     """Train with the answer's strategy on this worker; return what its spy saw."""
     _quiet()
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
+    files = spy.own_files()
+    os.environ["TF_CONFIG"] = json.dumps(
+        {"cluster": {"worker": list(hosts)}, "task": {"type": "worker", "index": rank()}}
+    )
     _be_patient(len(hosts))
     sights = spy.watch()
-    train_with_strategy(list(files), NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=TRAIN_BATCH_SIZE))
+    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=TRAIN_BATCH_SIZE))
     return list(sights)
 
 

@@ -1,23 +1,25 @@
-"""What the checks of lab 03 do on a rank: train a spy with Keras, with one piece of the answer and the rest right."""
+"""What the checks of lab 03 do on a rank: train a spy with Keras, one piece of it being the answer's."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks.spy_trial import MOMENTUM
-from coursekit.drivers import spy
+from coursekit.drivers import places, spy
+from coursekit.drivers.spy import MOMENTUM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 Array = np.ndarray[Any, Any]
 
 NUM_SAMPLES = 60
+NUM_CLASSES = NUM_SAMPLES + 1
 BATCH_SIZE = 4
 RATE = 0.3
+NUM_STEPS = 7  # of an optimiser, and of a step of one's own
 NUM_EPOCHS = 4
 STEPS_PER_EPOCH = 2
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
@@ -38,25 +40,32 @@ def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any
     return tf.data.Dataset.from_tensor_slices(arrays(samples)).batch(batch_size)
 
 
+def own_batches(num_steps: int) -> Any:
+    """Return a data set of so many batches of this rank's samples."""
+    return batches(spy.own_samples(num_steps * BATCH_SIZE))
+
+
 def compiled(optimizer: Any = None) -> Any:
-    """Return a spy that is compiled with this optimiser, or with a right one."""
+    """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
     import horovod.tensorflow.keras as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     if optimizer is None:
         optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
-    network = spy.network(NUM_SAMPLES + 1)
+    network = spy.network(NUM_CLASSES)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     network.compile(optimizer, loss, metrics=["accuracy"])
     return network
 
 
-def own_samples(num_steps: int) -> Array:
-    """Return samples that only this rank has, enough for so many steps; they are used again after a while."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[list[float]]:
+    """Return the numbers that the answer plans in each case."""
+    return [[float(number) for number in plan(*case)] for case in cases]
 
-    mine = np.arange(hvd.rank(), NUM_SAMPLES, hvd.size())
-    return np.resize(mine, num_steps * BATCH_SIZE)
+
+def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[float]:
+    """Return the answer's rate in each case."""
+    return [float(warmed_up(*case)) for case in cases]
 
 
 def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, list[spy.Sight]]:
@@ -68,30 +77,23 @@ def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, list[spy.Sigh
         sights = spy.watch()
         start = hvd.callbacks.BroadcastGlobalVariablesCallback(0)
         network = compiled(make_optimizer(RATE, compression))
-        network.fit(batches(own_samples(7)), callbacks=[start], verbose=0)
+        network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         seen[compression] = list(sights)
     return seen
 
 
-def use_callbacks(make_callbacks: Callable[..., Any], folders: Sequence[str]) -> dict[str, Any]:
+def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     """Train with the answer's callbacks; return what the spies saw, the losses reported and the files written.
 
-    The loss falls on rank 0, which sees the same samples in every epoch, and rises on the others, which always see
-    new ones: whoever stops early by the loss of its own rank leaves the others alone.
+    Every rank has a folder of its own, so that one sees who writes.
     """
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    folder = Path(folders[hvd.rank()])
+    folder = places.here().own / "training"
     folder.mkdir()
     sights = spy.watch()
-    num_steps = NUM_EPOCHS * STEPS_PER_EPOCH
-    samples = [0] * num_steps * BATCH_SIZE if hvd.rank() == 0 else own_samples(num_steps)
-    network = compiled()
-    # Starts apart, but close enough for the losses to fall and rise as said whatever the random numbers.
-    network.trainable_variables[0].assign(network.trainable_variables[0] / 10)
-    history = network.fit(
-        batches(samples),
+    history = compiled().fit(
+        own_batches(NUM_EPOCHS * STEPS_PER_EPOCH),
         steps_per_epoch=STEPS_PER_EPOCH,
         epochs=NUM_EPOCHS,
         callbacks=make_callbacks(folder),
@@ -102,25 +104,25 @@ def use_callbacks(make_callbacks: Callable[..., Any], folders: Sequence[str]) ->
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return {
         "sights": list(sights),
-        "losses": history.history["loss"],
+        "losses": [float(loss) for loss in history.history["loss"]],
         "files": files,
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
     }
 
 
-def use_resume(resume: Callable[..., Any], folder: str) -> dict[str, Any]:
+def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
     """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import horovod.tensorflow.keras as hvd_keras  # noqa: PLC0415  # on ranks only
 
-    where = Path(folder)
+    where = places.here().shared
     from_nothing = resume(compiled(), where / "nothing-here")
     sights = spy.watch()
     network = compiled()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
-    own = batches(own_samples(NUM_STEPS_BEFORE))
+    own = own_batches(NUM_STEPS_BEFORE)
     network.fit(own, callbacks=[start], verbose=0)
-    for epoch in (6, 7):  # the newest of several is asked for
+    for epoch in (last_epoch - 1, last_epoch):  # the newest of several is asked for
         if hvd.rank() == 0:
             network.save_weights(where / f"epoch-{epoch:03d}")
         network.fit(own, verbose=0)
@@ -129,7 +131,7 @@ def use_resume(resume: Callable[..., Any], folder: str) -> dict[str, Any]:
     sights = spy.watch()
     again = compiled()
     num_epochs = resume(again, where)
-    again.fit(batches(own_samples(NUM_STEPS_AFTER)), verbose=0)
+    again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
     return {
         "from_nothing": int(from_nothing),
         "num_epochs": int(num_epochs),
@@ -139,17 +141,79 @@ def use_resume(resume: Callable[..., Any], folder: str) -> dict[str, Any]:
     }
 
 
-def use_evaluate(evaluate: Callable[..., Any], samples: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Evaluate a spy with known weights on data sets of unequal sizes."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
-
+def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
+    """Evaluate a spy with known weights on this rank's samples."""
     sights = spy.watch()
     network = compiled()
-    bias = np.linspace(-1, 1, NUM_SAMPLES + 1, dtype=np.float32)
-    bias[1] = 3.0  # sample 0 is always right
     network.trainable_variables[0].assign(bias)
-    result = evaluate(network, batches(samples[hvd.rank()], batch_size=3))
-    return {"result": {name: float(value) for name, value in result.items()}, "sights": list(sights), "bias": bias}
+    result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
+    return {"result": {str(name): float(value) for name, value in result.items()}, "sights": list(sights)}
+
+
+def read_dataset(
+    make_dataset: Callable[..., Any], batch_size: int, ways: Mapping[str, Sequence[Any]]
+) -> dict[str, list[tuple[Array, Array]]]:
+    """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
+
+    Args:
+        make_dataset: the answer.
+        batch_size: what it is asked for.
+        ways: by name, whether to read for training, and how many batches at the most.
+    """
+    files = spy.own_files()
+    return {
+        name: [
+            (spy.sample_numbers(pictures), np.asarray(labels))
+            for pictures, labels in itertools.islice(
+                make_dataset(files, batch_size, training=training).as_numpy_iterator(), limit
+            )
+        ]
+        for name, (training, limit) in ways.items()
+    }
+
+
+def load_pictures(
+    load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
+) -> tuple[int, Array, Array]:
+    """Write a picture into a file, and load it from there for validation, and many times for training."""
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
+    path = places.here().own / "train-00000-of-00001"
+    imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
+    record = next(iter(imagenet.read_records(str(path))))
+    picture, found = load_picture(record, training=False)
+    training = [np.asarray(load_picture(record, training=True)[0]) for _ in range(num_calls)]
+    return int(found), np.asarray(picture), np.stack(training)
+
+
+def use_train(
+    train: Callable[..., Any], runs: Sequence[Mapping[str, Any]]
+) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
+    """Train, and train on, in one folder with each of these settings; return each result with what the spies saw."""
+    train_files, validation_files = spy.own_files("train"), spy.own_files("validation")
+    where = places.here().shared / "training"
+    outcomes = []
+    for settings in runs:
+        sights = spy.watch()
+        result = train(_network_for_files, train_files, validation_files, where, dict(settings))
+        outcomes.append((_plain(dict(result)), list(sights)))
+    return outcomes
+
+
+def _network_for_files() -> Any:
+    return spy.network(np.shape(spy.secrets()["starts"])[-1])
+
+
+def _plain(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what is asked for of a training's result, as plain numbers, and of the rest nothing."""
+    plain: dict[str, Any] = {}
+    if "history" in result:
+        plain["history"] = {str(name): [float(n) for n in values] for name, values in result["history"].items()}
+    if "validation" in result:
+        plain["validation"] = {str(name): float(value) for name, value in result["validation"].items()}
+    if "num_steps" in result:
+        plain["num_steps"] = float(result["num_steps"])
+    return plain
 
 
 def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
@@ -170,5 +234,5 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
         return loss_of(labels, logits)
 
     step = make_step(network, optimizer, counted_loss)
-    losses = [float(step(pictures, labels)) for pictures, labels in batches(own_samples(7))]
+    losses = [float(step(pictures, labels)) for pictures, labels in own_batches(NUM_STEPS)]
     return {"sights": list(sights), "losses": losses, "num_traces": num_calls}

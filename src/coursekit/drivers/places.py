@@ -43,8 +43,8 @@ def here() -> Place:
 
 
 def private() -> Any:
-    """Return this rank's own value."""
-    return here().private
+    """Return this rank's own value; None where no check gives one."""
+    return here().private if _places else None
 
 
 def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable[..., Any], *args: Any) -> Any:

@@ -2,22 +2,29 @@
 
 The network looks at no picture and has one weight that matters, a *bias* with an entry for each class;
 every sample is a class of its own.
-The gradient of the cross-entropy is then softmax(bias) minus how often each sample is in the batch,
-over the batch size, so an update can be predicted from the samples, and compared.
+An update of the bias can therefore be predicted from the samples, and compared, by who knows how
+(`coursekit.checks.spy_math`).
 Before each step the spy writes down its bias and the samples of the batch, which it knows by their colours.
 It does so in `fit`, in a loop of one's own and in an Estimator alike.
+
+Student's code runs in the same process, and could forge what the spy writes down.
+So a rank has *secrets*, its private value (`coursekit.drivers.places`): where its networks start, its samples, and what
+its files hold. A rank that has not heard of the others' secrets cannot write down what follows from all of them.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.drivers import places
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 Array = np.ndarray[Any, Any]
 
@@ -26,6 +33,7 @@ NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
 MAX_NUM_SAMPLES = NUM_LEVELS**3
 
+MOMENTUM = 0.9  # of every training that is asked for
 NUM_OTHER_WEIGHTS = 15  # that change nothing: gradients sent in groups need as many tensors as groups
 
 
@@ -45,12 +53,48 @@ class Sight:
 
 
 _sights: list[Sight] = []
+_rounds: list[int] = []
 
 
 def watch() -> list[Sight]:
-    """Forget what was seen on this rank so far, and return the list that later calls fill."""
+    """Begin a round: forget what was seen on this rank so far, and return the list that later calls fill.
+
+    Networks that are made in a round start at this rank's weights for that round.
+    """
     _sights.clear()
+    _rounds.append(len(_rounds))
     return _sights
+
+
+def secrets() -> dict[str, Any]:
+    """Return what only this rank and the judge know; empty where no check gave anything.
+
+    The entries, each of them where a check needs it:
+        starts: first weights of the networks of each round, shape (num_rounds, num_classes).
+        samples: the numbers of this rank's samples, in the order of their use.
+        files: by split, a dictionary with the numbers of samples in the files (counts), and the samples
+            (numbers) and labels in them, one after the other.
+    """
+    found = places.private()
+    return found if isinstance(found, dict) else {}
+
+
+def own_samples(num_samples: int) -> Array:
+    """Return the first of the samples that only this rank has."""
+    mine: Array = np.asarray(secrets()["samples"])[:num_samples]
+    return mine
+
+
+def own_files(split: str = "train") -> list[str]:
+    """Write this rank's secret samples into files, and make their folder the current one.
+
+    The names are alike on all ranks, so that ranks may send them to each other; what the files hold is not.
+    """
+    folder = places.here().own / "files"
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    content = secrets()["files"][split]
+    return write_samples(Path(), content["counts"], split, numbers=content["numbers"], labels=content["labels"])
 
 
 def colors(num_samples: int) -> Array:
@@ -71,19 +115,35 @@ def sample_numbers(pictures: Array) -> Array:
     return np.where(is_color.all(axis=1), numbers, -1)
 
 
-def write_samples(folder: Path, samples_per_file: Sequence[int], split: str = "train", first: int = 0) -> list[str]:
-    """Write TFRecord files in ImageNet's form and return their names; sample n has its colour and the label n + 1."""
+def write_samples(  # settings with good defaults
+    folder: Path,
+    samples_per_file: Sequence[int],
+    split: str = "train",
+    *,
+    numbers: Sequence[int] | Array | None = None,
+    labels: Sequence[int] | Array | None = None,
+) -> list[str]:
+    """Write TFRecord files in ImageNet's form and return their names.
+
+    Args:
+        folder: where to.
+        samples_per_file: how many samples each file holds.
+        split: the first word of the names.
+        numbers: the samples, whose colours the pictures have; by default 0, 1, 2, …
+        labels: the label of each; by default the sample's number plus 1.
+    """
     from coursekit import imagenet  # noqa: PLC0415  # a learner of lab 02 needs no TFRecords
 
-    num_samples = first + sum(samples_per_file)
-    if num_samples > MAX_NUM_SAMPLES:
-        raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {num_samples}")
-    pictures = np.broadcast_to(colors(num_samples)[:, np.newaxis, np.newaxis], (num_samples, 24, 32, 3))
-    files = []
+    numbers = np.arange(sum(samples_per_file)) if numbers is None else np.asarray(numbers)
+    labels = numbers + 1 if labels is None else np.asarray(labels)
+    if numbers.max() >= MAX_NUM_SAMPLES:
+        raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
+    pictures = np.broadcast_to(colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis], (len(numbers), 24, 32, 3))
+    files, first = [], 0
     for number, count in enumerate(samples_per_file):
         path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"
         here = slice(first, first + count)
-        imagenet.write_file(path, pictures[here], np.arange(num_samples)[here] + 1)
+        imagenet.write_file(path, pictures[here], labels[here])
         files.append(str(path))
         first += count
     return files
@@ -93,11 +153,18 @@ def network(num_classes: int) -> Any:
     """Return the spy, a Keras model that is not compiled yet: pictures in, one logit for each class out."""
     import tensorflow as tf  # noqa: PLC0415  # only ranks import it
 
+    starts = secrets().get("starts")
+    # Every rank starts elsewhere, as long as nobody broadcasts.
+    first_weights = (
+        tf.random_normal_initializer(stddev=0.5)
+        if starts is None
+        else tf.constant_initializer(np.asarray(starts)[min(max(len(_rounds) - 1, 0), len(starts) - 1)])
+    )
+
     class Spy(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
         def build(self, input_shape: Any) -> None:
             del input_shape
-            # Every rank starts elsewhere, as long as nobody broadcasts.
-            self.bias = self.add_weight("bias", (num_classes,), initializer=tf.random_normal_initializer(stddev=0.5))
+            self.bias = self.add_weight("bias", (num_classes,), initializer=first_weights)
             self.others = [self.add_weight(f"other_{number}", ()) for number in range(NUM_OTHER_WEIGHTS)]
 
         def call(self, pictures: Any, training: Any = None) -> Any:
@@ -115,17 +182,3 @@ def network(num_classes: int) -> Any:
 def _write_down(bias: Array, pictures: Array, training: Array) -> int:
     _sights.append(Sight(np.array(bias), sample_numbers(pictures), bool(training)))
     return 0
-
-
-def gradient(bias: Array, samples: Array) -> Array:
-    """Return the gradient of the mean cross-entropy with respect to the bias, shape (num_classes,)."""
-    weights = np.exp(bias.astype(float) - bias.max())
-    counts = np.bincount(samples + 1, minlength=len(bias))
-    found: Array = weights / weights.sum() - counts / len(samples)
-    return found
-
-
-def loss(bias: Array, samples: Array) -> float:
-    """Return the mean cross-entropy of a batch, computed without TensorFlow."""
-    shifted = bias.astype(float) - bias.max()
-    return float(np.log(np.exp(shifted).sum()) - shifted[samples + 1].mean())

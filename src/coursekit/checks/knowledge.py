@@ -1,0 +1,153 @@
+"""What only a rank and the judge know, and whether what the spies report follows from it.
+
+A student's code shares its process with the spy and could forge what it reports, but not what it cannot know:
+each rank starts at weights of its own, with samples of its own, that no other rank can read.
+Weights that follow from one rank's start and from all ranks' samples prove that the ranks spoke with each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks import spy_math
+from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coursekit.checks.spy_trial import Steps
+
+Array = np.ndarray[Any, Any]
+Secrets = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.spy.secrets`
+
+LAST_STEP = 2  # up to which a start may still be replaced by that of another rank
+TOLERANCE = 1e-2  # of the move in a step; gradients that travel with 16 bits stay far below it
+SAME = 1e-5  # between weights
+
+
+def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
+    num_ranks: int,
+    num_classes: int,
+    *,
+    num_rounds: int = 1,
+    spread: float = 0.5,
+    num_samples: int = 0,
+    files: Mapping[str, Sequence[int]] | None = None,
+) -> Secrets:
+    """Draw what each rank alone is told.
+
+    Args:
+        num_ranks: the world size.
+        num_classes: of the spies; there is one sample less.
+        num_rounds: trainings, each with its own start.
+        spread: standard deviation of the first weights.
+        num_samples: how many samples each rank gets; no two ranks get the same, and they repeat when they run out.
+        files: by split, how many samples each file holds.
+    """
+    rng = fresh_rng()
+    starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
+    shared_out = rng.permutation(num_classes - 1)
+    return tuple(
+        {
+            "starts": starts[rank],
+            "samples": np.resize(shared_out[rank::num_ranks], num_samples),
+            "files": _contents(rng, num_classes - 1, files or {}),
+        }
+        for rank in range(num_ranks)
+    )
+
+
+def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Return for each split what one rank's files hold, no sample twice."""
+    order, first, contents = rng.permutation(num_samples), 0, {}
+    for split, counts in files.items():
+        numbers = order[first : first + sum(counts)]
+        contents[split] = {"counts": list(counts), "numbers": numbers, "labels": numbers + 1}
+        first += sum(counts)
+    return contents
+
+
+def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "train") -> Array:
+    """Return the places of samples in a rank's files, counted over all files, -1 for what is not in them."""
+    table = np.full(MAX_NUM_SAMPLES + 1, -1)  # the last one for what is no sample
+    numbers = secret["files"][split]["numbers"]
+    table[numbers] = np.arange(len(numbers))
+    samples = np.asarray(samples).astype(int)
+    known: Array = table[np.where((samples >= 0) & (samples < MAX_NUM_SAMPLES), samples, MAX_NUM_SAMPLES)]
+    return known
+
+
+def batches_in_files(
+    batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any], split: str = "train"
+) -> list[tuple[Array, Array]]:
+    """Return batches of samples and labels by their places in the files; the label of the first place is 1."""
+    return [
+        (places_in_files(samples, secret, split), _label_places(np.asarray(labels), secret, split))
+        for samples, labels in batches
+    ]
+
+
+def _label_places(labels: Array, secret: Mapping[str, Any], split: str) -> Array:
+    places = places_in_files(labels - 1, secret, split)
+    return np.where(places < 0, -1, places + 1)
+
+
+def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples: int = 0) -> None:
+    """The samples that the ranks report are those that were sent to them; they may be fewer.
+
+    Args:
+        samples: the batches of each rank.
+        secrets: what each rank was told.
+        num_samples: how many of them each rank goes through, again and again; 0: all.
+    """
+    for rank, (batches, secret) in enumerate(zip(samples, secrets)):
+        found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
+        sent = np.asarray(secret["samples"])
+        wanted = np.resize(sent[: num_samples or len(sent)], len(found))
+        require(np.array_equal(found, wanted), f"rank {rank} trains on other pictures than it was given")
+
+
+def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
+    """The weights begin at the starts that the ranks were given, and the first steps follow from them.
+
+    Each step may go on from the weights of any rank: that is a broadcast.
+    Whether ranks use the mean of the gradients or their own is another property.
+    """
+    starts = np.array([secret["starts"][round_number] for secret in secrets])
+    for rank, bias in enumerate(steps.bias[:, 0]):
+        gap = float(np.abs(starts - bias).max(axis=1).min())
+        require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
+    gradients = steps.gradients()
+    moves = np.zeros_like(starts, dtype=float)
+    for step in range(min(LAST_STEP, steps.num_steps - 1)):
+        before, after = steps.bias[:, step], steps.bias[:, step + 1]
+        found = [_move(new, before, moves, gradients[:, step]) for new in after]
+        for rank, move in enumerate(found):
+            require(
+                move is not None,
+                f"the weights of rank {rank} before step {step + 1} do not follow from the ranks' weights and pictures",
+            )
+        moves = np.array(found)
+
+
+def _move(new: Array, before: Array, moves: Array, gradients: Array) -> Array | None:
+    """Return the move that leads to new weights from those of some rank by some gradient, or None."""
+    downhill = [gradients.mean(axis=0), *gradients]
+    for old in before:
+        move: Array = new - old
+        for last in moves:
+            pull = MOMENTUM * last - move
+            for gradient in downhill:
+                rest = pull - (pull @ gradient) / (gradient @ gradient) * gradient
+                if np.linalg.norm(rest) < TOLERANCE * max(float(np.linalg.norm(move)), SAME):
+                    return move
+    return None
+
+
+def loss_of_all(bias: Array, samples: Sequence[Array]) -> float:
+    """Return the mean loss over the samples of all ranks, with the same weights."""
+    return spy_math.loss(bias, np.concatenate([np.ravel(one) for one in samples]))
