@@ -7,6 +7,7 @@ import warnings
 from contextlib import AbstractContextManager, ExitStack, redirect_stderr
 from dataclasses import dataclass
 
+from coursekit.checks.on_ranks import AnswerError
 from coursekit.errors import ShownAsMessage
 from coursekit.ranks import RankError
 
@@ -65,9 +66,11 @@ class _Check(AbstractContextManager[None]):
 
 def describe(error: Exception) -> str:
     """Return one line on an exception that an answer raised, here or on a rank."""
-    kind = error.error_type if isinstance(error, RankError) else type(error).__name__
+    kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     if kind == NotImplementedError.__name__:
         return "not answered yet"
+    if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
+        return f"the answer did not end in time: {error}"
     if not isinstance(error, RankError):
         return f"the answer raised {kind}: {error}"
     head = " ".join(line.strip() for line in str(error).split("\n\n", maxsplit=1)[0].splitlines())

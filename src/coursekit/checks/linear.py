@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import require
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.plain import as_array, as_list, as_number, told
+from coursekit.drivers import linear as drivers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 Array = np.ndarray[Any, Any]
 Point = tuple[float, float]
@@ -47,20 +51,17 @@ def _close(got: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
 
 
 def _two_numbers(value: Any, what: str) -> Point:
-    try:
-        first, second = value
-        return float(first), float(second)
-    except (TypeError, ValueError):
-        require(condition=False, message=f"{what} must be two numbers, (slope, offset), not {value!r}")
-        raise
+    numbers = as_array(value, what).ravel()
+    require(len(numbers) == 2, f"{what} must be two numbers, (slope, offset), not {told(value)}")  # noqa: PLR2004
+    return float(numbers[0]), float(numbers[1])
 
 
 def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
     """The loss is the mean of the squared errors over the samples given."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for num_samples in (1, 7, 40):
         slope, offset, x, y = random_case(rng, num_samples)
-        got, expected = loss(slope, offset, x, y), reference_loss(slope, offset, x, y)
+        got, expected = as_array(loss(slope, offset, x, y), "the loss"), reference_loss(slope, offset, x, y)
         require(np.ndim(got) == 0, f"the loss must be one number, not an array of shape {np.shape(got)}: take the mean")
         if _close(got, expected * num_samples) and num_samples > 1:
             require(condition=False, message="this is the sum of the squared errors: divide by the number of samples")
@@ -69,7 +70,7 @@ def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
 
 def check_gradient(gradient: Callable[..., Any], seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for num_samples in (1, 7, 40):
         slope, offset, x, y = random_case(rng, num_samples)
         got = _two_numbers(gradient(slope, offset, x, y), "the gradient")
@@ -88,12 +89,13 @@ def check_step(step: Callable[..., Any], gradient: Callable[..., Any], seed: int
 
     A step that is right for the student's own gradient is right: a wrong gradient costs its points once.
     """
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for learning_rate in (0.0, 0.1, 0.7):
         slope, offset, x, y = random_case(rng)
         got = _two_numbers(step(slope, offset, x, y, learning_rate), "the result of step")
-        own = gradient(slope, offset, x, y)
-        if _close(got, (slope - learning_rate * own[0], offset - learning_rate * own[1])):
+        own = _two_numbers(gradient(slope, offset, x, y), "the gradient")
+        still = bool(learning_rate) and _close(got, (slope, offset))
+        if not still and _close(got, (slope - learning_rate * own[0], offset - learning_rate * own[1])):
             continue
         down = reference_gradient(slope, offset, x, y)
         expected = (slope - learning_rate * down[0], offset - learning_rate * down[1])
@@ -113,57 +115,70 @@ def step_with_old_slope_lost(slope: float, offset: float, x: Array, y: Array, le
     return new_slope, offset - learning_rate * reference_gradient(new_slope, offset, x, y)[1]
 
 
-def check_batches(batches: Callable[..., Iterable[tuple[Array, Array]]], seed: int | None = None) -> None:
+def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
     """One epoch of batches holds every sample exactly once, pairs kept, in an order that changes."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for num_samples, batch_size in ((12, 4), (10, 4), (5, 1), (6, 6)):
         x = np.arange(num_samples, dtype=float)
-        y = 100 + x
-        found = [(np.array(a), np.array(b)) for a, b in batches(x, y, batch_size, rng)]
+        y = rng.permutation(100 + x)
+        [found] = _epochs(batches, (x, y), batch_size, rng, num_epochs=1)
         sizes = [len(a) for a, _ in found]
         expected = [batch_size] * (num_samples // batch_size)
         expected += [num_samples % batch_size] if num_samples % batch_size else []
-        in_order = np.concatenate([a for a, _ in found]) if found else np.zeros(0)
+        used = sorted(np.concatenate([a for a, _ in found]).tolist()) if found else []
         require(
-            sorted(in_order.tolist()) == x.tolist(),
+            used == x.tolist(),
             f"one epoch over {num_samples} samples with batch size {batch_size} must use every sample exactly once, "
-            f"but it used {sorted(in_order.astype(int).tolist())}",
+            f"but it used {[f'{sample:g}' for sample in used[: 2 * num_samples]]}",
         )
         require(sizes == expected, f"{num_samples} samples with batch size {batch_size} make batches of {sizes}")
-        require(all(np.array_equal(b, a + 100) for a, b in found), "x and y no longer belong together: shuffle both")
+        together = all(np.array_equal(b, y[a.astype(int)]) for a, b in found)
+        require(together, "x and y no longer belong together: shuffle both")
     x = np.arange(50.0)
-    first, second = (np.concatenate([a for a, _ in batches(x, x, 10, rng)]) for _ in range(2))
+    two_epochs = _epochs(batches, (x, x), 10, rng, num_epochs=2)
+    first, second = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in two_epochs)
     require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
     require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
 
 
+def _epochs(
+    batches: Callable[..., Any], data: tuple[Array, Array], batch_size: int, rng: np.random.Generator, num_epochs: int
+) -> list[list[tuple[Array, Array]]]:
+    """Return the batches of each epoch, every one a pair of arrays with one axis."""
+    seed = int(rng.integers(2**31))
+    found = []
+    for epoch in as_list(call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs), "the epochs"):
+        found.append([])
+        for batch in as_list(epoch, "one epoch"):
+            pair = [np.atleast_1d(as_array(part, "a batch")).ravel() for part in as_list(batch, "a batch")]
+            require(len(pair) == 2, f"a batch must be a pair, (x, y), not {told(batch)}")  # noqa: PLR2004
+            found[-1].append((pair[0], pair[1]))
+    return found
+
+
 def check_num_updates(num_updates: Callable[..., Any], seed: int | None = None) -> None:
     """The number of updates counts the last, smaller batch of every epoch."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     cases = [(1000, 1, 1), (1000, 100, 3), (1000, 1000, 7), (10, 4, 2)]
     cases += [tuple(int(n) for n in rng.integers(1, 200, 3)) for _ in range(5)]  # type: ignore[misc]
     for num_samples, batch_size, num_epochs in cases:
         expected = num_epochs * len(range(0, num_samples, batch_size))
-        got = num_updates(num_samples, batch_size, num_epochs)
+        got = as_number(num_updates(num_samples, batch_size, num_epochs), "the number of updates")
         require(
             got == expected,
-            f"{num_samples} samples, batch size {batch_size}, {num_epochs} epochs make {expected} updates, not {got}",
+            f"{num_samples} samples, batch size {batch_size}, {num_epochs} epochs make {expected} updates, not {got:g}",
         )
 
 
 def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> None:
     """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
-    import tensorflow as tf  # noqa: PLC0415  # only this check needs it
-
-    rng = np.random.default_rng(seed)
-    for learning_rate in (0.1, 0.4):
-        slope, offset, x, y = random_case(rng)
-        variables = tf.Variable(slope, dtype=tf.float32), tf.Variable(offset, dtype=tf.float32)
-        data = tf.constant(x, tf.float32), tf.constant(y, tf.float32)
-        got_loss = tape_step(*variables, *data, learning_rate)
+    rng = fresh_rng(seed)
+    cases = [(*random_case(rng), learning_rate) for learning_rate in (0.1, 0.4)]
+    for case, step in zip(cases, as_list(call_here(drivers.tape_steps, tape_step, cases), "the steps")):
+        slope, offset, x, y, learning_rate = case
         down = reference_gradient(slope, offset, x, y)
         expected = (slope - learning_rate * down[0], offset - learning_rate * down[1])
-        got = tuple(float(variable.numpy()) for variable in variables)
+        got = _two_numbers(step["variables"], "the variables")
         require(
             not _close(got, (slope, offset), TOLERANCE_FLOAT32),
             "the variables did not change: assign the new values to them (assign_sub, or an optimiser)",
@@ -172,36 +187,35 @@ def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> N
             _close(got, expected, TOLERANCE_FLOAT32),
             f"with learning rate {learning_rate} the variables became {got}, the formula says {expected}",
         )
-        require(got_loss is not None, "tape_step must return the loss")
-        expected_loss = reference_loss(slope, offset, x, y)
+        require(step["loss"] is not None, "tape_step must return the loss")
+        got_loss, expected_loss = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
         require(
             _close(got_loss, expected_loss, TOLERANCE_FLOAT32),
-            f"tape_step must return the loss before the update, {expected_loss:.6g}, not {got_loss}",
+            f"tape_step must return the loss before the update, {expected_loss:.6g}, not {got_loss:.6g}",
         )
 
 
 def check_is_stable(is_stable: Callable[..., Any], seed: int | None = None) -> None:
     """The experiment tells stable from unstable learning rates on data sets with different limits."""
-    rng = np.random.default_rng(seed)
-    for spread in (0.5, 1.0, 3.0):
+    rng = fresh_rng(seed)
+    cases = [(spread, factor) for spread in (0.5, 1.0, 3.0) for factor in (0.3, 0.9, 1.1, 2.0)]
+    for spread, factor in rng.permutation(cases):
         x = spread * rng.uniform(-1, 1, 200)
         y = 2 * x + rng.uniform(-0.5, 0.5, 200)
-        limit = reference_limit(x)
-        for factor, expected in ((0.3, True), (0.9, True), (1.1, False), (2.0, False)):
-            got = bool(is_stable(factor * limit, x, y))
-            require(
-                got == expected,
-                f"with a learning rate of {factor} times the limit of this data set training is "
-                f"{'stable' if expected else 'unstable'}, but is_stable says {got}",
-            )
+        got = bool(as_number(is_stable(factor * reference_limit(x), x, y), "the result of is_stable"))
+        require(
+            got == (factor < 1),
+            f"with a learning rate of {factor:g} times the limit of this data set training is "
+            f"{'stable' if factor < 1 else 'unstable'}, but is_stable says {got}",
+        )
 
 
 def check_hessian(hessian: Callable[..., Any], seed: int | None = None) -> None:
     """The Hessian equals the second difference quotients of the loss."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for _ in range(3):
         x = rng.uniform(-2, 3, 30)
-        got = np.asarray(hessian(x), dtype=float)
+        got = as_array(hessian(x), "the Hessian")
         expected = reference_hessian(x)
         require(got.shape == (2, 2), f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}")
         require(not _close(got, expected / 2), "the Hessian lacks the factor 2 of the square")
@@ -223,17 +237,25 @@ def reference_limit(x: Array) -> float:
     return 2 / float(np.linalg.eigvalsh(reference_hessian(x))[-1])
 
 
+def _limit_of(hessian: Array) -> float:
+    """Return the limit that a student's own Hessian gives; nan where it gives none."""
+    if hessian.shape != (2, 2) or not np.isfinite(hessian).all():
+        return math.nan
+    largest = float(np.max(np.linalg.eigvals(hessian).real))
+    return 2 / largest if largest > 0 else math.nan
+
+
 def check_largest_stable_rate(
     largest_stable_rate: Callable[..., Any],
     hessian: Callable[..., Any],
     seed: int | None = None,
 ) -> None:
     """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian."""
-    rng = np.random.default_rng(seed)
+    rng = fresh_rng(seed)
     for low, high in ((-0.5, 0.5), (-2.0, 3.0), (1.0, 4.0)):
         x = rng.uniform(low, high, 100)
-        got, expected = float(largest_stable_rate(x)), reference_limit(x)
-        if _close(got, 2 / np.max(np.linalg.eigvals(hessian(x)).real)):
+        got, expected = as_number(largest_stable_rate(x), "the limit"), reference_limit(x)
+        if _close(got, expected) or _close(got, _limit_of(as_array(hessian(x), "the Hessian"))):
             continue
         smallest = 2 / float(np.linalg.eigvalsh(reference_hessian(x))[0])
         require(not _close(got, smallest), "this is the limit of the flattest direction: the steepest one decides")

@@ -1,99 +1,161 @@
 """Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
 
-Three short trainings in one launch, from which `coursekit.checks.properties` reads everything else:
-*constant*, where all targets are one number; *coded*, where every sample of every rank has a target of its own;
-*real*, on data as in the lab.
+Short trainings in one launch, from which `coursekit.checks.properties` reads everything else:
+*constant*, where all targets of a rank are one number; *coded*, where every sample of every rank has a target of its
+own; *real*, on noisy data as in the lab.
+The last, *apart*, is the real one with every variable moved away from where the answer puts it, to see who broadcasts.
+The coded one is made several times: random shards that fit together by luck do so once.
+
+The targets of a rank are its own: no other rank can know its constant, which of its samples has which code, or its
+noise.
+So what depends on the targets of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.on_ranks import run_here
+from coursekit.checks.plain import as_array, as_dict
+from coursekit.drivers import trial as drivers
 from coursekit.ranks import RankError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Array = np.ndarray[Any, Any]
 
-NUM_EPOCHS = 4
+NUM_EPOCHS = 10
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
-# Large against a start around one, and small enough for gradients that travel with 16 bits (below 65504).
+# Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
 CONSTANT = 1e4
+SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
+MIN_NUM_STEPS = FIRST_STEP + 3  # two updates that can be compared, and the last, which is left out
 # One bit for each sample of each rank; float32 holds sums of that many bits exactly enough, with room for rounding.
 CODED_SAMPLES_PER_RANK = {1: 8, 2: 2, 3: 1}
-REAL_SAMPLES_PER_RANK = 12
+CODED = ("coded 1", "coded 2", "coded 3")
+NUM_REAL_SAMPLES = 6  # so few that all ways to divide them among the ranks can be tried
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part.
+
+    Attributes:
+        constants: the target of the constant training, shape (num_ranks,).
+        bits: by coded training, which bit of the sums stands for each sample, shape (num_ranks, num_coded); its
+            targets are `UNIT` times two to this power.
+        x: inputs of the real training, shape (num_samples,), which all ranks know.
+        y: its targets, shape (num_ranks, num_samples).
+    """
+
+    constants: Array
+    bits: dict[str, Array]
+    x: Array
+    y: Array
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What three short trainings on real ranks showed.
+    """What short trainings on real ranks showed.
 
     Attributes:
         num_ranks: the world size.
         histories: by training, an array of shape (num_ranks, num_steps + 1, 2): slope and offset before each step
             and after the last.
-        x: inputs of the real training, shape (num_samples,).
-        y: its targets, same shape.
+        inputs: what the ranks trained on.
         error: why the trainings did not end, or ''.
     """
 
     num_ranks: int
     histories: dict[str, Array] = field(default_factory=dict)
-    x: Array = field(default_factory=lambda: np.zeros(0))
-    y: Array = field(default_factory=lambda: np.zeros(0))
+    inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, np.zeros(0), np.zeros(0)))
     error: str = ""
 
 
-def try_training(train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0) -> Trial:
-    """Run `train(x, y, num_epochs, batch_size, learning_rate)` three times on real ranks, in one launch.
+def try_training(
+    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0, ranks_per_node: int = 1
+) -> Trial:
+    """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
+    Every rank believes to be on a node of its own, so that rank and local rank, size and local size differ.
     Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
     """
-    num_samples = REAL_SAMPLES_PER_RANK * num_ranks
-    rng = np.random.default_rng()
-    x = rng.uniform(-0.5, 0.5, num_samples).astype(np.float32)
-    y = (2 * x + rng.uniform(-0.5, 0.5, num_samples)).astype(np.float32)
+    inputs = draw_inputs(num_ranks, fresh_rng())
+    zeros = np.zeros(CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks, np.float32)
     try:
-        results = run_here(_three_trainings, train, x, y, num_ranks=num_ranks, timeout_s=timeout_s)
-        histories = {name: _stacked([result[name] for result in results]) for name in ("constant", "coded", "real")}
+        results = run_here(
+            drivers.trainings,
+            train,
+            {"constant": zeros, **dict.fromkeys(CODED, zeros), "real": inputs.x},
+            NUM_EPOCHS,
+            RATE,
+            num_ranks=num_ranks,
+            ranks_per_node=ranks_per_node,
+            timeout_s=timeout_s,
+            private=targets(inputs),
+        )
+        by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
+        names = ("constant", *CODED, "real", "apart")
+        histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
     except (RankError, CheckError, TypeError) as error:
         return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))
-    return Trial(num_ranks, histories, x, y)
+    return Trial(num_ranks, histories, inputs)
 
 
-def _three_trainings(train: Callable[..., Any], x: Array, y: Array) -> dict[str, Array]:
-    """On a rank: train on the three data sets."""
-    rank, size = int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"])
-    coded = codes(rank, CODED_SAMPLES_PER_RANK[size] * size)
-    zeros = np.zeros_like(coded)
-    data = {"constant": (zeros, zeros + np.float32(CONSTANT)), "coded": (zeros, coded), "real": (x, y)}
-    return {
-        name: np.asarray(train(*pair, NUM_EPOCHS, len(pair[0]) // size, RATE), dtype=float)
-        for name, pair in data.items()
-    }
+def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
+    """Return random inputs."""
+    num_coded = CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks
+    blocks = num_coded * np.arange(num_ranks)[:, np.newaxis]
+    x = rng.uniform(-0.5, 0.5, NUM_REAL_SAMPLES).astype(np.float32)
+    noise = rng.uniform(-1, 1, (num_ranks, NUM_REAL_SAMPLES))
+    return Inputs(
+        constants=_draw_constants(num_ranks, rng),
+        bits={name: rng.permuted(blocks + np.arange(num_coded), axis=1) for name in CODED},
+        x=x,
+        y=(2 * x + noise).astype(np.float32),
+    )
 
 
-def codes(rank: int, num_samples: int) -> Array:
-    """Return targets of shape (num_samples,): for each sample of this rank a power of two of its own."""
-    return (UNIT * 2.0 ** (rank * num_samples + np.arange(num_samples))).astype(np.float32)
+def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
+    """Draw a constant for each rank, not all alike: the mean must be another than what some rank has."""
+    while True:
+        constants = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
+        if num_ranks == 1 or np.ptp(constants) > CONSTANT / 4:
+            return constants.astype(np.float32).astype(float)
 
 
-def _stacked(histories: list[Array]) -> Array:
-    for rank, history in enumerate(histories):
+def targets(inputs: Inputs) -> list[dict[str, Array]]:
+    """Return for each rank its targets, by training."""
+    num_coded = inputs.bits[CODED[0]].shape[1]
+    return [
+        {
+            "constant": np.full(num_coded, constant, np.float32),
+            **{name: (UNIT * 2.0 ** bits[rank]).astype(np.float32) for name, bits in inputs.bits.items()},
+            "real": inputs.y[rank],
+        }
+        for rank, constant in enumerate(inputs.constants)
+    ]
+
+
+def _stacked(histories: Sequence[Any]) -> Array:
+    found = [as_array(history, f"the trajectory of rank {rank}") for rank, history in enumerate(histories)]
+    for rank, history in enumerate(found):
         require(
-            history.ndim == 2 and history.shape[1] == 2 and len(history) > FIRST_STEP + 1,  # noqa: PLR2004  # slope, offset
+            history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
             f"the training must return an array of shape (num_steps + 1, 2), not {history.shape} as on rank {rank}",
         )
         require(bool(np.isfinite(history).all()), f"the trajectory of rank {rank} is not finite")
-    lengths = [len(history) - 1 for history in histories]
+        num_steps = len(history) - 1
+        enough = num_steps >= MIN_NUM_STEPS
+        require(enough, f"rank {rank} returned {num_steps} steps of {NUM_EPOCHS} epochs: each has a step at least")
+    lengths = [len(history) - 1 for history in found]
     require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
-    return np.stack(histories)
+    return np.stack(found)

@@ -4,6 +4,9 @@
 #
 # [fails]
 # scale-rate-tests = ["one node"]
+# horovod-rate-tests = ["not scaled"]
+# horovod-serial-tests = []
+# keras-rate-tests = ["not scaled"]
 # ///
 
 # %% role="answer" id="scale-rate"

@@ -1,0 +1,71 @@
+"""What answers return, as plain numbers: an answer may return anything, and a check compares numbers only."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError
+
+Array = np.ndarray[Any, Any]
+
+NO_NUMBERS = (type(None), str, bytes)  # of which NumPy would make numbers
+
+
+def told(value: Any) -> str:
+    """Return a short text that shows a value, whatever it is."""
+    return "nothing (None)" if value is None else reprlib.repr(value)
+
+
+def as_array(value: Any, what: str) -> Array:
+    """Return a value as an array of double precision.
+
+    Args:
+        value: a number, an array, a tensor, or a sequence of them.
+        what: what the value is, to begin a message with.
+
+    Raises:
+        CheckError: it is none of them.
+    """
+    try:
+        if not isinstance(value, NO_NUMBERS):
+            return np.array(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        pass
+    raise CheckError(f"{what} must be numbers, not {told(value)}")
+
+
+def as_number(value: Any, what: str) -> float:
+    """Return a value as a number; arrays and tensors that hold one number count.
+
+    Raises:
+        CheckError: it is no number.
+    """
+    numbers = as_array(value, what)
+    if numbers.size != 1:
+        raise CheckError(f"{what} must be one number, not {told(value)}")
+    return float(numbers.ravel()[0])
+
+
+def as_list(value: Any, what: str) -> list[Any]:
+    """Return a sequence as a list.
+
+    Raises:
+        CheckError: it is no sequence, but a single value or text.
+    """
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
+        return list(value)
+    raise CheckError(f"{what} must be a sequence, not {told(value)}")
+
+
+def as_dict(value: Any, what: str) -> dict[str, Any]:
+    """Return a dictionary.
+
+    Raises:
+        CheckError: it is none.
+    """
+    if isinstance(value, dict):
+        return dict(value)
+    raise CheckError(f"{what} must be a dictionary, not {told(value)}")
