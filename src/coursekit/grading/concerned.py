@@ -43,7 +43,7 @@ class Lab:
         self.cells = [cell for cell in cells if cell.cell_type == "code"]
         self.ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in self.cells]
         self.tests = {i for i, cell in enumerate(self.cells) if is_test(cell)}
-        self.names = [_names_of(cell.source) for cell in self.cells]
+        self.names = [names_of(cell.source) for cell in self.cells]
 
     def tests_in_reach(self, answers: Mapping[str, str]) -> frozenset[str]:
         """Return the ids of the tests that an answer can reach; `answers` maps ids of cells to new sources."""
@@ -70,7 +70,7 @@ class Lab:
 
     def _names(self, answers: Mapping[str, str]) -> list[Names]:
         """Return the names of each cell, old and new: one that the answer forgets to bind is missed by tests of it."""
-        return [names | _names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
+        return [names | names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
 
     def _changed(self, answers: Mapping[str, str]) -> set[int]:
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
@@ -96,7 +96,8 @@ def _all(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset().union(*sets)
 
 
-def _names_of(source: str) -> Names:
+def names_of(source: str) -> Names:
+    """Return the names of a cell; none for one that is not Python alone."""
     try:
         table, tree = symtable.symtable(source, "cell", "exec"), ast.parse(source)
     except SyntaxError:  # a magic, or an answer that is none: it binds nothing that a test could use

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,13 +14,23 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Protocol
 
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.server import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
+from coursekit.ranks.lifetime import end_with_parent
+from coursekit.ranks.server import (
+    MAX_NUM_FILES,
+    NUM_FILES_PER_RANK,
+    Launch,
+    prepare_process,
+    receive_over_socket,
+    serve,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from coursekit.ranks.worker import Task
 
 MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
@@ -32,6 +44,16 @@ _SERVER_DEFAULTS = {
     "OPENBLAS_NUM_THREADS": "1",  # NumPy's own threads are fixed at its import, long before a run asks for a number
     "OMP_NUM_THREADS": "1",
 }
+
+
+class Process(Protocol):
+    """What a server needs of the process that it is, as `subprocess.Popen` has it."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...  # noqa: D102
+    def kill(self) -> None: ...  # noqa: D102
+    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
 
 
 @dataclass
@@ -108,23 +130,26 @@ class ForkServer:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
-        environ = scrubbed()
-        for name, value in _SERVER_DEFAULTS.items():
-            environ.setdefault(name, value)
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                env=environ,
-                start_new_session=True,
-            )
+            self._process = self._start(theirs)
         self._socket = socket.socket(fileno=os.dup(ours.fileno()))
         self._control = Connection(ours.detach())
         self._ready = False
         self._owner = os.getpid()
+
+    def _start(self, channel: socket.socket) -> Process:
+        environ = scrubbed()
+        for name, value in _SERVER_DEFAULTS.items():
+            environ.setdefault(name, value)
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(channel.fileno())],
+            pass_fds=[channel.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=environ,
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:
@@ -135,8 +160,22 @@ class ForkServer:
         """Whether the server still runs and belongs to this process, not to the one we were forked from."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def launch(self, task: Task, environ: dict[str, str], ranks_on_nodes: tuple[int, ...]) -> Job:
+    def launch(
+        self,
+        task: Task,
+        environ: dict[str, str],
+        ranks_on_nodes: tuple[int, ...],
+        inputs: Sequence[bytes] = (),
+        enter: Callable[[], None] | None = None,
+    ) -> Job:
         """Start the ranks of one run and return the job that stands for them.
+
+        Args:
+            task: what every rank does.
+            environ: their environment, without Horovod's part.
+            ranks_on_nodes: how many ranks each node has.
+            inputs: for each rank, what it alone may read; see `Launch.has_inputs`.
+            enter: see `Launch.enter`.
 
         Raises:
             RankError: TensorFlow or Horovod cannot be imported, or the server died.
@@ -144,16 +183,19 @@ class ForkServer:
         self._wait_until_ready()
         job = Job([self._control])
         files: list[int] = []
-        for _ in range(task.num_ranks):
+        for rank in range(task.num_ranks):
             output, output_end = os.pipe()
             report, report_end = os.pipe()
             stack = tempfile.TemporaryFile()  # noqa: SIM115  # the job closes it
             job.outputs.append(output)
             job.reports.append(Connection(report, writable=False))
             job.stacks.append(stack)
-            files += [output_end, report_end, os.dup(stack.fileno())]
+            files += [output_end, report_end, os.dup(stack.fileno()), *map(_file_with, inputs[rank : rank + 1])]
+        request = Launch(
+            task, environ, ranks_on_nodes, tuple(range(task.num_ranks)), has_inputs=bool(inputs), enter=enter
+        )
         try:
-            self._control.send(Launch(task, environ, ranks_on_nodes, tuple(range(task.num_ranks))))
+            self._control.send(request)
             socket.send_fds(self._socket, [b"f"], files)
         except OSError as error:
             job.close()
@@ -208,7 +250,72 @@ class ForkServer:
             self._process.wait()
 
 
+class ForkedServer(ForkServer):
+    """A fork server that is a fork of this process, which has TensorFlow imported and has run no operation."""
+
+    def _start(self, channel: socket.socket) -> Process:
+        pid = os.fork()
+        if pid:
+            return _Child(pid)
+        try:
+            os.setsid()
+            end_with_parent()
+            for number, end in (
+                (0, os.open(os.devnull, os.O_RDONLY)),
+                (1, self._log.fileno()),
+                (2, self._log.fileno()),
+            ):
+                os.dup2(end, number)
+            prepare_process()
+            serve(Connection(os.dup(channel.fileno())), receive_over_socket)
+        finally:
+            os._exit(0)
+
+
+class _Child:
+    """A forked process, as `subprocess.Popen` would show it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        if self.returncode is None:
+            with contextlib.suppress(ChildProcessError):
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises `subprocess.TimeoutExpired`."""
+        deadline = time.monotonic() + (timeout if timeout is not None else math.inf)
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("a forked server", timeout or 0)
+            time.sleep(0.01)
+        return code
+
+
+def _file_with(content: bytes) -> int:
+    """Return the number of a file without a name that holds `content`, at its beginning."""
+    number = os.memfd_create("input")
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
 _servers: list[ForkServer] = []
+
+
+def adopt_shared_server(server: ForkServer) -> None:
+    """Let `ranks.run` in this process use a server that runs already."""
+    _servers[:] = [server]
 
 
 def shared_server() -> ForkServer:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 PRELOADED = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
 
 NUM_FILES_PER_RANK = 3  # output, reports, stacks
+INPUT_VARIABLE = "COURSEKIT_INPUT"
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 
 
@@ -49,6 +50,8 @@ class Launch:
         rendezvous: host and port of a store that serves; None to start one on loopback.
         interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
         by_mpi: whether MPI joins the ranks, as srun has prepared it in the environment, and not Gloo.
+        has_inputs: whether each rank comes with a file for it alone, whose number it finds in `INPUT_VARIABLE`.
+        enter: called in each new process before it becomes a rank, to put walls around it.
     """
 
     task: Task
@@ -58,6 +61,13 @@ class Launch:
     rendezvous: tuple[str, int] | None = None
     interface: str | None = "lo"
     by_mpi: bool = False
+    has_inputs: bool = False
+    enter: Callable[[], None] | None = None
+
+    @property
+    def num_files_per_rank(self) -> int:
+        """How many files come with each rank."""
+        return NUM_FILES_PER_RANK + self.has_inputs
 
 
 def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]]) -> None:
@@ -77,7 +87,7 @@ def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Lau
 
 def receive_over_socket(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
     """Receive the files that the notebook's process on this machine sends along with a request."""
-    num_files = len(request.ranks) * NUM_FILES_PER_RANK
+    num_files = len(request.ranks) * request.num_files_per_rank
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
         _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
     if len(files) != num_files:
@@ -108,8 +118,9 @@ class _Run:
         # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
         rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
+        num_files = request.num_files_per_rank
         for position, rank in enumerate(request.ranks):
-            own = files[position * NUM_FILES_PER_RANK : (position + 1) * NUM_FILES_PER_RANK]
+            own = files[position * num_files : (position + 1) * num_files]
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
         for file in files:
             os.close(file)
@@ -166,6 +177,7 @@ class _Run:
         if pid == 0:
             self._close_all_but(own)
             tempfile.tempdir = self.temporary_folder
+            _put_walls_around(self.request)
             _become_rank(self.request, rank, own, rendezvous)
         return pid
 
@@ -185,6 +197,17 @@ class _Run:
         return LOOPBACK, int(store.server_address[1])
 
 
+def _put_walls_around(request: Launch) -> None:
+    if request.enter is None:
+        return
+    try:
+        request.enter()
+    except BaseException:  # noqa: BLE001  # whatever it was, this process must not go on without walls
+        traceback.print_exc()
+        os._exit(1)
+    tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
+
+
 def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
     """Turn this forked child into one rank and never return into the server's code."""
     exit_code = 1
@@ -192,7 +215,7 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
         os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
         end_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        output, reports, stacks = files
+        output, reports, stacks, *inputs = files
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
@@ -207,6 +230,8 @@ def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple
                 gloo_environ(rank=rank, ranks_on_nodes=ranks_on_nodes, rendezvous=rendezvous, interface=interface)
             )
         os.environ["TMPDIR"] = tempfile.gettempdir()
+        if inputs:
+            os.environ[INPUT_VARIABLE] = str(inputs[0])
         run_rank(request.task, rank, Connection(reports, readable=False))
         exit_code = 0
     finally:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import pickle
 import selectors
 import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from coursekit.ranks.worker import Report
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from coursekit.ranks.forkserver import Job
-    from coursekit.ranks.worker import Report
 
 # A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
 GRACE_S = 0.5
@@ -92,8 +92,9 @@ class LinePrinter:
 class Watch:
     """The loop over everything that a job can say."""
 
-    def __init__(self, job: Job, *, timeout_s: float, show: bool) -> None:
+    def __init__(self, job: Job, *, timeout_s: float, show: bool, max_report_bytes: int | None = None) -> None:
         self.job = job
+        self.max_report_bytes = max_report_bytes
         self.outcome = Outcome()
         self.deadline = time.monotonic() + timeout_s
         self.grace_end: float | None = None
@@ -149,8 +150,8 @@ class Watch:
             return
         try:
             if connection.poll():
-                self.outcome.reports[rank] = pickle.loads(connection.recv_bytes())  # noqa: S301  # our own worker's
-        except (EOFError, OSError):
+                self.outcome.reports[rank] = Report.loads(connection.recv_bytes(self.max_report_bytes))
+        except (EOFError, OSError, ValueError):
             self._selector.unregister(connection)
 
     def _read_output(self, rank: int) -> None:

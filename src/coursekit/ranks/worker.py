@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import json
 import linecache
 import logging
 import os
@@ -36,6 +37,7 @@ class Task:
     folder: str
     search_path: tuple[str, ...]
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
+    returns_bytes: bool = False  # the function's result is sent as it is: for who must not unpickle it
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,24 @@ class Report:
     error_type: str = ""
     error_text: str = ""
     traceback: str = ""
+
+    def dumps(self) -> bytes:
+        """Return the report as bytes that are safe to read, whoever wrote them: JSON, a line feed, the value."""
+        words = [self.value is not None, self.error_type, self.error_text, self.traceback]
+        return json.dumps(words).encode() + b"\n" + (self.value or b"")
+
+    @classmethod
+    def loads(cls, data: bytes) -> Report:
+        """Read what `dumps` wrote.
+
+        Raises:
+            ValueError: these bytes are no report.
+        """
+        head, _, value = data.partition(b"\n")
+        words = json.loads(head)
+        if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
+            raise ValueError("no report of a rank")
+        return cls(value if words[0] else None, *words[1:])
 
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
@@ -59,7 +79,7 @@ def run_rank(task: Task, rank: int, reports: Connection) -> None:
     flush_output()
     # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
     with contextlib.suppress(BrokenPipeError):
-        reports.send_bytes(pickle.dumps(report))
+        reports.send_bytes(report.dumps())
     if report.error_type:
         _wait_for_the_end()
     _shut_horovod_down()
@@ -115,7 +135,11 @@ def _is_worth_showing(record: logging.LogRecord) -> bool:
 
 def _prepare_seeds(task: Task, rank: int) -> None:
     """Give every rank its own random numbers: forked processes would otherwise all draw the same."""
-    seed = int(np.random.SeedSequence([task.entropy, rank]).generate_state(1)[0])
+    seed_all(int(np.random.SeedSequence([task.entropy, rank]).generate_state(1)[0]))
+
+
+def seed_all(seed: int) -> None:
+    """Seed the global random numbers of Python, NumPy and, where it is imported, TensorFlow; `seed` has 32 bits."""
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # the global generator is the one that lab code uses
     if "tensorflow" in sys.modules:
@@ -125,6 +149,8 @@ def _prepare_seeds(task: Task, rank: int) -> None:
 def _call(task: Task) -> Report:
     function, args, kwargs = pickle.loads(task.call)  # noqa: S301  # from our own notebook
     value = function(*args, **kwargs)
+    if task.returns_bytes:
+        return Report(value=value)
     try:
         return Report(value=cloudpickle.dumps(value))
     except Exception as error:  # pickling can fail in any way

@@ -1,0 +1,194 @@
+"""One submission's run, within the walls: a shell for its cells, and ranks, at the judge's request.
+
+This process runs no student's code. Each process that does has namespaces of its own, so that none can reach this one,
+which knows what each rank alone may know.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import sys
+import tempfile
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from coursekit.inside import wire
+from coursekit.inside.rank import WALLED_VARIABLE, drive
+from coursekit.inside.shell_process import ShellGoneError, ShellProcess
+from coursekit.ranks.devices import HIDE_GPUS
+from coursekit.ranks.environ import fill_nodes
+from coursekit.ranks.forkserver import ForkedServer
+from coursekit.ranks.watch import Watch
+from coursekit.ranks.worker import Task
+from coursekit.sandbox import namespaces
+from coursekit.sandbox.namespaces import SHARED_VARIABLE, Allowance
+from coursekit.sandbox.walls import SHARED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
+MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
+MAX_REPORT_BYTES = wire.MAX_NUM_BYTES
+MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
+
+Request = dict[str, Any]
+
+
+def serve(judge: Connection, settings: Request) -> None:
+    """Answer the judge's requests until it says that it has no more.
+
+    Args:
+        judge: the connection.
+        settings: what each process is allowed, see `coursekit.sandbox.namespaces.Allowance`.
+    """
+    submission = _Submission(judge, settings)
+    answers: dict[str, Callable[[Request], Any]] = {
+        "cells": submission.run_cells,
+        "call": submission.call,
+        "launch": submission.launch,
+    }
+    try:
+        while True:
+            request = wire.loads(judge.recv_bytes())
+            if request["op"] == "end":
+                return
+            judge.send_bytes(wire.dumps({"reply": answers[request["op"]](request)}))
+    finally:
+        submission.close()
+
+
+@dataclass
+class _Cell:
+    name: str
+    source: str
+    timeout_s: float
+    ends: bool = True  # whether it came to its end, with an error or without
+
+
+class _Submission:
+    def __init__(self, judge: Connection, settings: Request) -> None:
+        self.allowance = Allowance(**settings, shared=None)
+        self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
+        self.server = ForkedServer()
+        self.judge = judge
+        self.cells: list[_Cell] = []
+        self.shell: ShellProcess | None = None
+        self.num_starts = 0
+        self.num_launches = 0
+
+    def close(self) -> None:
+        """End the shell and the ranks."""
+        if self.shell:
+            self.shell.close()
+        self.server.close()
+
+    def run_cells(self, request: Request) -> dict[str, Any]:
+        """Run cells in their order; return for each its error and what it printed."""
+        new = [_Cell(*cell) for cell in request["cells"]]
+        self.cells += new
+        return {"cells": [self._run_cell(cell) for cell in new]}
+
+    def _run_cell(self, cell: _Cell) -> dict[str, Any]:
+        try:
+            shell = self._running_shell(before=cell)
+            reply = shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
+        except ShellGoneError as error:
+            cell.ends = False
+            return {"name": cell.name, "error": error.words(cell.timeout_s), "output": self._output_of_shell()}
+        told = reply["error"] if "error" in reply else reply["value"]
+        return {"name": cell.name, "error": told, "output": shell.take_output()}
+
+    def _running_shell(self, before: _Cell | None = None) -> ShellProcess:
+        """Return a shell that has run the cells (those before `before`), a new one when the last one is gone."""
+        if self.shell and self.shell.alive:
+            return self.shell
+        if self.num_starts > MAX_NUM_RESTARTS:
+            raise ShellGoneError("restarts")
+        self.num_starts += 1
+        enter = functools.partial(namespaces.enter, self.allowance)
+        self.shell = ShellProcess(enter, [self.judge, self.server])
+        for cell in self.cells:
+            if cell is before:
+                break
+            if cell.ends:
+                try:
+                    self.shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
+                except ShellGoneError:
+                    cell.ends = False
+                    return self._running_shell(before)
+        return self.shell
+
+    def _output_of_shell(self) -> str:
+        return self.shell.take_output() if self.shell else ""
+
+    def _ask(self, request: Request, timeout_s: float) -> dict[str, Any]:
+        try:
+            return self._running_shell().ask(request, timeout_s)
+        except ShellGoneError as error:
+            return {"error": error.words(timeout_s)}
+
+    def call(self, request: Request) -> dict[str, Any]:
+        """Call a driver in the shell; return its value or its error, and what was printed."""
+        reply = self._ask({"op": "call", "call": request["call"]}, request["timeout_s"])
+        return {**reply, "output": self._output_of_shell()}
+
+    def launch(self, request: Request) -> dict[str, Any]:
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.watch.Outcome` has it."""
+        packed = self._ask({"op": "pack", "names": request["names"]}, request["timeout_s"])
+        if "error" in packed:
+            return {"error": packed["error"]}
+        self.num_launches += 1
+        shared = self.folder / f"shared-{self.num_launches}"
+        shared.mkdir()
+        task = Task(
+            call=cloudpickle.dumps((drive, (request["call"], bytes(packed["value"])), {})),
+            num_ranks=request["num_ranks"],
+            entropy=0,  # each rank's seed is its own, see `drive`
+            num_threads=1,
+            bind_cores=False,
+            folder="/tmp" if self.allowance.walls else str(shared),  # noqa: S108  # private to each rank
+            search_path=tuple(sys.path),
+            returns_bytes=True,
+        )
+        nodes = fill_nodes(request["num_ranks"], request["ranks_per_node"])
+        environ = {**os.environ, **HIDE_GPUS, SHARED_VARIABLE: SHARED if self.allowance.walls else str(shared)}
+        if self.allowance.walls:
+            environ[WALLED_VARIABLE] = "1"
+        return self._watch(request, task, environ, nodes, shared)
+
+    def _watch(
+        self, request: Request, task: Task, environ: dict[str, str], nodes: tuple[int, ...], shared: Path
+    ) -> dict[str, Any]:
+        enter = functools.partial(namespaces.enter, replace(self.allowance, shared=shared))
+        job = self.server.launch(task, environ, nodes, request["inputs"], enter)
+        printed = io.StringIO()
+        gone = False
+        try:
+            with redirect_stdout(printed):
+                watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=MAX_REPORT_BYTES)
+                outcome = watch.run()
+            stacks = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
+        finally:
+            gone = job.stop()
+            if not gone:
+                self.server.close()
+                self.server = ForkedServer()
+        return {
+            "reports": [
+                [rank, one.value, one.error_type, one.error_text, one.traceback]
+                for rank, one in outcome.reports.items()
+            ],
+            "exit_codes": outcome.exit_codes,
+            "timed_out": outcome.timed_out,
+            "server_died": outcome.server_died,
+            "stacks": stacks,
+            "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
+        }

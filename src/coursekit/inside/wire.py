@@ -1,0 +1,152 @@
+"""Plain data as JSON: all that passes between a judge and the processes that run an answer.
+
+Reading never runs code, whoever wrote the bytes: no pickle, no names but those of drivers, sizes checked.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from importlib import import_module
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.drivers.spy import Sight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TAG = "!"
+MAX_NUM_BYTES = 64 << 20  # of one message
+MAX_DEPTH = 30
+DRIVERS = "coursekit.drivers."
+ARRAY_KINDS = "biufcSU"  # numbers, truth values and text; no objects
+LARGEST_JSON_INT = 1 << 53
+
+
+class NotPlainError(Exception):
+    """A value that is no plain data, or bytes that are no such message."""
+
+
+def dumps(value: Any) -> bytes:
+    """Return plain data as JSON.
+
+    Args:
+        value: None, truth values, numbers, text, bytes, arrays, and lists, tuples and dictionaries of them; functions
+            of `coursekit.drivers`, what their spies saw, and answers of a judge.
+
+    Raises:
+        NotPlainError: there is something else in it; the message names its type.
+    """
+    return json.dumps(_encode(value, 0), allow_nan=False).encode()
+
+
+def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) -> Any:
+    """Read what `dumps` wrote.
+
+    Args:
+        data: the bytes, from anybody.
+        answers: what stands for the answers by their names. Only then are drivers looked up.
+
+    Raises:
+        NotPlainError: the bytes are no such message.
+    """
+    if len(data) > MAX_NUM_BYTES:
+        raise NotPlainError(f"a message of more than {MAX_NUM_BYTES >> 20} MiB")
+    try:
+        return _decode(json.loads(data), answers)
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError, MemoryError) as error:
+        raise NotPlainError(f"no plain data ({type(error).__name__})") from None
+
+
+def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line for each kind of data
+    if depth > MAX_DEPTH:
+        raise NotPlainError(f"data nested more than {MAX_DEPTH} deep")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _encode_array(np.asarray(value), is_scalar=isinstance(value, np.generic))
+    if isinstance(value, int):
+        return int(value) if abs(value) < LARGEST_JSON_INT else {TAG: "int", "v": str(int(value))}
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else {TAG: "float", "v": repr(float(value))}
+    if isinstance(value, bytes):
+        return {TAG: "bytes", "v": base64.b64encode(value).decode()}
+    if isinstance(value, list):
+        return [_encode(one, depth + 1) for one in value]
+    if isinstance(value, tuple):
+        return {TAG: "tuple", "v": [_encode(one, depth + 1) for one in value]}
+    if isinstance(value, dict):
+        return {TAG: "dict", "v": [[_encode(one, depth + 1) for one in pair] for pair in value.items()]}
+    if isinstance(value, Sight):
+        return {TAG: "sight", "v": _encode([value.bias, value.samples, value.training], depth + 1)}
+    return _encode_reference(value, depth)
+
+
+def _encode_reference(value: Any, depth: int) -> Any:
+    """Encode a driver, an answer of a judge's, or one of TensorFlow's tensors, which is an array."""
+    kind = type(value)
+    if isinstance(value, FunctionType) and value.__module__.startswith(DRIVERS):
+        return {TAG: "driver", "v": [value.__module__, value.__qualname__]}
+    if kind.__module__ == "coursekit.checks.on_ranks":
+        return {TAG: "answer", "v": value.name}
+    if kind.__module__.startswith("tensorflow.") and hasattr(value, "numpy"):
+        return _encode(value.numpy(), depth + 1)
+    raise NotPlainError(f"a {kind.__name__} is no plain data")
+
+
+def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:
+    if array.dtype.kind not in ARRAY_KINDS:
+        if array.dtype.name == "bfloat16":  # TensorFlow's own
+            return _encode_array(array.astype(np.float32), is_scalar=is_scalar)
+        raise NotPlainError(f"an array of {array.dtype} is no plain data")
+    content = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return {TAG: "scalar" if is_scalar else "array", "v": [array.dtype.str, list(array.shape), content]}
+
+
+def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any:
+    if isinstance(value, list):
+        return [_decode(one, answers) for one in value]
+    if not isinstance(value, dict):
+        return value
+    tag, content = value[TAG], value["v"]
+    if tag in {"driver", "answer"}:
+        if answers is None:
+            raise NotPlainError("a function is no plain data")
+        return answers[content] if tag == "answer" else find_driver(*content)
+    return _READERS[tag](content if tag in _ATOMS else [_decode(one, answers) for one in content])
+
+
+def find_driver(module: str, name: str) -> Any:
+    """Return a function of `coursekit.drivers`.
+
+    Raises:
+        NotPlainError: the name is not one of there.
+    """
+    if not (module.startswith(DRIVERS) and name.isidentifier()):
+        raise NotPlainError(f"{module}.{name} is no driver")
+    return getattr(import_module(module), name)
+
+
+def _decode_array(content: Any) -> np.ndarray[Any, Any]:
+    name, shape, data = content
+    dtype = np.dtype(str(name))
+    if dtype.kind not in ARRAY_KINDS:
+        raise NotPlainError(f"an array of {dtype} is no plain data")
+    return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(tuple(map(int, shape))).copy()
+
+
+_ATOMS = {"int", "float", "bytes", "array", "scalar"}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "int": lambda text: int(text[:400]),
+    "float": float,
+    "bytes": lambda text: base64.b64decode(text, validate=True),
+    "array": _decode_array,
+    "scalar": lambda content: _decode_array(content)[()],
+    "tuple": tuple,
+    "dict": lambda pairs: {key: one for key, one in pairs},  # noqa: C416  # of lists: unhashable keys are told
+    "sight": lambda content: Sight(np.asarray(content[0]), np.asarray(content[1]), bool(content[2])),
+}

@@ -1,0 +1,70 @@
+"""The process that imports everything once, executes nothing, and forks a launcher for each submission."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from coursekit.inside import launcher, wire
+from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
+from coursekit.ranks.server import PRELOADED
+from coursekit.ranks.tracing import spare_horovod
+
+MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
+
+
+def main() -> None:
+    """Serve a judge on the socket whose number is the first argument, until it closes it."""
+    judge = Connection(int(sys.argv[1]))
+    adopt_orphans()
+    judge.send_bytes(wire.dumps({"failure": _preload()}))
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            settings = wire.loads(judge.recv_bytes())
+            status = _one_submission(judge, settings)
+            judge.send_bytes(wire.dumps({"gone": status}))
+
+
+def _preload() -> str:
+    """Import what submissions use; return '' or why that failed."""
+    try:
+        for module in (*PRELOADED, *MORE):
+            importlib.import_module(module)
+        spare_horovod()
+    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the judge tells it
+        return traceback.format_exc()
+    gc.freeze()  # else the first collection in a child copies every page that it shares with us
+    return ""
+
+
+def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
+    """Fork a launcher, wait for its end, and leave nothing of the submission; return the launcher's exit code."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            launcher.serve(judge, settings)
+            code = 0
+        except BaseException:  # noqa: BLE001  # nothing may return into the zygote's code
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    kill_descendants()
+    for path in Path(tempfile.gettempdir()).iterdir():
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    return os.waitstatus_to_exitcode(status)
+
+
+if __name__ == "__main__":
+    main()

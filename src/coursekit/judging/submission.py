@@ -1,0 +1,80 @@
+"""Run one submission and judge it: in the sandbox first, then, when all of that is dead, from the record."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from coursekit.judging.conversation import Fault, Live, Recorded
+from coursekit.judging.judge import judge, quote_cells
+from coursekit.judging.verdict import Flag, Verdict
+from coursekit.judging.work import cells_to_run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from coursekit.judging.program import Program
+    from coursekit.judging.slot import Running, Slot
+    from coursekit.judging.work import Work
+
+
+# What the shell's process did, and not an exception of a cell's.
+PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError"})
+
+
+def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
+    """Run and judge one submission.
+
+    Args:
+        program: the lab.
+        work: the student's cells.
+        slot: where they run.
+        left_out: names of the judge's cells that are not run.
+        key: goes into the verdict.
+    """
+    started = time.monotonic()
+    entropy = secrets.randbits(128)
+    cells = cells_to_run(program, work)
+    quote_cells(cells)
+    try:
+        with slot.submission() as running:
+            conversation = Live(running, slot.limits.wall_s)
+            outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
+            judge(program, conversation, entropy, left_out)
+            flags += _flags_of(running)
+        # Only now, with the whole run dead, the verdict that counts.
+        recorded = Recorded(conversation.exchanges[1:])
+        scores = judge(program, recorded, entropy, left_out)
+        fault = ""
+    except Fault as error:
+        scores, outputs, flags, fault = (), {}, [], str(error)
+    return Verdict(
+        lab=work.lab,
+        student=work.student,
+        scores=scores,
+        flags=(*work.flags, *flags),
+        fault=fault,
+        seconds=round(time.monotonic() - started, 3),
+        sandbox=slot.sandbox,
+        outputs=outputs,
+        key=key,
+    )
+
+
+def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) -> tuple[dict[str, str], list[Flag]]:
+    """Run the notebook's cells; return what each printed, and flags for those that never ended."""
+    timed = [[name, source, cell_s] for name, source in cells]
+    reply = conversation.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
+    if "error" in reply:
+        return {}, [Flag("cells", f"the cells did not run: {reply['error'][1]}")]
+    flags = [
+        Flag(cell["error"][0], f"cell {cell['name']}: {cell['error'][1]}")
+        for cell in reply["cells"]
+        if cell["error"] and cell["error"][0] in PROCESS_ERRORS
+    ]
+    return {cell["name"]: cell["output"] for cell in reply["cells"] if cell["output"]}, flags
+
+
+def _flags_of(running: Running) -> list[Flag]:
+    return [Flag("ended from outside", running.ended_from_outside)] if running.ended_from_outside else []
