@@ -15,6 +15,7 @@ COMMANDS = {
     "bench": "coursekit.bench.command:bench",
     "build": "coursekit.building.command:build",
     "cancel": "coursekit.jobs.command:cancel",
+    "course": "coursekit.course.command:course",
     "data": "coursekit.imagenet.command:data",
     "doctor": "coursekit.environment.doctor_command:doctor",
     "execute": "coursekit.running.execute_command:execute",

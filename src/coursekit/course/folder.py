@@ -118,5 +118,7 @@ def _load_config(folder: Path) -> Any:
     from coursekit.course.nbgrader_config import CONFIG  # noqa: PLC0415
 
     if not (folder / CONFIG).is_file():
-        raise CourseKitError(f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again.")
+        raise CourseKitError(
+            f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again."
+        )
     return PyFileConfigLoader(CONFIG, path=str(folder)).load_config()

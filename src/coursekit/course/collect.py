@@ -1,0 +1,194 @@
+"""Collect what students handed in: every version is kept, and the best one goes to where nbgrader grades."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coursekit.course.hand_ins import HandIn, classify
+from coursekit.course.roster import ID
+from coursekit.course.safe_files import RefusedFileError
+from coursekit.course.times import duration, parse_moment, read_timestamp, shown, utc
+from coursekit.course.versions import (
+    Choice,
+    Version,
+    folder_digest,
+    install,
+    keep,
+    read_versions,
+    write_choice,
+)
+from coursekit.errors import CourseKitError
+from coursekit.judging.verdict import Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from coursekit.course.folder import Course
+
+# <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
+INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
+COPIED = "submitted/"
+TOLERANCE_S = 300
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What collecting did for one student and lab.
+
+    Attributes:
+        student: Id of the student.
+        lab: Name of the lab.
+        num_new: Versions that were not known before.
+        changed: Whether another version is graded now.
+        lines: What there is to say, one sentence each.
+    """
+
+    student: str
+    lab: str
+    num_new: int
+    changed: bool
+    lines: tuple[str, ...]
+
+
+def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Collected], list[str]]:
+    """Collect one lab.
+
+    The newest version that can be graded is taken; a late one only if there is none in time, or with `late`.
+
+    Returns:
+        One entry per student, sorted, and one sentence for each thing in the exchange that belongs to nobody.
+    """
+    arrived, strays = _arrived(course, lab)
+    known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
+    lying = {path.parent.name for path in (course.folder / "submitted").glob(f"[!.]*/{lab}")}
+    with course.gradebook() as gradebook:
+        due = {name: _due(gradebook, lab, name) for name in {*arrived, *known, *lying}}
+        roster = {student.id for student in gradebook.students}
+    collected = []
+    for student in sorted(due):
+        try:
+            collected.append(_collect_one(course, lab, student, arrived.get(student, []), due[student], late=late))
+        except RefusedFileError as error:
+            strays.append(f"{student}, {lab}: not collected, {error}")
+    strangers = sorted({entry.student for entry in collected} - roster)
+    strays += [f"{student} is not on the roster, and handed in {lab}" for student in strangers]
+    return collected, strays
+
+
+def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]]:
+    """Return the folders of each student in the exchange, and what is odd there."""
+    inbound = course.folder / "exchange" / course.settings.name / "inbound"
+    if not inbound.is_dir():
+        raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
+    arrived: dict[str, list[Path]] = {}
+    strays = []
+    for path in sorted(inbound.iterdir()):
+        found = INBOUND.fullmatch(path.name)
+        if not found or not ID.fullmatch(found["student"]):
+            strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is no hand-in: it was left there")
+        elif not (course.root / "solutions" / found["lab"]).is_dir():
+            strays.append(f"{found['student']} handed in {found['lab']!a}, which is no lab: it was left there")
+        elif found["lab"] == lab:
+            arrived.setdefault(found["student"], []).append(path)
+    return arrived, strays
+
+
+def _due(gradebook: Any, lab: str, student: str) -> datetime | None:
+    """Return when a student's lab is due, with an extension that formgrader knows of."""
+    from nbgrader.api import MissingEntry  # noqa: PLC0415 - heavy
+
+    due: datetime | None = None
+    with suppress(MissingEntry):
+        due = gradebook.find_assignment(lab).duedate
+        due = gradebook.find_submission(lab, student).duedate if due else None
+    return due
+
+
+def _collect_one(
+    course: Course, lab: str, student: str, paths: Sequence[Path], due: datetime | None, *, late: bool
+) -> Collected:
+    folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
+    before = read_versions(folder)
+    known = {version.received for version in before}
+    for path in paths:
+        if path.name not in known:
+            timestamp, flags = _time_of(path, student, due, check_owner=_checks_owner(course))
+            keep(path, path.name, timestamp, flags, folder)
+    _keep_submitted(submitted, folder)
+    versions = read_versions(folder)
+    released = course.released(lab)
+    looked_at = [(version, classify(version.folder, student, lab, released)) for version in versions]
+    (chosen, hand_in), lines = _choose(looked_at, due, late=late)
+    changed = install(chosen, submitted)
+    refused = tuple(Flag("files", f"{sentence}; it was not collected.") for sentence in chosen.refused)
+    write_choice(
+        folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
+    )
+    return Collected(student, lab, len(versions) - len(before), changed, (*lines, *hand_in.notes))
+
+
+def _choose(
+    versions: Sequence[tuple[Version, HandIn]], due: datetime | None, *, late: bool
+) -> tuple[tuple[Version, HandIn], list[str]]:
+    """Return the version to grade, and one sentence for what is unusual about that."""
+    good = [pair for pair in versions if pair[1].notebook]
+    in_time = [pair for pair in good if not due or pair[0].timestamp <= due]
+    chosen = ((good if late else in_time) or good or versions)[-1]
+    taken = chosen[0].timestamp
+    lines = []
+    if len(versions) > 1:
+        lines.append(f"{len(versions)} versions were handed in; the one of {shown(taken)} is graded")
+    for version, hand_in in versions[versions.index(chosen) + 1 :]:
+        why = "is late" if hand_in.notebook else "cannot be graded"
+        lines.append(f"the later one of {shown(version.timestamp)} {why}: kept, not graded")
+    if due and taken > due:
+        lines.append(f"late by {duration((taken - due).total_seconds())}")
+    return chosen, lines
+
+
+def _keep_submitted(submitted: Path, folder: Path) -> None:
+    """Keep what lies where nbgrader grades, if somebody else put it there."""
+    if not submitted.is_dir() or submitted.is_symlink():
+        return
+    marks = {version.folder.name.rpartition("-")[2] for version in read_versions(folder)}
+    if folder_digest(submitted) not in marks:
+        timestamp = read_timestamp(submitted) or utc(submitted.stat().st_mtime)
+        keep(submitted, COPIED, timestamp, (), folder)
+
+
+def _time_of(path: Path, student: str, due: datetime | None, *, check_owner: bool) -> tuple[datetime, tuple[Flag, ...]]:
+    """Return when a folder of the exchange says it was handed in, and what speaks against that.
+
+    Students name that folder themselves, but not the time at which the file system last saw it change.
+    """
+    status = os.lstat(path)
+    seen = utc(status.st_ctime)
+    found = INBOUND.fullmatch(path.name)
+    claimed = parse_moment(found["time"]) if found else None
+    flags = []
+    if claimed is None:
+        flags.append(Flag("time", f"The name {path.name!a} tells no time: the file system's is taken."))
+    elif due and claimed <= due and (seen - due).total_seconds() > TOLERANCE_S:
+        flags.append(Flag("time", f"It claims to be in time, of {shown(claimed)}; it was written at {shown(seen)}."))
+    owner = _name_of(status.st_uid)
+    if check_owner and owner != student:
+        flags.append(Flag("owner", f"It claims to come from {student} and belongs to {owner}."))
+    return claimed or seen, tuple(flags)
+
+
+def _checks_owner(course: Course) -> bool:
+    return bool(course.config.get("ExchangeCollect", {}).get("check_owner", True))
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"account {uid}"

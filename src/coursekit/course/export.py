@@ -1,0 +1,146 @@
+"""Grades as the tables that learning platforms import.
+
+What they read, as their manuals say it:
+Moodle maps columns by their headers, students by e-mail address or ID number (docs.moodle.org, "Grade import");
+Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides);
+Blackboard knows students by Username and makes new columns as text ("Working offline" in its help).
+ILIAS imports no grades without a plugin, so it has no format here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coursekit.course.folder import Course
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The points of one student.
+
+    Attributes:
+        id: Name of the account.
+        first_name: First name, or ''.
+        last_name: Last name, or ''.
+        email: E-mail address, or ''.
+        lms_user_id: Id on the platform, or ''.
+        points: Lab to points without the late penalty; a lab that was not handed in is not in it.
+        num_waiting: Hand-ins with cells that still wait for a person's points.
+    """
+
+    id: str
+    first_name: str
+    last_name: str
+    email: str
+    lms_user_id: str
+    points: Mapping[str, float]
+    num_waiting: int = 0
+
+
+@dataclass(frozen=True)
+class GradeTable:
+    """All grades of a course: lab to its maximum, and the students by name."""
+
+    max_points: Mapping[str, float]
+    students: tuple[Grades, ...]
+
+
+def read_grades(course: Course) -> GradeTable:
+    """Read the points of everybody from the gradebook; labs that were never released are left out."""
+    with course.gradebook() as gradebook:
+        assignments = sorted(gradebook.assignments, key=lambda assignment: str(assignment.name))
+        maxima = {entry.name: float(entry.max_score) for entry in assignments if entry.max_score}
+        return GradeTable(maxima, tuple(_grades(student, maxima) for student in gradebook.students))
+
+
+def _grades(student: object, labs: Mapping[str, float]) -> Grades:
+    submissions = [entry for entry in student.submissions if entry.name in labs]  # type: ignore[attr-defined]
+    points = {entry.name: max(0.0, entry.score - (entry.late_submission_penalty or 0)) for entry in submissions}
+    names = ("id", "first_name", "last_name", "email", "lms_user_id")
+    texts = (getattr(student, name) or "" for name in names)
+    return Grades(*texts, points, sum(bool(entry.needs_manual_grade) for entry in submissions))
+
+
+def plain(table: GradeTable) -> str:
+    """Return a table for spreadsheets, with a sum and what still waits for manual points."""
+    header = [
+        "id",
+        "last_name",
+        "first_name",
+        "email",
+        "lms_user_id",
+        *table.max_points,
+        "total",
+        "waiting_for_manual_points",
+    ]
+    rows = [
+        [one.id, one.last_name, one.first_name, one.email, one.lms_user_id]
+        + _points(one, table)
+        + [_number(sum(one.points.values())), one.num_waiting]
+        for one in table.students
+    ]
+    return _csv([header, *rows])
+
+
+def moodle(table: GradeTable) -> str:
+    """Return what Moodle's "Import grades from CSV" maps by its headers."""
+    header = ["First name", "Last name", "Username", "ID number", "Email address", *table.max_points]
+    rows = [
+        [one.first_name, one.last_name, one.id, one.lms_user_id, one.email, *_points(one, table)]
+        for one in table.students
+    ]
+    return _csv([header, *rows])
+
+
+def canvas(table: GradeTable) -> str:
+    """Return what Canvas's gradebook imports; the second line holds the maxima."""
+    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *table.max_points]
+    maxima = ["    Points Possible", "", "", "", "", *map(_number, table.max_points.values())]
+    rows = [
+        [
+            ", ".join(filter(None, (one.last_name, one.first_name))),
+            one.lms_user_id,
+            "",
+            one.id,
+            "",
+            *_points(one, table),
+        ]
+        for one in table.students
+    ]
+    return _csv([header, maxima, *rows])
+
+
+def blackboard(table: GradeTable) -> str:
+    """Return what Blackboard's "Work offline" uploads, every value in quotes."""
+    labs = [f"{lab} [Total Pts: {_number(points)} Score]" for lab, points in table.max_points.items()]
+    header = ["Last Name", "First Name", "Username", "Student ID", *labs]
+    rows = [[one.last_name, one.first_name, one.id, one.lms_user_id, *_points(one, table)] for one in table.students]
+    return _csv([header, *rows], quoting=csv.QUOTE_ALL)
+
+
+FORMATS: Mapping[str, Callable[[GradeTable], str]] = {
+    "csv": plain,
+    "moodle": moodle,
+    "canvas": canvas,
+    "blackboard": blackboard,
+}
+
+
+def _points(student: Grades, table: GradeTable) -> list[str]:
+    return [_number(student.points[lab]) if lab in student.points else "" for lab in table.max_points]
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 4):g}"
+
+
+def _csv(rows: Sequence[Sequence[object]], quoting: int = csv.QUOTE_MINIMAL) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(rows)  # type: ignore[arg-type]  # an int enum
+    return text.getvalue()

@@ -1,0 +1,38 @@
+"""Feedback: a page for each graded hand-in, by nbgrader, and back to its student through the exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coursekit.course.folder import succeed
+from coursekit.course.times import SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from coursekit.course.folder import Course
+
+
+def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the students whose hand-in of a lab was graded, of these or of all."""
+    found = (path.parent.parent.name for path in (course.folder / "autograded").glob(f"[!.]*/{lab}/{lab}.ipynb"))
+    return tuple(sorted(name for name in found if not students or name in students))
+
+
+def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:
+    """Make the page of one student, and release it.
+
+    Returns:
+        The page, and whether its student can fetch it: what did not come through the exchange cannot go back there.
+
+    Raises:
+        CourseKitError: nbgrader fails.
+    """
+    api = course.api()
+    succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
+    folder = course.folder / "feedback" / student / lab
+    goes_back = (folder / SECRET).is_file()
+    if goes_back:
+        succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
+    return folder / f"{lab}.html", goes_back

@@ -1,0 +1,133 @@
+"""Record a verdict: one transaction into nbgrader's gradebook, and the graded notebook for formgrader and feedback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coursekit.course.graded_notebook import graded_files
+from coursekit.course.hand_ins import staged_cells
+from coursekit.course.safe_files import write_file
+
+if TYPE_CHECKING:
+    from coursekit.course.folder import Course
+    from coursekit.course.graded_notebook import Graded
+    from coursekit.course.hand_ins import HandIn
+    from coursekit.judging.verdict import Verdict
+
+READABLE = 0o444  # as nbgrader leaves what it graded
+
+
+def record(course: Course, verdict: Verdict, hand_in: HandIn) -> bool:
+    """Record a verdict on a hand-in.
+
+    The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
+    a call that was cut short is completed by the next one.
+    Manual points stay; where there were any and the work has changed, the cell asks for another look, as in nbgrader.
+
+    Args:
+        course: the course.
+        verdict: what the judge decided; one with a fault is not recorded.
+        hand_in: the hand-in that was judged.
+
+    Returns:
+        Whether anything changed: False when this was recorded already, or has a fault.
+    """
+    if verdict.fault:
+        return False
+    released = course.released(verdict.lab)
+    graded = graded_files(verdict, hand_in, released, staged_cells(hand_in, released))
+    with course.gradebook() as gradebook:
+        changed = _record_in_gradebook(course, gradebook, verdict, hand_in, graded)
+    return _write_files(course, verdict, graded) or changed
+
+
+def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_in: HandIn, graded: Graded) -> bool:
+    session = gradebook.db
+    submission, is_new = _submission(gradebook, verdict.lab, verdict.student)
+    notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
+    scores = {**{score.grade_id: score.points for score in verdict.scores}, **graded.manual_scores}
+    comments = graded.comments
+    if (
+        not is_new
+        and submission.timestamp == hand_in.timestamp
+        and all(grade.auto_score == scores.get(grade.cell.name) for grade in notebook.grades)
+        and not any(grade.auto_score is None and not _waits(grade) for grade in notebook.grades)
+        and all(comment.auto_comment == comments.get(comment.cell.name) for comment in notebook.comments)
+    ):
+        session.rollback()
+        return False
+    submission.timestamp = hand_in.timestamp
+    for grade in notebook.grades:
+        grade.auto_score = scores.get(grade.cell.name)
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+    for comment in notebook.comments:
+        comment.auto_comment = comments.get(comment.cell.name)
+    session.flush()
+    session.refresh(notebook)  # its score is a sum that the database makes
+    notebook.late_submission_penalty = _late_penalty(course, submission, notebook)
+    session.commit()
+    return True
+
+
+def _waits(grade: Any) -> bool:
+    """Whether a cell that only a person can grade asks for that, or was graded."""
+    return bool(grade.needs_manual_grade or grade.manual_score is not None)
+
+
+def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
+    """Return a student's submission, and whether it was made within this transaction, with grades that are empty yet.
+
+    nbgrader's own `add_submission` would commit before there are points.
+    """
+    from nbgrader.api import (  # noqa: PLC0415 - heavy
+        Comment,
+        Grade,
+        MissingEntry,
+        Student,
+        SubmittedAssignment,
+        SubmittedNotebook,
+    )
+
+    session = gradebook.db
+    try:
+        return gradebook.find_submission(lab, student), False
+    except MissingEntry:
+        pass
+    if session.get(Student, student) is None:
+        session.add(Student(id=student))
+    assignment = gradebook.find_assignment(lab)
+    with session.no_autoflush:
+        submission = SubmittedAssignment(assignment_id=assignment.id, student_id=student)
+        for notebook in assignment.notebooks:
+            submitted = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
+            for cell in (*notebook.grade_cells, *notebook.task_cells):
+                Grade(cell_id=cell.id, notebook=submitted)
+            for cell in (*notebook.solution_cells, *notebook.task_cells):
+                Comment(cell_id=cell.id, notebook=submitted)
+        session.add(submission)
+    session.flush()
+    return submission, True
+
+
+def _late_penalty(course: Course, submission: Any, notebook: Any) -> float | None:
+    """Return what nbgrader's plugin takes off, between nothing and all points."""
+    from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415 - heavy
+
+    late_s = submission.total_seconds_late
+    if not late_s > 0:
+        return None
+    step = AssignLatePenalties(config=course.config)
+    step.init_plugin()
+    penalty = step.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, late_s)
+    return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
+
+
+def _write_files(course: Course, verdict: Verdict, graded: Graded) -> bool:
+    folder = course.autograded(verdict.lab, verdict.student)
+    changed = False
+    for name, data in graded.files.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data, READABLE)
+            changed = True
+    return changed
