@@ -53,12 +53,17 @@ def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks
 
 
 def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, seed: int | None = None) -> None:
-    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y."""
+    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y.
+
+    Every rank believes to be on a node of its own, here and where files are written: local ranks must not count.
+    """
     rng = fresh_rng(seed)
     x, y = (rng.permutation(num_samples).astype(np.float32) for _ in range(2))
     partner = dict(zip(x.tolist(), y.tolist()))
     shards = []
-    for rank, pair in enumerate(run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks)):
+    for rank, pair in enumerate(
+        run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks, ranks_per_node=1)
+    ):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in as_list(pair, "a shard"))
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together")
@@ -167,7 +172,8 @@ def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = No
 def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes the history, and no other rank writes anything."""
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
-    results = run_here(with_horovod, drivers.save, save_history, num_ranks=num_ranks, private=histories)
+    use = drivers.save
+    results = run_here(with_horovod, use, save_history, num_ranks=num_ranks, ranks_per_node=1, private=histories)
     written = [as_dict(files, f"the files of rank {rank}") for rank, files in enumerate(results)]
     writers = [rank for rank, files in enumerate(written) if files]
     require(bool(writers), "no rank wrote a file")

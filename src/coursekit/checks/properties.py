@@ -134,29 +134,17 @@ def check_averaged(trial: Trial) -> None:
     )
 
 
-def used_samples(trial: Trial) -> dict[int, list[int]]:
-    """Return for each sample the ranks whose targets entered an update.
+def used_samples(trial: Trial, name: str) -> list[dict[int, list[int]]]:
+    """Return for every step of a coded training the ranks whose targets of each sample entered an update.
 
     Raises:
         CheckError: the updates are no plain means over batches of num_samples / num_ranks samples.
     """
-    used: dict[int, set[int]] = {}
-    for step in _used_by_step(trial):
-        for sample, by in step.items():
-            used.setdefault(sample, set()).update(by)
-    return {sample: sorted(by) for sample, by in used.items()}
-
-
-def _used_by_step(trial: Trial) -> list[dict[int, list[int]]]:
-    """Return for every step of the coded trainings the ranks that used each sample."""
     _require_motion(trial)
-    averaged = is_averaged(trial)
     steps = []
-    for name in CODED:
-        bits = trial.inputs.bits[name]
-        for used in _used_bits(trial, name, averaged=averaged):
-            owners = ([rank for rank in range(trial.num_ranks) if used >> bit[rank] & 1] for bit in bits.T)
-            steps.append(dict(enumerate(owners)))
+    for used in _used_bits(trial, name, averaged=is_averaged(trial)):
+        owners = ([rank for rank, bit in enumerate(bits) if used >> bit & 1] for bits in trial.inputs.bits[name].T)
+        steps.append(dict(enumerate(owners)))
     return steps
 
 
@@ -177,9 +165,12 @@ def _used_bits(trial: Trial, name: str, *, averaged: bool) -> list[int]:
 
 def check_shards(trial: Trial) -> None:
     """Every sample is used, and by one rank only; who shares out the samples anew in every epoch does so in each."""
-    anew = all(len(by) == 1 for step in _used_by_step(trial) for by in step.values())
-    if not anew:
-        check_owners(used_samples(trial), trial.num_ranks)
+    for name in CODED:
+        steps = used_samples(trial, name)
+        if all(len(by) == 1 for step in steps for by in step.values()):
+            continue
+        owners = {sample: sorted({rank for step in steps for rank in step[sample]}) for sample in steps[0]}
+        check_owners(owners, trial.num_ranks)
 
 
 def check_rate(trial: Trial) -> None:

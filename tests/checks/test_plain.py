@@ -1,0 +1,91 @@
+"""What answers return becomes plain numbers, or one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit.checks import CheckError, linear
+from coursekit.checks.plain import as_array, as_dict, as_list, as_number, told
+
+
+class AlwaysEqual(float):
+    """A number that is equal to everything, and larger and smaller."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    def __sub__(self, other):
+        return AlwaysEqual(0)
+
+    __rsub__ = __sub__
+
+
+class NoText:
+    """An object that cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(3, 3.0), (np.float32(0.5), 0.5), (np.array([[2.0]]), 2.0), ([7], 7.0), (True, 1.0)]
+)
+def test_numbers_in_any_form_are_numbers(value, expected):
+    """Numbers, arrays and sequences that hold one number are that number, as a float of Python's own."""
+    found = as_number(value, "it")
+
+    assert (found, type(found)) == (expected, float)
+
+
+@pytest.mark.parametrize("value", [None, "3", b"3", [1, 2], [[1], [2, 3]], NoText(), lambda: 3, {"a": 1}, []])
+def test_what_is_no_number_is_told_in_one_sentence(value):
+    """Anything else is refused by a sentence that names it and shows it shortly."""
+    with pytest.raises(CheckError, match=r"the loss must be (one number|numbers), not ") as caught:
+        as_number(value, "the loss")
+
+    assert len(str(caught.value)) < 150
+
+
+def test_sequences_and_dictionaries_are_copied_into_plain_ones():
+    """Lists, tuples and arrays become lists; text, numbers and generators do not, nor does a list a dictionary."""
+    assert as_list((1, 2), "it") == as_list(np.array([1, 2]), "it") == [1, 2]
+    assert as_dict({"a": 1}, "it") == {"a": 1}
+    for value in ("ab", 3, None, (n for n in range(3)), np.array(3)):
+        with pytest.raises(CheckError, match="it must be a sequence"):
+            as_list(value, "it")
+    with pytest.raises(CheckError, match="it must be a dictionary"):
+        as_dict([1], "it")
+
+
+def test_arrays_of_objects_become_arrays_of_numbers():
+    """What an array holds is converted too, so that no object of an answer's takes part in a comparison."""
+    found = as_array([AlwaysEqual(2), 3], "it")
+
+    assert (found.dtype, found.tolist()) == (np.dtype(float), [2.0, 3.0])
+
+
+def test_long_values_are_told_shortly():
+    """A message does not grow with what an answer returns."""
+    assert told(None) == "nothing (None)"
+    assert len(told(list(range(10**5)))) < 100
+    assert "NoText" in told(NoText())
+
+
+def test_objects_that_are_equal_to_everything_are_wrong():
+    """A number whose comparisons and differences are forged is compared as the number that it holds."""
+    forged = AlwaysEqual(5)
+
+    for check, answer in (
+        (linear.check_loss, lambda *_: forged),
+        (linear.check_gradient, lambda *_: (forged, forged)),
+        (linear.check_num_updates, lambda *_: forged),
+        (linear.check_hessian, lambda _: [[forged, forged], [forged, forged]]),
+    ):
+        with pytest.raises(CheckError):
+            check(answer)
