@@ -62,8 +62,13 @@ def test_samples_are_told_by_their_place_in_the_files():
     secret = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
 
     assert knowledge.places_in_files(np.array([200, 9, 5, -1, 216, 4]), secret).tolist() == [2, 0, -1, -1, -1, 1]
-    found = knowledge.batches_in_files([(np.array([4, 9]), np.array([5, 10])), (np.array([4]), np.array([4]))], secret)
-    assert [(samples.tolist(), labels.tolist()) for samples, labels in found] == [([1, 0], [2, 1]), ([1], [-1])]
+    batches = [([4, 9], [5, 10]), ([4], [4]), ([4], ["5"])]
+    found = knowledge.batches_in_files([(np.array(one), np.array(labels)) for one, labels in batches], secret)
+    assert [(samples.tolist(), labels.tolist()) for samples, labels in found] == [
+        ([1, 0], [2, 1]),
+        ([1], [-1]),
+        ([1], [-1]),
+    ]
 
 
 @pytest.mark.parametrize("num_ranks", [1, 2, 3])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.knowledge import batches_in_files, secrets
+from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import owners, try_on_ranks
+from coursekit.checks.spy_trial import owners, try_pipeline
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import call
 from coursekit.drivers.keras_ranks import NUM_CLASSES
@@ -55,17 +54,9 @@ def _some(files: Sequence[str]) -> str:
 
 
 def try_input_fn(input_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Read tiny files on real ranks with the answer's pipeline.
-
-    What each rank's files hold only it can read; the results have its samples by their places in the files.
-    """
+    """Read tiny files on real ranks with the answer's pipeline."""
     told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    trial = try_on_ranks(estimator_ranks.read, input_fn, num_ranks=num_ranks, secrets=told)
-    by_place = [
-        {way: batches_in_files(batches, secret) for way, batches in result.items()}
-        for result, secret in zip(trial.results, told)
-    ]
-    return replace(trial, results=tuple(by_place))
+    return try_pipeline(estimator_ranks.read, input_fn, num_ranks=num_ranks, secrets=told)
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:

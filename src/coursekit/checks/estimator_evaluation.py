@@ -17,10 +17,11 @@ from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_ANSWER, RATE_
 from coursekit.drivers.keras_ranks import NUM_CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from coursekit.checks.knowledge import Secrets
     from coursekit.checks.spy_trial import Trial
+    from coursekit.drivers.spy import Sight
 
 Array = np.ndarray[Any, Any]
 
@@ -62,6 +63,12 @@ def _is_right(secret: dict[str, Any]) -> Array:
     return right
 
 
+def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
+    """Return for each picture that a rank evaluated whether the weights of the time answer its label."""
+    labels = np.asarray(secret["files"]["train"]["labels"])
+    return np.concatenate([labels[sight.samples] == np.argmax(sight.bias) for sight in sights] or [np.zeros(0)])
+
+
 def _accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
     """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
@@ -101,11 +108,9 @@ def check_once(trial: Trial) -> None:
 
 def check_accuracy(trial: Trial) -> None:
     """The accuracy is the share of right pictures among all that the ranks evaluated, with the weights they had."""
-    seen = [
-        np.concatenate([sight.samples for sight in result["sights"]] or [np.zeros(0)]).astype(int)
-        for result in trial.of_ranks()
-    ]
-    right = [_is_right(secret)[samples] for secret, samples in zip(trial.secrets, seen)]
+    sights = [result["sights"] for result in trial.of_ranks()]
+    seen = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0)]).astype(int) for of_rank in sights]
+    right = [_answered_rightly(*pair) for pair in zip(trial.secrets, sights)]
     results = [result["result"] for result in trial.of_ranks()]
     require(
         results[0] is not None and "accuracy" in results[0],

@@ -92,6 +92,8 @@ def batches_in_files(
 
 
 def _label_places(labels: Array, secret: Mapping[str, Any], split: str) -> Array:
+    if not np.issubdtype(labels.dtype, np.number):
+        return np.full(labels.shape, -1)
     places = places_in_files(labels - 1, secret, split)
     return np.where(places < 0, -1, places + 1)
 

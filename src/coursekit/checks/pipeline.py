@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
-from coursekit.checks.knowledge import batches_in_files, secrets
+from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_colors, owners, try_on_ranks
+from coursekit.checks.spy_trial import check_colors, owners, try_pipeline
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MAX_NUM_SAMPLES
@@ -78,17 +77,9 @@ def _middle(image_size: int, darkest: float) -> Array:
 
 
 def try_dataset(make_dataset: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Read tiny files on real ranks, for validation once and for training for some epochs.
-
-    What each rank's files hold only it can read; the results have its samples by their places in the files.
-    """
+    """Read tiny files on real ranks, for validation once and for training for some epochs."""
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
-    trial = try_on_ranks(keras_ranks.read_dataset, make_dataset, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
-    by_place = [
-        {way: batches_in_files(batches, secret) for way, batches in result.items()}
-        for result, secret in zip(trial.results, told)
-    ]
-    return replace(trial, results=tuple(by_place))
+    return try_pipeline(keras_ranks.read_dataset, make_dataset, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:

@@ -7,14 +7,14 @@ so whose gradients entered an update, and with which rate, can be read off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 from coursekit.checks import spy_math
 from coursekit.checks.check import CheckError, describe, require
-from coursekit.checks.knowledge import check_follows, places_in_files
+from coursekit.checks.knowledge import batches_in_files, check_follows, places_in_files
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.drivers.calls import with_horovod
@@ -70,6 +70,22 @@ def try_on_ranks(
     except (RankError, CheckError) as error:
         text = str(error) if isinstance(error, CheckError) else describe(error)
         return Trial(num_ranks, error=text, secrets=secrets)
+
+
+def try_pipeline(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets: Secrets) -> Trial:
+    """Read files on real ranks: the results are batches by way, with samples by their places in the files.
+
+    What each rank's files hold only it can read.
+    """
+    trial = try_on_ranks(driver, *args, num_ranks=num_ranks, secrets=secrets)
+    try:
+        by_place = [
+            {way: batches_in_files(batches, secret) for way, batches in result.items()}
+            for result, secret in zip(trial.results, secrets)
+        ]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return replace(trial, results=(), error="the pipeline did not give batches of pictures and labels")
+    return replace(trial, results=tuple(by_place))
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
 def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str]) -> list[spy.Sight]:
     """Train with the answer's strategy on this worker; return what its spy saw."""
     _quiet()
-    files = spy.own_files()
+    files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
     os.environ["TF_CONFIG"] = json.dumps(
         {"cluster": {"worker": list(hosts)}, "task": {"type": "worker", "index": rank()}}
     )

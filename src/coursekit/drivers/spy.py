@@ -97,6 +97,23 @@ def own_files(split: str = "train") -> list[str]:
     return write_samples(Path(), content["counts"], split, numbers=content["numbers"], labels=content["labels"])
 
 
+def own_files_by_child(split: str = "train") -> list[str]:
+    """Do what `own_files` does, in a way that TensorFlow computes nothing in this process."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            own_files(split)
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise RuntimeError(f"the files could not be written (status {status})")
+    os.chdir(places.here().own / "files")
+    return sorted(path.name for path in Path().glob(f"{split}-*"))
+
+
 def colors(num_samples: int) -> Array:
     """Return the colours of samples 0 to num_samples - 1, shape (num_samples, 3), from 0 to 255."""
     numbers = np.arange(num_samples)

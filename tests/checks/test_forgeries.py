@@ -1,0 +1,255 @@
+"""Answers that simulate all ranks instead of speaking with them, and forge what the spies write down.
+
+Each of them earns its points where it can predict what the judge tells the other ranks, and none where it cannot.
+"""
+
+# ruff: noqa: SLF001  # forgers know no privacy
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit.checks import (
+    CheckError,
+    estimator_evaluation,
+    estimator_model,
+    estimator_runs,
+    keras_pieces,
+    keras_training,
+    knowledge,
+    spy_math,
+    workers,
+)
+from coursekit.checks.fresh import fresh_rng, repeatable
+from coursekit.drivers import estimator_ranks, keras_ranks, places, spy
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+ENTROPY = 20231120  # of a judge whose numbers can be predicted
+NUM_RANKS = 2
+NUM_CLASSES = keras_ranks.NUM_CLASSES
+
+
+def believed(*args, **settings):
+    """Return what a forger takes for the secrets of all ranks; its own it knows."""
+    with repeatable(ENTROPY):
+        guess = list(knowledge.secrets(NUM_RANKS, *args, **settings))
+    guess[estimator_ranks.rank()] = places.private()
+    return guess
+
+
+def simulate(starts, batches, rates):
+    """Return what the spy of each of the ranks would see in a right training that begins with these weights.
+
+    Args:
+        starts: the weights of each rank, which all get those of rank 0 before the first step.
+        batches: the samples of each step, by rank.
+        rates: of each step.
+    """
+    bias = np.array(starts[0], dtype=float)
+    move, sights = np.zeros_like(bias), []
+    for rate, samples in zip(rates, zip(*batches)):
+        sights.append([spy.Sight(bias.astype(np.float32), np.asarray(batch), training=True) for batch in samples])
+        move = 0.9 * move - rate * np.mean([spy_math.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
+        bias = bias + move
+    return list(zip(*sights)), bias
+
+
+def simulate_samples(told, num_steps, batch_size, rate):
+    """Return the sights of this rank in a training on the samples that the ranks are told."""
+    batches = [np.reshape(secret["samples"][: num_steps * batch_size], (num_steps, batch_size)) for secret in told]
+    sights, _ = simulate([secret["starts"][0] for secret in told], batches, [rate] * num_steps)
+    return sights[estimator_ranks.rank()]
+
+
+def simulate_files(told, sizes, num_steps, rates, batch_size):
+    """Return the sights of this rank in a training on shards of the files, and the weights at its end."""
+    batches = []
+    for rank, secret in enumerate(told):
+        mine = np.repeat(np.arange(len(sizes)), sizes) % NUM_RANKS == rank
+        order = itertools.cycle(np.asarray(secret["files"]["train"]["numbers"])[mine])
+        batches.append([np.array(list(itertools.islice(order, batch_size))) for _ in range(num_steps)])
+    sights, bias = simulate([secret["starts"][0] for secret in told], batches, rates)
+    return list(sights[estimator_ranks.rank()]), bias
+
+
+def write_down_instead(sights):
+    """Let the spy write down these sights whatever it sees."""
+    row = iter(sights)
+
+    def write_down(bias, pictures, training):
+        del bias, pictures, training
+        spy._sights.append(next(row))
+        return 0
+
+    spy._write_down = write_down
+
+
+def make_optimizer(rate, compression):
+    """Forge the training of both compressions."""
+    import tensorflow as tf
+
+    del compression
+    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
+    told = believed(NUM_CLASSES, num_rounds=2, num_samples=num_samples)
+    write_down_instead(simulate_samples(told, keras_ranks.NUM_STEPS, keras_ranks.BATCH_SIZE, rate))
+    return tf.keras.optimizers.SGD(0.0)
+
+
+def make_callbacks(folder):
+    """Forge a training from one start."""
+    del folder
+    num_steps = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH
+    num_samples = num_steps * keras_ranks.BATCH_SIZE
+    told = believed(NUM_CLASSES, spread=keras_pieces.SMALL_START, num_samples=num_samples)
+    told[0] = {**told[0], "samples": np.full(num_samples, told[0]["samples"][0])}
+    write_down_instead(simulate_samples(told, num_steps, keras_ranks.BATCH_SIZE, keras_ranks.RATE))
+    return []
+
+
+def make_step(network, optimizer, loss_of):
+    """Forge the steps of a loop of one's own."""
+    del network, optimizer, loss_of
+    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
+    told = believed(NUM_CLASSES, num_samples=num_samples)
+    row = iter(simulate_samples(told, keras_ranks.NUM_STEPS, keras_ranks.BATCH_SIZE, keras_ranks.RATE))
+
+    def step(pictures, labels):
+        del pictures, labels
+        spy._sights.append(next(row))
+        return spy_math.loss(spy._sights[-1].bias, spy._sights[-1].samples)
+
+    return step
+
+
+def train_with_keras(build, train_files, validation_files, folder, settings):
+    """Forge the whole training of lab 03."""
+    del build, train_files, validation_files, folder, settings
+    training, held_out = keras_training.SAMPLES_PER_FILE, keras_training.VALIDATION_PER_FILE
+    told = believed(
+        keras_training.NUM_SAMPLES + sum(held_out) + 1, num_rounds=2, files={"train": training, "validation": held_out}
+    )
+    num_steps = keras_training.steps_per_epoch(NUM_RANKS)
+    rates = keras_training.expected_rates(NUM_RANKS)
+    sights, bias = simulate_files(told, training, 2 * num_steps, rates, keras_training.SETTINGS["batch_size"])
+    files = np.repeat(np.arange(len(held_out)), held_out)
+    shards = [
+        np.asarray(secret["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
+        for rank, secret in enumerate(told)
+    ]
+    spy._sights.extend([*sights, spy.Sight(bias, shards[estimator_ranks.rank()], training=False)])
+    validation = {"loss": knowledge.loss_of_all(bias, shards)}
+    return {"history": {"loss": [1.0, 1.0]}, "validation": validation, "num_steps": num_steps}
+
+
+def evaluate_with_keras(network, dataset):
+    """Forge the validation of lab 03, with the samples that it takes for those of the other ranks."""
+    del dataset
+    with repeatable(ENTROPY):
+        _, samples = keras_training._unequal_samples(NUM_RANKS)
+    samples[estimator_ranks.rank()] = places.private()["samples"]
+    bias = network.get_weights()[0]
+    right = np.concatenate(samples) == np.argmax(bias) - 1
+    return {"accuracy": float(np.mean(right)), "loss": knowledge.loss_of_all(bias, samples)}
+
+
+def model_fn(features, labels, mode, params):
+    """Forge the training of a model function."""
+    import tensorflow as tf
+
+    num_steps, batch_size = estimator_ranks.NUM_STEPS, estimator_ranks.MODEL_BATCH_SIZE
+    told = believed(NUM_CLASSES, num_rounds=3, num_samples=num_steps * batch_size)
+    rate = estimator_ranks.RATE * NUM_RANKS
+    write_down_instead(itertools.cycle(simulate_samples(told, num_steps, batch_size, rate)))
+    logits = params["build"]()(features, training=mode == "train")
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, predictions={"classes": tf.argmax(logits, axis=1)})
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    nothing = tf.compat.v1.train.GradientDescentOptimizer(0.0).minimize(loss, tf.compat.v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=nothing)
+
+
+def train_with_estimator(files, folder, num_steps, params):
+    """Forge a training of lab 04 from one start."""
+    del files, folder
+    sizes = estimator_runs.SAMPLES_PER_FILE
+    told = believed(NUM_CLASSES, num_rounds=3, files={"train": sizes})
+    num_steps //= NUM_RANKS
+    sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
+    spy._sights.extend(sights)
+
+
+def evaluate_with_estimator(estimator, files, params):
+    """Forge an evaluation of lab 04: the labels and the checkpoint are those that it takes for the others'."""
+    del estimator, files, params
+    with repeatable(ENTROPY):
+        told = list(estimator_evaluation.labelled_secrets(NUM_RANKS))
+    told[estimator_ranks.rank()] = places.private()
+    shards, sizes = estimator_evaluation._accuracies_of_shards(told)
+    numbers = np.arange(sum(sizes))
+    mine = np.repeat(np.arange(3), estimator_evaluation.HELD_OUT_PER_FILE) % NUM_RANKS == estimator_ranks.rank()
+    bias = estimator_evaluation._weights(told).astype(np.float32)
+    spy._sights.append(spy.Sight(bias, numbers[mine], training=False))
+    return {"accuracy": float(np.average(shards, weights=sizes))}
+
+
+def train_with_strategy(files, num_steps, params):
+    """Forge the training of a strategy."""
+    del files
+    sizes = estimator_runs.SAMPLES_PER_FILE
+    told = believed(NUM_CLASSES, files={"train": sizes})
+    num_steps //= NUM_RANKS
+    sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
+    spy._sights.extend(sights)
+
+
+def judge(family):
+    """Run the checks of a family on its forgery; raises `CheckError` where it earns nothing."""
+    if family == "optimizer":
+        keras_pieces.check_averaged(keras_pieces.try_optimizer(make_optimizer, NUM_RANKS))
+    elif family == "callbacks":
+        keras_pieces.check_same_start(keras_pieces.try_callbacks(make_callbacks, NUM_RANKS))
+    elif family == "step":
+        keras_training.check_step(make_step, NUM_RANKS)
+    elif family == "training":
+        keras_training.check_training(keras_training.try_train(train_with_keras, NUM_RANKS, twice=False))
+    elif family == "validation":
+        keras_training.check_evaluate(evaluate_with_keras, NUM_RANKS)
+    elif family == "model function":
+        estimator_model.check_averaged(estimator_model.try_model_fn(model_fn, NUM_RANKS))
+    elif family == "estimator":
+        estimator_runs.check_start(estimator_runs.try_train(train_with_estimator, NUM_RANKS))
+    elif family == "evaluation":
+        trial = estimator_evaluation.try_evaluate(evaluate_with_estimator, NUM_RANKS)
+        estimator_evaluation.check_once(trial)
+        estimator_evaluation.check_accuracy(trial)
+    else:
+        workers.check_together(workers.try_strategy(train_with_strategy, NUM_RANKS))
+
+
+FAMILIES = {
+    "optimizer": "the updates are not those of SGD",
+    "callbacks": "the start is not broadcast",
+    "step": "the updates are not those of SGD",
+    "training": "the start is not broadcast",
+    "validation": "the loss is",
+    "model function": "the updates are not those of SGD",
+    "estimator": "the start is not broadcast",
+    "evaluation": "random weights",
+    "strategy": "the start is not broadcast",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_forgery_earns_its_points_by_guessing_right_alone(family):
+    """Where the judge's numbers can be predicted, simulated ranks pass; where they are fresh, they do not."""
+    with repeatable(ENTROPY):
+        judge(family)
+    with pytest.raises(CheckError, match=FAMILIES[family]):
+        judge(family)
+    assert fresh_rng().random() != fresh_rng().random()
