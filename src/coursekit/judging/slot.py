@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import find_data
 from coursekit.inside import wire
 from coursekit.judging.conversation import Fault
+from coursekit.judging.running import Running, find_zygote
+from coursekit.sandbox import watcher
+from coursekit.sandbox.cgroups import Cgroup, cgroup
 from coursekit.sandbox.walls import View, command
 
 if TYPE_CHECKING:
@@ -35,7 +34,9 @@ INSIDE = (
 DATA = "/data"
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.inside.zygote import main; main()"
 START_TIMEOUT_S = 120.0
-PATIENCE_S = 10.0  # beyond a request's own time, before the whole submission is ended from outside
+OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
+NUM_TASKS = 4096  # processes and threads of a slot
+WALL_GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Limits:
         wall_s: seconds for the whole notebook.
         cell_s: seconds for one cell.
         memory_gb: of all its processes together.
-        num_processes: of all its processes.
+        num_processes: at once.
+        num_threads: of one process with its descendants.
         tmp_gb: size of the folders in memory.
         file_gb: size of one file.
         num_files: in each folder in memory.
@@ -55,7 +57,8 @@ class Limits:
     wall_s: float = 600.0
     cell_s: float = 60.0
     memory_gb: float = 6.0
-    num_processes: int = 512
+    num_processes: int = 128
+    num_threads: int = 1024
     tmp_gb: float = 0.5
     file_gb: float = 0.25
     num_files: int = 20_000
@@ -95,6 +98,8 @@ class Slot:
     image: Path | None = None
     _process: subprocess.Popen[bytes] | None = None
     _judge: Connection | None = None
+    _group: Cgroup | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Slot:  # noqa: PYI034  # `Self` comes with Python 3.11
         return self
@@ -112,41 +117,45 @@ class Slot:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._start()
-        running = Running(self._connection(), self._process_id())
-        try:
-            running.send(self._allowance())
-            yield running
-        finally:
-            if not running.end():
-                self.close()
+        if self._process is None or self._judge is None:
+            raise Fault("the sandbox has not started")
+        pid = self._process.pid
+        limits = watcher.Limits(
+            int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
+            self.limits.num_processes,
+            self.limits.wall_s + WALL_GRACE_S,
+        )
+        num_killed = self._group.num_killed_for_memory if self._group else 0
+        with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
+            running = Running(self._judge, pid, watch)
+            try:
+                running.send(self._allowance())
+                yield running
+            finally:
+                if not running.end():
+                    self.close()
+        if self._group and self._group.num_killed_for_memory > num_killed:
+            running.killed_for_memory = True
 
     def close(self) -> None:
         """End the sandbox and all that is in it; safe to call twice."""
         process, self._process = self._process, None
-        if self._judge:
-            self._judge.close()
+        judge, self._judge = self._judge, None
+        if judge:
+            judge.close()
         if process:
-            _end_tree(process)
-        if self._folder:
-            self._folder.cleanup()
-            self._folder = None
-
-    _folder: tempfile.TemporaryDirectory[str] | None = None
-
-    def _connection(self) -> Connection:
-        if self._judge is None:
-            raise Fault("the sandbox has no connection")
-        return self._judge
-
-    def _process_id(self) -> int:
-        return self._process.pid if self._process else 0
+            watcher.kill_below(process.pid)
+            process.kill()
+            process.wait()
+        self._open.close()
+        self._group = None
 
     def _allowance(self) -> dict[str, Any]:
         """Return what `coursekit.sandbox.namespaces.Allowance` takes."""
         return {
             "tmp_bytes": int(self.limits.tmp_gb * 2**30),
             "num_files": self.limits.num_files,
-            "max_num_processes": self.limits.num_processes,
+            "max_num_processes": self.limits.num_threads,
             "max_file_bytes": int(self.limits.file_gb * 2**30),
             "max_memory_bytes": int(self.limits.memory_gb * 2**30),
             "max_cpu_s": int(self.limits.wall_s),
@@ -154,131 +163,49 @@ class Slot:
         }
 
     def _start(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="slot-")
-        is_walled = self.sandbox != "none"
-        shown = {str(PACKAGE / name): PACKAGE / name for name in INSIDE}
-        data = {DATA: find_data().parent} if is_walled else {}
-        view = View(
-            {**shown, **data}, _environ(self._folder.name, is_walled=is_walled), int(self.limits.tmp_gb * 2**31)
-        )
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-"))
+        memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30)
+        self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
-        program = PROGRAM.format(folder=str(PACKAGE.parent))
-        argv = [sys.executable, "-I", "-c", program, str(theirs.fileno())]
+        line = self._command_line(folder, theirs.fileno())
+        log = self._open.enter_context(tempfile.TemporaryFile())
         with theirs:
             self._process = subprocess.Popen(
-                command(self.sandbox, view, argv, image=self.image),
+                self._group.inside(line) if self._group else line,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=(Path(self._folder.name) / "log").open("wb"),
+                stderr=log,
                 start_new_session=True,
-                preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # this process has no threads
+                preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
             )
         self._judge = Connection(ours.detach())
-        failure = self._first_words()
+        failure = _first_words(self._judge)
         if failure:
-            log = (Path(self._folder.name) / "log").read_text(errors="replace").strip()[-2000:]
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip()[-2000:]
             self.close()
-            raise CourseKitError(f"the sandbox does not start ({failure}): {log or 'it says nothing'}.")
+            raise CourseKitError(f"the sandbox does not start ({failure}): {said or 'it says nothing'}.")
+
+    def _command_line(self, folder: str, channel: int) -> list[str]:
+        is_walled = self.sandbox != "none"
+        shown = {str(PACKAGE / name): PACKAGE / name for name in INSIDE}
+        data = {DATA: find_data().parent} if is_walled else {}
+        environ = _environ(folder, is_walled=is_walled)
+        view = View({**shown, **data}, environ, int(2 * self.limits.tmp_gb * 2**30))
+        argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
+        return command(self.sandbox, view, argv, image=self.image)
 
     def _keep_to_cores(self) -> None:
         os.sched_setaffinity(0, self.cores)
 
-    def _first_words(self) -> str:
-        connection = self._connection()
-        try:
-            if not connection.poll(START_TIMEOUT_S):
-                return f"no word within {START_TIMEOUT_S:g} s"
-            failure = str(wire.loads(connection.recv_bytes())["failure"])
-        except (EOFError, OSError):
-            return "it ended"
-        return failure.strip().splitlines()[-1] if failure else ""
 
-
-class Running:
-    """One submission in a slot."""
-
-    def __init__(self, judge: Connection, pid: int) -> None:
-        self._judge = judge
-        self._pid = pid
-        self._gone = False
-        self.ended_from_outside = ""
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send plain data to the sandbox."""
-        try:
-            self._judge.send_bytes(wire.dumps(message))
-        except OSError as error:
-            raise Fault(f"the sandbox broke down ({error})") from None
-
-    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request and return the reply.
-
-        A submission that does not answer in time is ended, from outside: that is the answer's doing.
-
-        Raises:
-            Fault: the sandbox broke down.
-        """
-        if self._gone:
-            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
-        self.send(request)
-        message = self._receive(timeout_s + PATIENCE_S)
-        if message is None:
-            self._kill("it did not obey its time limit")
-            message = self._receive(PATIENCE_S)
-        if message is None:
-            raise Fault("the sandbox does not answer")
-        if "gone" in message:
-            self._gone = True
-            self.ended_from_outside = self.ended_from_outside or f"its launcher ended ({message['gone']})"
-            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
-        reply: dict[str, Any] = message["reply"]
-        return reply
-
-    def end(self) -> bool:
-        """End the submission; return whether nothing of it is left and the slot can be used again."""
-        with contextlib.suppress(Fault):
-            if not self._gone:
-                self.send({"op": "end"})
-            deadline = time.monotonic() + PATIENCE_S
-            while not self._gone and time.monotonic() < deadline:
-                message = self._receive(PATIENCE_S)
-                if message is None:
-                    return False
-                self._gone = "gone" in message
-        return self._gone
-
-    def _receive(self, timeout_s: float) -> dict[str, Any] | None:
-        try:
-            if not self._judge.poll(timeout_s):
-                return None
-            message: dict[str, Any] = wire.loads(self._judge.recv_bytes())
-        except (EOFError, OSError, wire.NotPlainError) as error:
-            raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
-        return message
-
-    def _kill(self, why: str) -> None:
-        """Kill the launcher and all below it; the zygote lives on and tells."""
-        self.ended_from_outside = why
-        for process in submission_processes(self._pid):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-
-
-def submission_processes(pid: int) -> list[psutil.Process]:
-    """Return the processes of the submission in the slot whose outermost process has this id."""
-    with contextlib.suppress(psutil.Error):
-        everything = psutil.Process(pid).children(recursive=True)
-        zygote = next((one for one in everything if "coursekit.inside.zygote" in " ".join(one.cmdline())), None)
-        if zygote:
-            return list(zygote.children(recursive=True))
-    return []
-
-
-def _end_tree(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(psutil.Error):
-        for child in psutil.Process(process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                child.kill()
-    process.kill()
-    process.wait()
+def _first_words(judge: Connection) -> str:
+    """Return why the sandbox did not start, or ''."""
+    try:
+        if not judge.poll(START_TIMEOUT_S):
+            return f"no word within {START_TIMEOUT_S:g} s"
+        failure = str(wire.loads(judge.recv_bytes())["failure"])
+    except (EOFError, OSError, wire.NotPlainError):
+        return "it ended"
+    return failure.strip().splitlines()[-1] if failure else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from coursekit.judging.program import Program
-    from coursekit.judging.slot import Running, Slot
+    from coursekit.judging.slot import Slot
     from coursekit.judging.work import Work
 
 
@@ -42,13 +42,13 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
             conversation = Live(running, slot.limits.wall_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
             judge(program, conversation, entropy, left_out)
-            flags += _flags_of(running)
+        flags += running.flags()
         # Only now, with the whole run dead, the verdict that counts.
         recorded = Recorded(conversation.exchanges[1:])
         scores = judge(program, recorded, entropy, left_out)
-        fault = ""
+        fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
-        scores, outputs, flags, fault = (), {}, [], str(error)
+        scores, outputs, flags, fault, peak_gb = (), {}, [], str(error), 0.0
     return Verdict(
         lab=work.lab,
         student=work.student,
@@ -56,6 +56,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         flags=(*work.flags, *flags),
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
+        peak_memory_gb=peak_gb,
         sandbox=slot.sandbox,
         outputs=outputs,
         key=key,
@@ -74,7 +75,3 @@ def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) 
         if cell["error"] and cell["error"][0] in PROCESS_ERRORS
     ]
     return {cell["name"]: cell["output"] for cell in reply["cells"] if cell["output"]}, flags
-
-
-def _flags_of(running: Running) -> list[Flag]:
-    return [Flag("ended from outside", running.ended_from_outside)] if running.ended_from_outside else []

@@ -1,0 +1,161 @@
+"""Many submissions at once: a worker for each slot, on cores of its own, and nothing lost when one dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from queue import SimpleQueue
+from typing import IO, TYPE_CHECKING
+
+from coursekit.judging.slot import Limits
+from coursekit.judging.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from coursekit.judging.work import Work
+
+NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to judge.
+
+    Attributes:
+        source: the lab's notebook with hidden tests.
+        work: the student's cells.
+        key: digest of all that the verdict depends on.
+        left_out: names of the judge's cells that are not run.
+    """
+
+    source: Path
+    work: Work
+    key: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """How to judge.
+
+    Attributes:
+        num_slots: how many submissions at once.
+        sandbox: one of `coursekit.sandbox.walls.SANDBOXES`.
+        image: the container image, for Apptainer.
+        limits: of each submission.
+    """
+
+    num_slots: int = 1
+    sandbox: str = "bwrap"
+    image: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def default_num_slots() -> int:
+    """Return how many slots suit this process's cores."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Iterator[Verdict]:
+    """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
+
+    A submission whose worker dies is tried again, then gets a verdict with a fault.
+    """
+    shares = split_cores(min(settings.num_slots, len(jobs) or 1))
+    workers = [_Worker(settings, cores) for cores in shares]
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def judge(job: Job) -> Verdict:
+        worker = idle.get()
+        try:
+            return worker.judge(job)
+        finally:
+            idle.put(worker)
+
+    executor = ThreadPoolExecutor(len(workers))
+    try:
+        for done in as_completed([executor.submit(judge, job) for job in jobs]):
+            yield done.result()
+    finally:
+        for worker in workers:
+            worker.close()
+        executor.shutdown(cancel_futures=True)
+
+
+def split_cores(num_slots: int) -> list[tuple[int, ...]]:
+    """Return disjoint sets of this process's cores, one for each slot; the same for all where there are too few."""
+    cores = sorted(os.sched_getaffinity(0))
+    if num_slots > len(cores):
+        return [tuple(cores)] * num_slots
+    return [tuple(cores[number::num_slots]) for number in range(num_slots)]
+
+
+class _Worker:
+    """A worker's process, started when there is something to do, and again when it has died."""
+
+    def __init__(self, settings: PoolSettings, cores: Sequence[int]) -> None:
+        image = str(settings.image) if settings.image else None
+        slot = {"sandbox": settings.sandbox, "cores": cores, "image": image, "limits": asdict(settings.limits)}
+        self._settings = json.dumps(slot)
+        self._process: subprocess.Popen[str] | None = None
+        self._verdicts: IO[str] | None = None
+        self._closed = False
+
+    def judge(self, job: Job) -> Verdict:
+        """Return the verdict on one submission."""
+        line = json.dumps({**asdict(job), "source": str(job.source)})
+        for _ in range(NUM_TRIES):
+            if self._closed:
+                break
+            told = self._ask(line)
+            if told:
+                return Verdict.loads(told)
+            self._end()
+        work = job.work
+        return Verdict(work.lab, work.student, (), work.flags, fault="the worker that judged it died", key=job.key)
+
+    def _ask(self, line: str) -> str:
+        """Return what the worker writes, '' when it has died."""
+        if self._process is None:
+            self._start()
+        if self._process is None or self._process.stdin is None or self._verdicts is None:
+            return ""
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            return self._verdicts.readline()
+        except (OSError, ValueError):  # it is gone, or we are closing
+            return ""
+
+    def _start(self) -> None:
+        read, write = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "coursekit.judging.worker", self._settings, str(write)],
+            stdin=subprocess.PIPE,
+            pass_fds=[write],
+            text=True,
+            start_new_session=True,
+        )
+        os.close(write)
+        self._verdicts = os.fdopen(read)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process:
+            process.kill()  # bubblewrap and all in it end with their parent
+            process.wait()
+            if process.stdin:
+                process.stdin.close()
+
+    def close(self) -> None:
+        """End the worker, whatever it does."""
+        self._closed = True
+        self._end()

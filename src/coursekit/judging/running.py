@@ -1,0 +1,110 @@
+"""One submission in a sandbox, as the judge talks to it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from coursekit.inside import wire
+from coursekit.judging.conversation import Fault
+from coursekit.judging.verdict import Flag
+from coursekit.sandbox import watcher
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from coursekit.sandbox.watcher import Watcher
+
+PATIENCE_S = 10.0  # beyond a request's own time, before the whole submission is ended from outside
+
+
+class Running:
+    """One submission in a slot."""
+
+    def __init__(self, judge: Connection, pid: int, watch: Watcher) -> None:
+        self._judge = judge
+        self._pid = pid
+        self._gone = False
+        self.watch = watch
+        self.disobedience = ""
+        self.killed_for_memory = False
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send plain data to the sandbox."""
+        try:
+            self._judge.send_bytes(wire.dumps(message))
+        except OSError as error:
+            raise Fault(f"the sandbox broke down ({error})") from None
+
+    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Send a request and return the reply.
+
+        A submission that does not answer in time is ended, from outside: that is the answer's doing.
+
+        Raises:
+            Fault: the sandbox broke down.
+        """
+        if self._gone:
+            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
+        self.send(request)
+        message = self._receive(timeout_s + PATIENCE_S)
+        if message is None:
+            self._kill("it did not obey its time limit")
+            message = self._receive(PATIENCE_S)
+        if message is None:
+            raise Fault("the sandbox does not answer")
+        if "gone" in message:
+            self._gone = True
+            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
+        reply: dict[str, Any] = message["reply"]
+        return reply
+
+    def end(self) -> bool:
+        """End the submission; return whether nothing of it is left and the slot can be used again."""
+        with suppress(Fault):
+            if not self._gone:
+                self.send({"op": "end"})
+            deadline = time.monotonic() + PATIENCE_S
+            while not self._gone and time.monotonic() < deadline:
+                message = self._receive(PATIENCE_S)
+                if message is None:
+                    return False
+                self._gone = "gone" in message
+        return self._gone
+
+    def _receive(self, timeout_s: float) -> dict[str, Any] | None:
+        try:
+            if not self._judge.poll(timeout_s):
+                return None
+            message: dict[str, Any] = wire.loads(self._judge.recv_bytes())
+        except (EOFError, OSError, wire.NotPlainError) as error:
+            raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
+        return message
+
+    def _kill(self, why: str) -> None:
+        """Kill the launcher and all below it; the zygote lives on and tells."""
+        self.disobedience = why
+        zygote = find_zygote(self._pid)
+        if zygote:
+            watcher.kill_below(zygote)
+
+    def flags(self) -> tuple[Flag, ...]:
+        """Return what the run showed, for the instructor."""
+        found = (
+            ("limit", self.watch.excess and f"The run was ended: {self.watch.excess}."),
+            ("limit", self.disobedience and f"The run was ended from outside: {self.disobedience}."),
+            ("memory", self.killed_for_memory and "The kernel ended a process for the memory that was used."),
+        )
+        return tuple(Flag(kind, text) for kind, text in found if text)
+
+
+def find_zygote(pid: int) -> int | None:
+    """Return the process whose descendants are the submission, in the slot whose outermost process has this id."""
+    for process in watcher.below(pid):
+        with suppress(psutil.Error):
+            if "coursekit.inside.zygote" in " ".join(process.cmdline()) and process.name() not in {"bwrap", "sh"}:
+                return int(process.pid)
+    return None
