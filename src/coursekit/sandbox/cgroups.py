@@ -95,10 +95,10 @@ class Cgroup:
 
     def remove(self) -> None:
         """Kill what is left, and remove the cgroup."""
-        self.kill()
         deadline_s = time.monotonic() + KILL_TIMEOUT_S
         for folder in self.folders:
             while folder.exists() and time.monotonic() < deadline_s:
+                self.kill()  # again: somebody may have been about to enter
                 with suppress(OSError):  # the kernel is still burying
                     folder.rmdir()
                     break
@@ -152,9 +152,9 @@ def _places() -> Iterator[tuple[Path, ...]]:
         own.update(dict.fromkeys(controllers.split(","), path))
     mounts = dict(_mounts())
     if all(name in mounts and name in own for name in _CONTROLLERS):
-        yield tuple(_within(*mounts[name], own[name]) for name in _CONTROLLERS)
+        yield tuple(seen_at(*mounts[name], own[name]) for name in _CONTROLLERS)
     elif "" in mounts and "" in own:
-        folder = _within(*mounts[""], own[""])
+        folder = seen_at(*mounts[""], own[""])
         # A cgroup with processes of its own cannot have limited children; a sibling can be limited.
         for place in (folder, folder.parent):
             with suppress(OSError):
@@ -176,7 +176,7 @@ def _mounts() -> Iterator[tuple[str, tuple[str, Path]]]:
                 yield name, (root, Path(point))
 
 
-def _within(root: str, point: Path, path: str) -> Path:
+def seen_at(root: str, point: Path, path: str) -> Path:
     """Return where the cgroup `path` is seen, if `root` of its tree is mounted on `point`."""
     folder = point / os.path.relpath(path, root)
     return folder if ".." not in folder.parts and folder.is_dir() else point

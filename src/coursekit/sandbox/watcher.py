@@ -82,14 +82,18 @@ class Watcher:
 
     def _watch(self) -> None:
         try:
-            while not self._end.is_set():
-                self.excess = self.excess or self._look()
-                if self.excess:
-                    self._kill()  # again and again: what is just being forked is in no list
-                self._end.wait(INTERVAL_S)
+            while not self.excess:
+                self.excess = self._look()
+                if not self.excess and self._end.wait(INTERVAL_S):
+                    return
         except Exception as error:  # noqa: BLE001  # without a watch nothing may run
             self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
-            self._kill()
+        while True:
+            root = self._may_be_killed()
+            if root is not None:
+                kill_below(root)
+            if self._end.wait(INTERVAL_S):  # until then nothing new may run either
+                return
 
     def _look(self) -> str:
         """Return what is exceeded now, or ''."""
@@ -115,11 +119,6 @@ class Watcher:
         memory = sum(proportional_bytes(process.pid) for process in processes)
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
         return memory
-
-    def _kill(self) -> None:
-        root = self._may_be_killed()
-        if root is not None:
-            kill_below(root)
 
 
 def below(pid: int) -> list[psutil.Process]:
