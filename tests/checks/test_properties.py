@@ -25,9 +25,13 @@ def simulate(*, num_ranks=NUM_RANKS, seed=5, inputs=None, broadcast=True, **how)
     inputs = inputs or trials.draw_inputs(num_ranks, rng)
     starts = rng.normal(size=(num_ranks, 2))
     starts = np.repeat(starts[:1], num_ranks, axis=0) if broadcast else starts
-    targets = trials.targets(inputs)
+    targets = trials.secrets(inputs)
     histories = {}
     for name in NAMES:
+        if name == "apart":
+            how = {**how, "factors": (0,) * num_ranks}
+            starts = inputs.starts[:, :2].astype(float)
+            starts = np.repeat(starts[:1], num_ranks, axis=0) if broadcast else starts
         of_ranks = [target["real" if name == "apart" else name].astype(float) for target in targets]
         x = inputs.x if name in {"real", "apart"} else np.zeros_like(of_ranks[0])
         histories[name] = descend([(x, y) for y in of_ranks], starts, **{"factors": (num_ranks,) * num_ranks, **how})
@@ -94,7 +98,7 @@ def imagine(rank, num_ranks, name, x, y):
 
 def imagined(inputs, num_ranks=NUM_RANKS):
     """Return the trial of ranks that all imagine each other."""
-    targets = trials.targets(inputs)
+    targets = trials.secrets(inputs)
     histories = {}
     for name in NAMES:
         kind = "real" if name == "apart" else name
@@ -162,10 +166,11 @@ def test_ranks_that_imagine_each_other_fail_what_needs_communication():
             bits={name: bits[0] + 4 * np.arange(NUM_RANKS)[:, np.newaxis] for name, bits in private.bits.items()},
             x=private.x,
             y=np.repeat(private.y[:1], NUM_RANKS, axis=0),
+            starts=private.starts,
         )
 
         assert failing(imagined(known)) == {}
-        assert set(failing(imagined(private))) >= {"average", "serial"}
+        assert set(failing(imagined(private))) >= {"start", "average", "serial"}
         assert "not averaged" in failing(imagined(private))["average"]
 
 

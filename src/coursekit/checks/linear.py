@@ -146,7 +146,7 @@ def _epochs(
 ) -> list[list[tuple[Array, Array]]]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
     seed = int(rng.integers(2**31))
-    found = []
+    found: list[list[tuple[Array, Array]]] = []
     for epoch in as_list(call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs), "the epochs"):
         found.append([])
         for batch in as_list(epoch, "one epoch"):
@@ -174,7 +174,9 @@ def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> N
     """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
     rng = fresh_rng(seed)
     cases = [(*random_case(rng), learning_rate) for learning_rate in (0.1, 0.4)]
-    for case, step in zip(cases, as_list(call_here(drivers.tape_steps, tape_step, cases), "the steps")):
+    steps = as_list(call_here(drivers.tape_steps, tape_step, cases), "the steps")
+    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}")
+    for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case
         down = reference_gradient(slope, offset, x, y)
         expected = (slope - learning_rate * down[0], offset - learning_rate * down[1])

@@ -103,17 +103,39 @@ def _mean_targets(trial: Trial, name: str, *, averaged: bool) -> Array:
 
 
 def check_same_start(trial: Trial) -> None:
-    """All ranks stand at the same point at the start, or at the latest after the first step."""
+    """All ranks stand at the same point at the start, or at the latest after the first step.
+
+    Where the rank's variables start in the training apart, nobody else can know.
+    Who has no variables, but communicates otherwise, cannot be put to this test and is believed.
+    """
     for name in ("real", "apart"):
-        _offsets(trial, name)
-        history = trial.histories[name]
-        gaps = [float(np.max(np.abs(history[:, row] - history[0, row]))) for row in range(FIRST_STEP + 1)]
-        luck = "by luck or by a seed the ranks start together; moved apart, " if name == "apart" else ""
+        gaps = _gaps(trial, name)[: FIRST_STEP + 1]
+        luck = "by luck or by a seed the ranks start together; put apart, " if name == "apart" else ""
         require(
             min(gaps) < SAME_PLACE,
             f"{luck}the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[-1]:.3g} apart after {FIRST_STEP} "
             "steps: the start is not broadcast",
         )
+    require(
+        _is_start_of_a_rank(trial) or is_averaged(trial),
+        "the ranks start at one point, but no rank's variables were there: the start is not broadcast",
+    )
+
+
+def _gaps(trial: Trial, name: str) -> Array:
+    """Return the largest distance of any rank from rank 0 at each step, shape (num_steps + 1,)."""
+    _offsets(trial, name)
+    history = trial.histories[name]
+    gaps: Array = np.max(np.abs(history - history[:1]), axis=(0, 2))
+    return gaps
+
+
+def _is_start_of_a_rank(trial: Trial) -> bool:
+    """Whether the ranks stand together where the variables of one of them started in the training apart."""
+    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
+    points = trial.histories["apart"][0, : FIRST_STEP + 1][gaps < SAME_PLACE]
+    distances = np.abs(points[:, np.newaxis, :, np.newaxis] - trial.inputs.starts[np.newaxis, :, np.newaxis, :])
+    return bool((distances.min(axis=3) < SAME_PLACE).all(axis=2).any())
 
 
 def _require_motion(trial: Trial) -> None:
@@ -151,13 +173,16 @@ def used_samples(trial: Trial, name: str) -> list[dict[int, list[int]]]:
 def _used_bits(trial: Trial, name: str, *, averaged: bool) -> list[int]:
     """Return for each step of a coded training the bits of all ranks' samples that entered the updates."""
     batch_size = CODED_SAMPLES_PER_RANK[trial.num_ranks]
-    sums = _mean_targets(trial, name, averaged=averaged) * batch_size * (trial.num_ranks if averaged else 1) / UNIT
+    num_together = trial.num_ranks if averaged else 1
+    sums = _mean_targets(trial, name, averaged=averaged) * batch_size * num_together / UNIT
     rounded = np.rint(np.where(np.abs(sums) < 2**40, sums, 0)).astype(np.int64)
     known = np.bitwise_or.reduce(1 << trial.inputs.bits[name], axis=1)[:, np.newaxis]  # the bits of each rank's samples
     known = np.bitwise_or.reduce(known, keepdims=True) if averaged else known
-    is_mean = (np.abs(sums - rounded) < ROUNDING) & (rounded >= 0) & (rounded & ~known == 0) | np.isnan(sums)
+    num_used = np.vectorize(lambda number: bin(number).count("1"))(rounded)
+    is_sum = (np.abs(sums - rounded) < ROUNDING) & (rounded >= 0) & (rounded & ~known == 0)
+    is_mean = is_sum & (num_used == batch_size * num_together)
     require(
-        bool(is_mean.all()),
+        bool((is_mean | np.isnan(sums)).all()),
         f"the updates are not means over batches of {batch_size} samples per rank, as batch_size={batch_size} asks",
     )
     return [int(used) for used in np.bitwise_or.reduce(rounded, axis=0)]
@@ -193,14 +218,13 @@ def check_rate(trial: Trial) -> None:
 
 def check_equals_serial(trial: Trial) -> None:
     """Every step on every rank is the step of gradient descent in one process on all the data."""
-    _offsets(trial, "real")
+    gaps = _gaps(trial, "real")
     history = trial.histories["real"]
     num_steps = history.shape[1] - 1
     require(
         num_steps == NUM_EPOCHS,
         f"every rank made {num_steps} steps in {NUM_EPOCHS} epochs; with its share of the data it needs {NUM_EPOCHS}",
     )
-    gaps = np.max(np.abs(history - history[:1]), axis=(0, 2))
     start = next((row for row in range(FIRST_STEP + 1) if gaps[row] < SAME_PLACE), 0)
     serial = serial_history(trial, history[0, start:])
     for rank in range(trial.num_ranks):

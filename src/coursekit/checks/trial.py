@@ -3,12 +3,13 @@
 Short trainings in one launch, from which `coursekit.checks.properties` reads everything else:
 *constant*, where all targets of a rank are one number; *coded*, where every sample of every rank has a target of its
 own; *real*, on noisy data as in the lab.
-The last, *apart*, is the real one with every variable moved away from where the answer puts it, to see who broadcasts.
+The last, *apart*, is the real one with the rate zero and with variables that start elsewhere on each rank, whatever
+the answer says, so that only a broadcast brings them together.
 The coded one is made several times: random shards that fit together by luck do so once.
 
-The targets of a rank are its own: no other rank can know its constant, which of its samples has which code, or its
-noise.
-So what depends on the targets of all ranks was communicated; a rank that only imagines the others guesses.
+The targets of a rank are its own, and so is where its variables start: no other rank can know its constant, which of
+its samples has which code, its noise, or its start.
+So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ MIN_NUM_STEPS = FIRST_STEP + 3  # two updates that can be compared, and the last
 CODED_SAMPLES_PER_RANK = {1: 8, 2: 2, 3: 1}
 CODED = ("coded 1", "coded 2", "coded 3")
 NUM_REAL_SAMPLES = 6  # so few that all ways to divide them among the ranks can be tried
+NUM_STARTS = 8  # two are enough, unless an answer makes variables besides slope and offset
+MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,14 @@ class Inputs:
             targets are `UNIT` times two to this power.
         x: inputs of the real training, shape (num_samples,), which all ranks know.
         y: its targets, shape (num_ranks, num_samples).
+        starts: values where variables start in the training *apart*, shape (num_ranks, num_starts).
     """
 
     constants: Array
     bits: dict[str, Array]
     x: Array
     y: Array
+    starts: Array
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Trial:
 
     num_ranks: int
     histories: dict[str, Array] = field(default_factory=dict)
-    inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, np.zeros(0), np.zeros(0)))
+    inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, *[np.zeros(0)] * 3))
     error: str = ""
 
 
@@ -100,7 +105,7 @@ def try_training(
             num_ranks=num_ranks,
             ranks_per_node=ranks_per_node,
             timeout_s=timeout_s,
-            private=targets(inputs),
+            private=secrets(inputs),
         )
         by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
         names = ("constant", *CODED, "real", "apart")
@@ -121,6 +126,7 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
         bits={name: rng.permuted(blocks + np.arange(num_coded), axis=1) for name in CODED},
         x=x,
         y=(2 * x + noise).astype(np.float32),
+        starts=rng.normal(size=(num_ranks, NUM_STARTS)).astype(np.float32),
     )
 
 
@@ -132,14 +138,15 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
             return constants.astype(np.float32).astype(float)
 
 
-def targets(inputs: Inputs) -> list[dict[str, Array]]:
-    """Return for each rank its targets, by training."""
+def secrets(inputs: Inputs) -> list[dict[str, Array]]:
+    """Return for each rank what it alone is told: its targets, by training, and where its variables start."""
     num_coded = inputs.bits[CODED[0]].shape[1]
     return [
         {
             "constant": np.full(num_coded, constant, np.float32),
             **{name: (UNIT * 2.0 ** bits[rank]).astype(np.float32) for name, bits in inputs.bits.items()},
             "real": inputs.y[rank],
+            "starts": inputs.starts[rank],
         }
         for rank, constant in enumerate(inputs.constants)
     ]
@@ -156,6 +163,7 @@ def _stacked(histories: Sequence[Any]) -> Array:
         num_steps = len(history) - 1
         enough = num_steps >= MIN_NUM_STEPS
         require(enough, f"rank {rank} returned {num_steps} steps of {NUM_EPOCHS} epochs: each has a step at least")
+        require(num_steps <= MAX_NUM_STEPS, f"rank {rank} returned {num_steps} steps of {NUM_EPOCHS} epochs")
     lengths = [len(history) - 1 for history in found]
     require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
     return np.stack(found)

@@ -21,31 +21,36 @@ def trainings(train: Callable[..., Any], inputs: Mapping[str, Array], num_epochs
 
     All ranks get the same inputs, of shape (num_samples,); the targets, same shape, are this rank's private value.
     A batch is the rank's share of the samples.
-    The last training is run once more as ``apart``, with every variable moved to a place of its own on each rank.
+    The last training is run once more as ``apart``, with the rate zero, and with variables that start on each rank at
+    values of its own, also a private value.
     """
-    targets = places.private()
+    private = places.private()
 
-    def history(name: str) -> Array:
-        x, y = np.array(inputs[name]), np.array(targets[name])
+    def history(name: str, rate: float) -> Array:
+        x, y = np.array(inputs[name]), np.array(private[name])
         return np.asarray(train(x, y, num_epochs, len(x) // int(os.environ["HOROVOD_SIZE"]), rate), dtype=float)
 
-    histories = {name: history(name) for name in inputs}
-    with variables_of_its_own():
-        return {**histories, "apart": history(list(inputs)[-1])}
+    histories = {name: history(name, rate) for name in inputs}
+    with variables_that_start_at(private["starts"]):
+        return {**histories, "apart": history(list(inputs)[-1], 0.0)}
 
 
 @contextmanager
-def variables_of_its_own() -> Iterator[None]:
-    """Start each trainable variable that is made inside somewhere else on each rank, whatever seeds the answer sets."""
+def variables_that_start_at(values: Array) -> Iterator[None]:
+    """Let trainable variables that are made inside start at these numbers, in their order, whatever the answer says."""
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    rng = np.random.default_rng()
+    num_used = 0
 
-    def moved(create: Callable[..., Any], **kwargs: Any) -> Any:
+    def create_at(create: Callable[..., Any], **kwargs: Any) -> Any:
+        nonlocal num_used
         variable = create(**kwargs)
-        if variable.trainable and variable.dtype.is_floating and tf.executing_eagerly():
-            variable.assign_add(tf.cast(rng.normal(size=variable.shape), variable.dtype))
+        has_values = variable.shape.is_fully_defined() and tf.executing_eagerly()
+        if has_values and variable.trainable and variable.dtype.is_floating:
+            own = np.resize(np.roll(values, -num_used), variable.shape)
+            variable.assign(tf.cast(own, variable.dtype))
+            num_used += own.size
         return variable
 
-    with tf.variable_creator_scope(moved):
+    with tf.variable_creator_scope(create_at):
         yield

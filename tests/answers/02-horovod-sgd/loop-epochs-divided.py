@@ -4,6 +4,7 @@
 #
 # [fails]
 # horovod-serial-tests = ["steps"]
+# horovod-shards-tests = ["steps of 10 epochs"]
 # ///
 
 # %% role="answer" id="train-horovod"
