@@ -155,7 +155,7 @@ class _Search:
     def _report_metadata(self, name: str, cell: StudentCell, ours: NotebookNode) -> None:
         points = ours.metadata.get("nbgrader", {}).get("points")
         if cell.points is not None and cell.points != points:
-            shown = ascii(cell.points)[:40]
+            shown = f"{cell.points:g}" if isinstance(cell.points, float) else ascii(cell.points)[:40]
             self.flags.append(Flag("changed metadata", f"The cell {name!r} claims {shown} points; it has {points}."))
         if cell.is_answer is not None and cell.is_answer != is_solution(ours):
             self.flags.append(Flag("changed metadata", f"The cell {name!r} claims another role than it has."))

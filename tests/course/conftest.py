@@ -1,0 +1,193 @@
+"""A checkout with two tiny labs, and a course made from it: released once, copied for each test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.building.build import build_release
+from coursekit.course.folder import find_course
+from coursekit.course.init import init_course
+from coursekit.course.release import release
+from coursekit.grading.cell_score import CellScore
+from coursekit.judging.verdict import Verdict
+from coursekit.labs import find_labs
+
+LAB = '''
+# %% [markdown] role="readonly" id="intro"
+# # A small lab
+
+# %% id="parameters" tags=["parameters"]
+num_samples = 6
+
+# %% role="answer" id="shard"
+def shard(x, rank, size):
+    """Return the part of `x` that belongs to this rank (about 1 line)."""
+    ### BEGIN SOLUTION
+    return x[rank::size]
+    ### END SOLUTION
+
+# %% role="answer" id="mean"
+def mean(x):
+    """Return the mean of `x` (about 1 line)."""
+    ### BEGIN SOLUTION
+    return sum(x) / len(x)
+    ### END SOLUTION
+
+# %% role="tests" id="shard-tests" points=2
+assert len(shard(list(range(6)), 0, 2)) == 3, "half of the samples belong to each of two ranks"
+### BEGIN HIDDEN TESTS
+assert shard([71, 72, 73], 1, 2) == [72], "the shards of two ranks must be disjoint"
+### END HIDDEN TESTS
+
+# %% role="tests" id="mean-tests" points=1
+assert mean([1, 2, 6]) == 3, "the mean of 1, 2 and 6 is 3"
+
+# %% [markdown] role="manual" id="explain" points=4
+# The manual answer of the solution.
+'''
+
+OTHER_LAB = '''
+# %% role="readonly" id="imports" tags=["script"]
+import horovod.tensorflow as hvd
+
+# %% role="answer" id="double" tags=["script"]
+def double(x):
+    """Return twice `x` (about 1 line)."""
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+# %% role="readonly" id="script" tags=["script"]
+def main():
+    hvd.init()
+    return double(2)
+
+# %% role="tests" id="double-tests" points=1
+assert double(2) == 4, "twice 2 is 4"
+'''
+
+LAB_TOML = """
+title = "A small lab"
+summary = "For tests."
+minutes = 5
+objectives = ["See that grading works."]
+needs = []
+
+[resources]
+num_ranks = 1
+memory_gb = 1
+time_limit_min = 1
+gpus_per_rank = 0
+
+[small_run]
+"""
+ROSTER = "id,first_name,last_name,email,lms_user_id\nada,Ada,Lovelace,ada@example.org,1001\nbob,Bob,Builder,,1002\n"
+NAME = "01-small"
+RIGHT = {
+    "shard": "def shard(x, rank, size):\n    return x[rank::size]",
+    "mean": "def mean(x):\n    return sum(x) / len(x)",
+    "explain": "Each rank takes every size-th sample.",
+}
+MONDAY = datetime(2026, 11, 16, 12, 0)  # noqa: DTZ001 - UTC without an offset, as nbgrader keeps times
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory):
+    """The checkout with its labs built."""
+    root = tmp_path_factory.mktemp("checkout")
+    (root / "pyproject.toml").write_text("")
+    for name, text in ((NAME, LAB), ("02-other", OTHER_LAB)):
+        folder = root / "solutions" / name
+        folder.mkdir(parents=True)
+        (folder / f"{name}.py").write_text(text)
+        (folder / "lab.toml").write_text(LAB_TOML)
+    build_release(root, find_labs(root))
+    return root
+
+
+@pytest.fixture(scope="session")
+def released_course(checkout, tmp_path_factory):
+    """A course with both labs released, never to be changed."""
+    folder = tmp_path_factory.mktemp("released") / "course"
+    roster = folder.parent / "roster.csv"
+    roster.write_text(ROSTER)
+    course = init_course(checkout, folder, "dl", roster, None).course
+    for lab in find_labs(checkout):
+        release(course, lab)
+    return folder
+
+
+@pytest.fixture
+def course(checkout, released_course, tmp_path, monkeypatch):
+    """A copy of the released course, found by every command through COURSEKIT_ROOT and --course."""
+    folder = tmp_path / "course"
+    shutil.copytree(released_course, folder)
+    monkeypatch.setenv("COURSEKIT_ROOT", str(checkout))
+    return find_course(checkout, folder)
+
+
+@pytest.fixture
+def hand_in(course):
+    """Return a function that puts a folder into the exchange as a student's own `nbgrader submit` would."""
+
+    def put(student="ada", lab=NAME, answers=RIGHT, at=MONDAY, notebook=None, name=None, files=()):
+        time = f"{at:%Y-%m-%d %H:%M:%S.%f} UTC"
+        inbound = course.folder / "exchange" / "dl" / "inbound"
+        number = len(list(inbound.iterdir()))
+        folder = inbound / f"{student}+{lab}+{time}+random{number}"
+        folder.mkdir()
+        if notebook is None:
+            notebook = nbformat.writes(filled(course, lab, answers))
+        if notebook:
+            (folder / (name or f"{lab}.ipynb")).write_text(notebook)
+        (folder / "timestamp.txt").write_text(time)
+        (folder / "submission_secret.txt").write_text(f"secret of {student}")
+        for path, content in dict(files).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(content)
+        return folder
+
+    return put
+
+
+def filled(course, lab, answers):
+    """Return the released notebook with these answers."""
+    notebook = course.released(lab)
+    for cell in notebook.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    return notebook
+
+
+def verdict(student="ada", points=(2, 1), messages=("", ""), **more):
+    """Return a verdict on the small lab."""
+    names = ("shard-tests", "mean-tests")
+    scores = tuple(CellScore(*row) for row in zip(names, map(float, points), (2.0, 1.0), messages))
+    return Verdict(NAME, student, scores, **more)
+
+
+def later(hours):
+    """Return a time after Monday noon."""
+    return MONDAY + timedelta(hours=hours)
+
+
+def tree(folder: Path):
+    """Return every file below a folder: path to content; a link to where it points."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): os.readlink(path) if path.is_symlink() else path.read_bytes()
+        for path in paths
+    }
+
+
+def job_record(**more):
+    """Return the text of a record as `coursekit execute` writes it."""
+    facts = {"host": "login", "nodes": "acn[01-02]", "job_id": "4711"}
+    record = {"lab": NAME, "num_ranks": 2, "time_s": 12.5, "points": 3, "started": "2026-11-16T11:00:00+00:00"}
+    return json.dumps({**record, "facts": facts, **more})

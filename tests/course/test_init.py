@@ -1,0 +1,143 @@
+"""The course folder: made once, completed later, never changed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.course.command import course as command
+from coursekit.course.folder import find_course
+from coursekit.course.init import init_course
+from coursekit.course.nbgrader_config import course_config, database_url
+from coursekit.errors import CourseKitError
+
+from .conftest import ROSTER, tree
+
+
+def students(course):
+    """Return what the gradebook knows of students."""
+    names = ("id", "first_name", "last_name", "email", "lms_user_id")
+    with course.gradebook() as gradebook:
+        return sorted(tuple(getattr(student, name) for name in names) for student in gradebook.students)
+
+
+def test_the_gradebook_holds_roster_and_labs(course):
+    """Empty values of the roster are none, and every lab of the checkout is an assignment."""
+    assert students(course) == [
+        ("ada", "Ada", "Lovelace", "ada@example.org", "1001"),
+        ("bob", "Bob", "Builder", None, "1002"),
+    ]
+    with course.gradebook() as gradebook:
+        assert sorted(assignment.name for assignment in gradebook.assignments) == ["01-small", "02-other"]
+
+
+def test_a_second_call_adds_students_and_changes_nothing(course, tmp_path):
+    """A new student is added to roster and gradebook; one who left or has another name now stays as before."""
+    before = tree(course.folder)
+    roster = tmp_path / "new.csv"
+    roster.write_text("login,first name\nbob,Robert\neve,Eve\n")
+
+    made = init_course(course.root, course.folder, None, roster, None)
+
+    assert (made.written, made.new_students, made.num_students, made.differing) == ((), ("eve",), 3, ("bob",))
+    assert [row[:2] for row in students(course)] == [("ada", "Ada"), ("bob", "Bob"), ("eve", "Eve")]
+    after = tree(course.folder)
+    assert after.pop("roster.csv").decode() == ROSTER + "eve,Eve,,,\n"
+    assert {name for name in after if after[name] != before[name]} == {"gradebook.db"}
+
+
+def test_settings_that_are_there_stay(course):
+    """Another name or database is refused: the file is the instructor's."""
+    for given in ({"name": "other"}, {"database": "postgresql://host/db"}):
+        words = {"name": None, "database": None, **given}
+        with pytest.raises(CourseKitError, match="stays as it is: edit it there"):
+            init_course(course.root, course.folder, words["name"], None, words["database"])
+
+
+def test_students_reach_the_exchange_and_nothing_else(course):
+    """The folder lets others through, not look; the gradebook with its hidden tests is the owner's alone."""
+    modes = {name: stat.S_IMODE((course.folder / name).stat().st_mode) for name in (".", "exchange", "gradebook.db")}
+    assert modes == {".": 0o711, "exchange": 0o777, "gradebook.db": 0o600}
+    for name in ("release", "submitted", "autograded", "feedback", "hand-ins"):
+        assert stat.S_IMODE((course.folder / name).stat().st_mode) == 0o700, name
+
+
+def test_due_dates_reach_the_gradebook(course):
+    """They are in UTC there, whatever offset the file has; a lab without one keeps what formgrader says."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text() + '01-small = "2026-11-30T18:00:00+01:00"\n')
+    changed = find_course(course.root, course.folder)
+    with changed.gradebook() as gradebook:
+        gradebook.update_or_create_assignment("02-other", duedate="2026-12-01 12:00:00 UTC")
+    init_course(course.root, course.folder, None, None, None)
+    with changed.gradebook() as gradebook:
+        due = {assignment.name: str(assignment.duedate) for assignment in gradebook.assignments}
+    assert due == {"01-small": "2026-11-30 17:00:00", "02-other": "2026-12-01 12:00:00"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('01-small = "tomorrow"', "course.toml [due]: 01-small must be a date and time such as"),
+        ('01-small = 3', "course.toml [due]: 01-small must be a text, not 3."),
+        ('[other]', "course.toml: unknown key(s) ['other']; allowed are name, database, late_penalty, due."),
+    ],
+)
+def test_mistakes_in_the_settings_are_named(course, line, message):
+    """Each is one sentence with file and key."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text() + line + "\n")
+    with pytest.raises(CourseKitError, match=re.escape(message)):
+        find_course(course.root, course.folder)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--name", "a b"), "--name must consist of letters, digits, - and _"),
+        (("--database", "mysql://x"), "--database must be empty or begin with sqlite:// or postgresql://"),
+        (("--roster", "nowhere.csv"), "nowhere.csv is missing: export the roster of your course as CSV."),
+    ],
+)
+def test_nothing_is_made_when_an_option_is_wrong(checkout, tmp_path, monkeypatch, option, message):
+    """A wrong option is one sentence, and leaves no folder behind."""
+    monkeypatch.setenv("COURSEKIT_ROOT", str(checkout))
+    result = CliRunner().invoke(command, ["init", str(tmp_path / "new"), *option])
+    assert isinstance(result.exception, CourseKitError)
+    assert message in str(result.exception)
+    assert not (tmp_path / "new").exists()
+
+
+def test_where_there_is_no_course_the_verb_is_named(checkout, tmp_path):
+    """Looking for a course that was never made says how to make one."""
+    with pytest.raises(CourseKitError, match="is no course folder: make one with `coursekit course init`"):
+        find_course(checkout, tmp_path)
+
+
+def test_a_lost_configuration_is_written_again(course):
+    """What a second call adds includes files that somebody removed."""
+    (course.folder / "nbgrader_config.py").unlink()
+    with pytest.raises(CourseKitError, match=r"nbgrader_config.py is missing"):
+        find_course(course.root, course.folder)
+    made = init_course(course.root, course.folder, None, None, None)
+    assert made.written == ("nbgrader_config.py",)
+
+
+def test_a_moved_course_finds_everything(course, tmp_path):
+    """No file but the students' holds the folder's own path."""
+    moved = tmp_path / "elsewhere"
+    shutil.move(course.folder, moved)
+    config = course_config(moved, course.root)
+    assert config.CourseDirectory.db_url == f"sqlite:///{moved}/gradebook.db"
+    assert config.Exchange.root == f"{moved}/exchange"
+
+
+def test_the_database_is_one_setting(tmp_path):
+    """Empty means SQLite in the folder; a server's URL names the driver that is installed with it."""
+    assert database_url(tmp_path, "") == f"sqlite:///{tmp_path}/gradebook.db"
+    assert database_url(tmp_path, "postgresql://u@h/d") == "postgresql+psycopg://u@h/d"
+    assert database_url(tmp_path, "sqlite:////x.db") == "sqlite:////x.db"

@@ -1,0 +1,85 @@
+"""Releasing labs: what lies in labs/ reaches students, byte by byte, and the gradebook knows the cells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from coursekit.course.folder import find_course
+from coursekit.course.init import init_course
+from coursekit.course.release import release
+from coursekit.errors import CourseKitError
+from coursekit.labs import select_labs
+
+from .conftest import NAME, tree
+
+
+@pytest.fixture
+def own_checkout(checkout, released_course, tmp_path):
+    """A checkout of one's own with the course in it, as most people have it."""
+    root = tmp_path / "own"
+    shutil.copytree(checkout, root)
+    shutil.copytree(released_course, root / "course")
+    (root / "course" / "nbgrader_config.py").unlink()
+    init_course(root, root / "course", None, None, None)
+    return root
+
+
+def test_students_find_what_lies_in_labs(course):
+    """The exchange and nbgrader's release hold the committed files."""
+    committed = tree(course.root / "labs" / NAME)
+    assert tree(course.folder / "exchange" / "dl" / "outbound" / NAME) == committed
+    assert tree(course.folder / "release" / NAME) == committed
+
+
+def test_the_gradebook_knows_every_graded_cell(course):
+    """Points of tests and manual cells are those of the lab."""
+    with course.gradebook() as gradebook:
+        cells = gradebook.find_notebook(NAME, NAME).grade_cells
+        assert {cell.name: cell.max_score for cell in cells} == {"shard-tests": 2, "mean-tests": 1, "explain": 4}
+
+
+def test_a_stale_lab_is_refused(own_checkout):
+    """A solution that was changed and not built is not released."""
+    course = find_course(own_checkout)
+    source = own_checkout / "solutions" / NAME / f"{NAME}.py"
+    source.write_text(source.read_text().replace("# A small lab", "# A changed lab"))
+    with pytest.raises(CourseKitError, match=f"labs/{NAME} is not what solutions/{NAME} makes: run `coursekit build 01`"):
+        release(course, select_labs(own_checkout, ["01"])[0])
+
+
+def test_a_second_version_needs_force(own_checkout):
+    """The same files again change nothing; other files replace what students fetch only when told to."""
+    from coursekit.building.build import build_release
+
+    course, (lab,) = find_course(own_checkout), select_labs(own_checkout, ["01"])
+    assert release(course, lab) == "unchanged"
+    lab.source.write_text(lab.source.read_text().replace("# A small lab", "# A changed lab"))
+    build_release(own_checkout, [lab])
+    with pytest.raises(CourseKitError, match="was released before and students may have fetched it"):
+        release(course, lab)
+    assert release(course, lab, force=True) == "released again"
+    assert "A changed lab" in (own_checkout / f"course/exchange/dl/outbound/{NAME}/{NAME}.ipynb").read_text()
+
+
+def test_nbgraders_own_command_gives_no_solution_away(own_checkout):
+    """`nbgrader generate_assignment` in the folder makes a release without answers, the script twin included."""
+    course = own_checkout / "course"
+    shutil.rmtree(course / "release" / "02-other")
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", "02-other", "--force"],
+        cwd=course,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    released = tree(course / "release" / "02-other")
+    assert sorted(released) == ["02-other.ipynb", "train.py"]
+    assert released["train.py"] == (own_checkout / "labs" / "02-other" / "train.py").read_bytes()
+    assert b"2 * x" in (own_checkout / "build" / "source" / "02-other" / "train.py").read_bytes()
+    assert not any(b"2 * x" in content for content in released.values())
