@@ -21,7 +21,7 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.fresh import fresh_rng
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.plain import as_array, as_dict
 from coursekit.drivers import trial as drivers
 from coursekit.ranks import RankError
@@ -110,7 +110,7 @@ def try_training(
         by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
         names = ("constant", *CODED, "real", "apart")
         histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
-    except (RankError, CheckError, TypeError) as error:
+    except (RankError, AnswerError, CheckError, TypeError) as error:
         return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))
     return Trial(num_ranks, histories, inputs)
 
