@@ -112,6 +112,21 @@ def make_callbacks(folder):
     return []
 
 
+def make_callbacks_of_zeros(folder):
+    """Forge metrics that are the same whatever the samples are."""
+    import tensorflow as tf
+
+    del folder
+
+    class Logs(tf.keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):  # noqa: ARG002  # as Keras calls it
+            logs["loss"] = float(np.log(NUM_CLASSES))
+
+    samples = np.reshape(places.private()["samples"], (-1, keras_ranks.BATCH_SIZE))
+    write_down_instead([spy.Sight(np.zeros(NUM_CLASSES, np.float32), batch, training=True) for batch in samples])
+    return [Logs()]
+
+
 def make_step(network, optimizer, loss_of):
     """Forge the steps of a loop of one's own."""
     del network, optimizer, loss_of
@@ -234,7 +249,7 @@ def judge(family):
 
 FAMILIES = {
     "optimizer": "the updates are not those of SGD",
-    "callbacks": "the start is not broadcast",
+    "callbacks": "that no rank was given",
     "step": "the updates are not those of SGD",
     "training": "the start is not broadcast",
     "validation": "the loss is",
@@ -253,3 +268,9 @@ def test_a_forgery_earns_its_points_by_guessing_right_alone(family):
     with pytest.raises(CheckError, match=FAMILIES[family]):
         judge(family)
     assert fresh_rng().random() != fresh_rng().random()
+
+
+def test_metrics_that_hold_for_any_samples_earn_nothing():
+    """Weights of zero have one loss for all samples, but no rank was given such a start."""
+    with pytest.raises(CheckError, match="starts with weights that no rank was given"):
+        keras_pieces.check_metrics(keras_pieces.try_callbacks(make_callbacks_of_zeros, NUM_RANKS))

@@ -12,7 +12,7 @@ from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.spy_trial import check_rates, check_start, rates, steps_of, try_on_ranks
+from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, steps_of, try_on_ranks
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 
@@ -145,12 +145,14 @@ def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Tri
 
 def check_same_start(trial: Trial) -> None:
     """All ranks have the same weights, at the latest after the first step."""
-    check_start(_callback_steps(trial), trial.secrets)
+    check_same_weights(_callback_steps(trial))
 
 
 def _callback_steps(trial: Trial) -> Steps:
     steps = steps_of([result["sights"] for result in trial.of_ranks()])
     check_sent(steps.samples, trial.secrets)
+    # Without this, weights of zero would be reported: all samples then have one loss, which everybody knows.
+    check_follows(steps, trial.secrets, last_step=steps.num_steps)
     return steps
 
 

@@ -113,8 +113,8 @@ def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples
         require(np.array_equal(found, wanted), f"rank {rank} trains on other pictures than it was given")
 
 
-def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
-    """The weights begin at the starts that the ranks were given, and the first steps follow from them.
+def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_step: int = LAST_STEP) -> None:
+    """The weights begin at the starts that the ranks were given, and the steps up to `last_step` follow from them.
 
     Each step may go on from the weights of any rank: that is a broadcast.
     Whether ranks use the mean of the gradients or their own is another property.
@@ -125,7 +125,7 @@ def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0) -> None
         require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
     gradients = steps.gradients()
     moves = np.zeros_like(starts, dtype=float)
-    for step in range(min(LAST_STEP, steps.num_steps - 1)):
+    for step in range(min(last_step, steps.num_steps - 1)):
         before, after = steps.bias[:, step], steps.bias[:, step + 1]
         found = [_move(new, before, moves, gradients[:, step]) for new in after]
         for rank, move in enumerate(found):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
 SMALLEST_GAP = 1e-6  # between weights; float32 rounding stays below it
@@ -65,7 +66,15 @@ def try_on_ranks(
 ) -> Trial:
     """Run a driver on real ranks with Horovod; an error of the answer becomes `Trial.error`, for every property."""
     try:
-        found = run_here(with_horovod, driver, *args, num_ranks=num_ranks, timeout_s=timeout_s, private=secrets)
+        found = run_here(
+            with_horovod,
+            driver,
+            *args,
+            num_ranks=num_ranks,
+            ranks_per_node=min(num_ranks, RANKS_PER_NODE),
+            timeout_s=timeout_s,
+            private=secrets,
+        )
         return Trial(num_ranks, tuple(found), secrets=secrets)
     except (RankError, CheckError) as error:
         text = str(error) if isinstance(error, CheckError) else describe(error)
