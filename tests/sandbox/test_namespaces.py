@@ -383,6 +383,30 @@ def test_walls_cannot_be_moved(wall):
     assert wall.run(move) == [refused, dict.fromkeys(names, -1)]
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the test knows the numbers of calls on x86_64 only")
+def test_keys_of_the_session_stay_outside(wall):
+    """A key that the launcher could use, as a Kerberos ticket would be, is not to be found inside."""
+
+    def search():
+        import ctypes
+        import errno
+
+        from inside import walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def find():
+            if libc.syscall(250, 10, -3, b"user", b"ticket", 0) < 0:  # KEYCTL_SEARCH in the session's keyring
+                return errno.errorcode[ctypes.get_errno()]
+            return "found"
+
+        libc.syscall(250, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING
+        libc.syscall(248, b"user", b"ticket", b"secret", 6, -3)  # add_key
+        return [find(), walled(find)]
+
+    assert wall.run(search) == ["found", "ENOKEY"]
+
+
 def test_an_impossible_inner_wall_is_one_sentence(own_wall):
     """Where user namespaces cannot be nested, nothing runs; the caller hears why."""
 

@@ -17,6 +17,12 @@ from coursekit.errors import CourseKitError
 from coursekit.sandbox import walls
 from coursekit.sandbox.walls import View, command, require_sandbox
 
+# Settings of the PID and IPC namespaces, limits of a user namespace, and what everybody may ask to be told of.
+OF_NAMESPACES = (
+    *("/proc/sys/user/", "/proc/sys/fs/mqueue/", "/proc/sys/kernel/msg", "/proc/sys/kernel/auto_msgmni"),
+    *("/proc/sys/kernel/sem", "/proc/sys/kernel/shm", "/proc/sys/kernel/ns_last_pid", "/proc/sys/kernel/pid_max"),
+    "/proc/pressure/",
+)
 NO_VIEW = View({}, {}, 1 << 20)
 needs_bwrap = pytest.mark.needs("bwrap")
 
@@ -169,6 +175,30 @@ def writes():
 def test_everything_but_tmp_is_read_only(wall):
     """Neither what is there can be changed nor can something be added."""
     assert set(wall.run(writes).values()) <= {"EROFS", "EACCES"}
+
+
+def finds_settings():
+    """Return the settings of the kernel that can be written, in the outer wall and behind an inner one."""
+    import os
+
+    from inside import errno_of, walled
+
+    def writable():
+        found = []
+        for top in (name for name in os.listdir("/proc") if not name.isdigit() and name not in ("self", "thread-self")):
+            for folder, _, files in os.walk(f"/proc/{top}"):
+                found += [os.path.join(folder, name) for name in files]
+            found += [f"/proc/{top}"]
+        return sorted(path for path in found if errno_of(os.open, path, os.O_WRONLY | os.O_NONBLOCK) == "")
+
+    return [writable(), walled(writable)]
+
+
+@needs_bwrap
+def test_the_kernels_settings_cannot_be_written(wall):
+    """Also not as root: core_pattern alone would be a way out. What is left belongs to the namespaces themselves."""
+    found = [path for paths in wall.run(finds_settings) for path in paths]
+    assert [path for path in found if not path.startswith(OF_NAMESPACES)] == []
 
 
 def fills():

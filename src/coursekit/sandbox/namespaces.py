@@ -139,6 +139,7 @@ def _first_process(allowance: Allowance, tell: int, held: HeldSignals) -> None:
         system.end_with_parent(signal.SIGKILL)
         if allowance.walls:
             _build_walls(allowance)
+            system.forget_keys()
             system.drop_capabilities()
         else:
             system.no_new_privileges()

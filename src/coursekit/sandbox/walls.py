@@ -11,8 +11,10 @@ submission are `namespaces`.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -104,7 +106,7 @@ def _bwrap(view: View, argv: Sequence[str]) -> list[str]:
     for name, value in view.environ.items():
         words += ["--setenv", name, value]
     words += [word for path in _SYSTEM for word in _as_it_is(Path(path))]
-    words += ["--proc", "/proc", "--dev", "/dev"]
+    words += ["--proc", "/proc", *_guarded_proc(), "--dev", "/dev"]
     for path in ("/tmp", "/dev/shm"):  # noqa: S108  # the wall's own
         words += ["--perms", "1777", "--size", str(view.tmp_bytes), "--tmpfs", path]
     for path in _LINKER:
@@ -130,6 +132,19 @@ def _as_it_is(path: Path) -> list[str]:
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
+
+
+def _guarded_proc() -> list[str]:
+    """Return bwrap's words that make the kernel's settings read-only, if this is root.
+
+    Root without capabilities still owns them, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
+    An ordinary user owns none of them; leaving /proc as it is lets `namespaces` mount a fresh one.
+    """
+    if os.getuid() != 0:
+        return []
+    entries = sorted(path for path in Path("/proc").iterdir() if not path.name.isdigit() and not path.is_symlink())
+    settings = [str(path) for path in entries if path.is_dir() or path.lstat().st_mode & stat.S_IWUSR]
+    return [word for path in settings for word in ("--ro-bind-try", path, path)]
 
 
 def _apptainer(view: View, argv: Sequence[str], image: Path | None) -> list[str]:
