@@ -8,6 +8,7 @@ import os
 import shutil
 import sysconfig
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -23,6 +24,7 @@ REMEDIES = {
     "munged": "apt install munge",
     **dict.fromkeys(("mariadb-install-db", "mariadbd"), "apt install mariadb-server"),
     "gcc": "apt install g++ libslurm-dev",
+    **dict.fromkeys(("initdb", "pg_ctl"), "apt install postgresql"),
     "unshare": "apt install util-linux",
     "shellcheck": "apt install shellcheck",
 }
@@ -36,7 +38,9 @@ def pytest_configure(config):
     """Register `needs`, and adopt processes whose parents end, so that a daemon is seen too."""
     config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
     # As in an activated environment: nbgrader starts alembic by its bare name.
-    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    # Debian keeps the programs of PostgreSQL's server apart.
+    servers = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1:])
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"], *servers])
     with contextlib.suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

@@ -255,7 +255,10 @@ def test_a_folder_that_is_a_link_is_refused(look, course, tmp_path):
     """Nothing is read through it."""
     (tmp_path / "elsewhere").symlink_to("/etc")
     hand_in = classify(tmp_path / "elsewhere", "ada", NAME, course.released(NAME))
-    assert (hand_in.notebook, [flag.text for flag in hand_in.flags]) == (None, ["elsewhere is not taken: it is no folder."])
+    assert (hand_in.notebook, [flag.text for flag in hand_in.flags]) == (
+        None,
+        ["elsewhere is not taken: it is no folder."],
+    )
 
 
 def test_too_much_is_bounded(look, notebook):

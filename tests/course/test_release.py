@@ -47,7 +47,9 @@ def test_a_stale_lab_is_refused(own_checkout):
     course = find_course(own_checkout)
     source = own_checkout / "solutions" / NAME / f"{NAME}.py"
     source.write_text(source.read_text().replace("# A small lab", "# A changed lab"))
-    with pytest.raises(CourseKitError, match=f"labs/{NAME} is not what solutions/{NAME} makes: run `coursekit build 01`"):
+    with pytest.raises(
+        CourseKitError, match=f"labs/{NAME} is not what solutions/{NAME} makes: run `coursekit build 01`"
+    ):
         release(course, select_labs(own_checkout, ["01"])[0])
 
 

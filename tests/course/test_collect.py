@@ -1,0 +1,211 @@
+"""Collecting: nothing is lost, and nothing overwrites a better one."""
+
+from __future__ import annotations
+
+import os
+
+import nbformat
+import pytest
+
+from coursekit.course.collect import collect
+from coursekit.course.hand_ins import find_hand_ins, read_hand_in, staged_cells
+from coursekit.course.versions import read_versions
+from coursekit.errors import CourseKitError
+from coursekit.judging.verdict import Flag
+
+from .conftest import MONDAY, NAME, RIGHT, filled, later, tree
+
+OWNER = Flag("owner", "It claims to come from ada and belongs to root.")
+
+
+@pytest.fixture
+def due(course):
+    """Return a function that sets when the lab is due."""
+
+    def set_due(moment):
+        with course.gradebook() as gradebook:
+            gradebook.update_or_create_assignment(NAME, duedate=moment)
+
+    return set_due
+
+
+def lines(course, student="ada", **options):
+    """Collect the lab and return what was said of a student."""
+    return next(entry.lines for entry in collect(course, NAME, **options)[0] if entry.student == student)
+
+
+def graded(course, student="ada"):
+    """Return the answer `mean` that would be graded."""
+    return staged_cells(read_hand_in(course, NAME, student), course.released(NAME)).answers.get("mean")
+
+
+def answer(text):
+    return {**RIGHT, "mean": f"def mean(x):\n    return {text}"}
+
+
+def test_an_ordinary_hand_in(course, hand_in):
+    """It lies where nbgrader grades, as it came, and a second call finds nothing new."""
+    folder = hand_in(files={"history.csv": "1"})
+    first, strays = collect(course, NAME)
+    assert [(entry.student, entry.num_new, entry.changed) for entry in first] == [("ada", 1, True)]
+    assert strays == []
+    assert tree(course.submitted(NAME, "ada")) == tree(folder)
+
+    second, _ = collect(course, NAME)
+    assert [(entry.num_new, entry.changed) for entry in second] == [(0, False)]
+    (found,) = find_hand_ins(course, [NAME, "02-other"])
+    assert (found.student, found.lab, found.timestamp) == ("ada", NAME, MONDAY)
+
+
+def test_a_repeated_hand_in_counts_and_the_first_is_kept(course, hand_in):
+    """The newest is graded; every version is there untouched."""
+    folders = [hand_in(answers=answer(i), at=later(i)) for i in range(3)]
+    assert lines(course) == ("3 versions were handed in; the one of 2026-11-16 14:00:00 UTC is graded",)
+    assert graded(course) == answer(2)["mean"]
+    assert [tree(version.folder) for version in read_versions(course.hand_ins(NAME, "ada"))] == list(map(tree, folders))
+
+
+@pytest.mark.parametrize("order", ["together", "one by one"])
+def test_a_damaged_one_does_not_replace_a_good_one(course, hand_in, order):
+    """The report says which is graded, also when the good one was collected before."""
+    hand_in(answers=answer(1))
+    if order == "one by one":
+        collect(course, NAME)
+    hand_in(notebook="{", at=later(1))
+    assert lines(course) == (
+        "2 versions were handed in; the one of 2026-11-16 12:00:00 UTC is graded",
+        "the later one of 2026-11-16 13:00:00 UTC cannot be graded: kept, not graded",
+    )
+    assert graded(course) == answer(1)["mean"]
+    assert read_hand_in(course, NAME, "ada").notes == lines(course)
+
+
+def test_a_good_one_replaces_a_damaged_one(course, hand_in):
+    """As soon as there is one that can be graded, it is."""
+    hand_in(notebook="{")
+    collect(course, NAME)
+    assert read_hand_in(course, NAME, "ada").notebook is None
+    hand_in(answers=answer(1), at=later(-1))
+    collect(course, NAME)
+    assert graded(course) == answer(1)["mean"]
+
+
+def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
+    """Unless the instructor says so; a hand-in that is only late is graded and says how late it is."""
+    due(later(1))
+    hand_in(answers=answer(1))
+    hand_in(answers=answer(2), at=later(4))
+    hand_in("bob", at=later(4.1))
+    assert lines(course)[1] == "the later one of 2026-11-16 16:00:00 UTC is late: kept, not graded"
+    assert graded(course) == answer(1)["mean"]
+    assert lines(course, "bob") == ("late by 3 h 06 min",)
+
+    assert lines(course, late=True)[1] == "late by 3 h 00 min"
+    assert graded(course) == answer(2)["mean"]
+
+
+# nbgrader's own habits with its database.
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_an_extension_of_formgrader_counts(course, hand_in, due):
+    """What is in time for one student may be late for another."""
+    due(later(1))
+    with course.gradebook() as gradebook:
+        gradebook.add_submission(NAME, "ada")
+        gradebook.grant_extension(NAME, "ada", hours=5)
+    hand_in(at=later(4))
+    assert lines(course) == ()
+
+
+def test_times_and_owners_are_claims(course, hand_in, due):
+    """A folder that claims to be in time and was written later is flagged, as is one of another account."""
+    due(later(1))
+    hand_in(at=later(0))
+    collect(course, NAME)
+    flags = read_hand_in(course, NAME, "ada").flags
+    assert OWNER in flags
+    (time,) = (flag.text for flag in flags if flag.kind == "time")
+    assert time.startswith("It claims to be in time, of 2026-11-16 12:00:00 UTC; it was written at 20")
+
+
+def test_a_forged_timestamp_file_changes_nothing(course, hand_in):
+    """The time that counts is that of the exchange's folder."""
+    folder = hand_in(at=later(9))
+    (folder / "timestamp.txt").write_text("1999-01-01 00:00:00 UTC")
+    collect(course, NAME)
+    assert read_hand_in(course, NAME, "ada").timestamp == later(9)
+
+
+def test_links_are_not_followed_into_the_course(course, hand_in, tmp_path):
+    """A link to somebody's file is named, and nothing of that file arrives."""
+    (tmp_path / "grades.txt").write_text("everybody's grades")
+    folder = hand_in()
+    (folder / "data.txt").symlink_to(tmp_path / "grades.txt")
+    (folder / "up").symlink_to("..")
+    collect(course, NAME)
+    texts = [flag.text for flag in read_hand_in(course, NAME, "ada").flags if flag.kind == "files"]
+    assert texts == ["data.txt is a link; it was not collected.", "up is a link; it was not collected."]
+    everything = {**tree(course.folder / "submitted"), **tree(course.folder / "hand-ins")}
+    assert not any(isinstance(content, str) or b"everybody" in content for content in everything.values())
+
+
+def test_what_belongs_to_nobody_is_named(course, hand_in):
+    """Odd names in the exchange stay there; a student who is not on the roster is collected and named."""
+    hand_in("mallory")
+    hand_in(lab=NAME).rename(course.folder / "exchange/dl/inbound/ada+99-nothing+2026-11-16 12:00:00 UTC")
+    for name in ("rubbish", f"..+{NAME}+2026-11-16 12:00:00 UTC", f"a+b+{NAME}+2026-11-16 12:00:00 UTC"):
+        (course.folder / "exchange/dl/inbound" / name).mkdir()
+    collected, strays = collect(course, NAME)
+    assert [entry.student for entry in collected] == ["mallory"]
+    assert strays == [
+        f"..+{NAME}+2026-11-16 12:00:00 UTC in the exchange is no hand-in: it was left there",
+        f"a+b+{NAME}+2026-11-16 12:00:00 UTC in the exchange is no hand-in: it was left there",
+        "ada handed in '99-nothing', which is no lab: it was left there",
+        "rubbish in the exchange is no hand-in: it was left there",
+        "mallory is not on the roster, and handed in 01-small",
+    ]
+
+
+def test_what_nbgrader_collected_is_kept_too(course, hand_in):
+    """Its own command puts the newest one there; ours keeps that as well, and takes the best."""
+    hand_in(answers=answer(1))
+    collect(course, NAME)
+    hand_in(notebook="{", at=later(1))
+    outcome = course.api().collect(NAME)
+    assert outcome["success"], outcome
+    assert read_hand_in(course, NAME, "ada").notebook is None
+
+    assert lines(course)[0] == "2 versions were handed in; the one of 2026-11-16 12:00:00 UTC is graded"
+    assert graded(course) == answer(1)["mean"]
+
+
+def test_what_somebody_copied_by_hand_is_kept(course):
+    """A notebook that came by e-mail, put under submitted/ without a time, is a version like any other."""
+    folder = course.submitted(NAME, "bob")
+    folder.mkdir(parents=True)
+    nbformat.write(filled(course, NAME, answer(7)), folder / f"{NAME}.ipynb")
+    before = tree(folder)
+    os.utime(folder, (MONDAY.timestamp(),) * 2)
+    for _ in range(2):
+        collected, _ = collect(course, NAME)
+    assert [(entry.student, entry.num_new) for entry in collected] == [("bob", 0)]
+    (version,) = read_versions(course.hand_ins(NAME, "bob"))
+    assert tree(version.folder).items() >= before.items()
+    assert graded(course, "bob") == answer(7)["mean"]
+
+
+def test_a_kill_between_two_steps_is_mended(course, hand_in):
+    """Remains of a collecting that was cut short are replaced: what is graded is whole."""
+    hand_in()
+    collect(course, NAME)
+    wanted = tree(course.submitted(NAME, "ada"))
+    course.submitted(NAME, "ada").rename(course.folder / "submitted" / "ada" / f".{NAME}.former")
+    (course.folder / "submitted" / "ada" / f".{NAME}.new").mkdir()
+    collect(course, NAME)
+    assert tree(course.folder / "submitted" / "ada") == {f"{NAME}/{name}": data for name, data in wanted.items()}
+
+
+def test_nothing_released_is_one_sentence(course):
+    """Without an exchange there is nothing to collect."""
+    (course.folder / "exchange/dl/inbound").rmdir()
+    with pytest.raises(CourseKitError, match="no lab was released yet, so nobody can have handed in"):
+        collect(course, NAME)

@@ -1,0 +1,94 @@
+"""Grades as tables for platforms, and where a course stands."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from coursekit.course.collect import collect
+from coursekit.course.command import FORMAT_NAMES
+from coursekit.course.command import course as command
+from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
+from coursekit.course.hand_ins import read_hand_in
+from coursekit.course.record import record
+from coursekit.course.status import LabStatus, course_status
+
+from .conftest import NAME, later, verdict
+
+TABLE = GradeTable(
+    {"01-small": 7.0, "02-other": 1.0},
+    (
+        Grades("ada", "Ada", "Lovelace", "ada@example.org", "1001", {"01-small": 2.5, "02-other": 1.0}, 1),
+        Grades("bob", 'B. "Bob"', "Builder, Jr.", "", "", {"01-small": 0.1 + 0.2}),
+    ),
+)
+
+
+def test_the_plain_table():
+    """One line per student with a sum; what was not handed in is empty and no zero."""
+    assert plain(TABLE) == (
+        "id,last_name,first_name,email,lms_user_id,01-small,02-other,total,waiting_for_manual_points\n"
+        "ada,Lovelace,Ada,ada@example.org,1001,2.5,1,3.5,1\n"
+        'bob,"Builder, Jr.","B. ""Bob""",,,0.3,,0.3,0\n'
+    )
+
+
+def test_the_table_for_moodle():
+    """Students are known by user name, ID number or e-mail address."""
+    assert moodle(TABLE).splitlines()[:2] == [
+        "First name,Last name,Username,ID number,Email address,01-small,02-other",
+        "Ada,Lovelace,ada,1001,ada@example.org,2.5,1",
+    ]
+
+
+def test_the_table_for_canvas():
+    """The columns that it demands, and the maxima in the second line."""
+    assert canvas(TABLE).splitlines() == [
+        "Student,ID,SIS User ID,SIS Login ID,Section,01-small,02-other",
+        "    Points Possible,,,,,7,1",
+        '"Lovelace, Ada",1001,,ada,,2.5,1',
+        '"Builder, Jr., B. ""Bob""",,,bob,,0.3,',
+    ]
+
+
+def test_the_table_for_blackboard():
+    """Every value stands in quotes; the column's name carries its maximum."""
+    assert blackboard(TABLE).splitlines()[:2] == [
+        '"Last Name","First Name","Username","Student ID","01-small [Total Pts: 7 Score]","02-other [Total Pts: 1 Score]"',
+        '"Lovelace","Ada","ada","1001","2.5","1"',
+    ]
+
+
+def test_the_verb_offers_every_format():
+    """The names stand twice, as the verb should answer `--help` without nbgrader."""
+    assert tuple(FORMATS) == FORMAT_NAMES
+
+
+def test_from_the_gradebook_to_a_file(course, hand_in):
+    """Points, the late penalty taken off, and a word on what still waits for a person."""
+    hand_in("ada")
+    hand_in("bob", at=later(1))
+    collect(course, NAME)
+    for student in ("ada", "bob"):
+        record(course, verdict(student, points=(2, 0), messages=("", "x")), read_hand_in(course, NAME, student))
+    with course.gradebook() as gradebook:
+        gradebook.find_submission_notebook(NAME, NAME, "bob").late_submission_penalty = 0.5
+        gradebook.db.commit()
+
+    assert [(one.id, dict(one.points), one.num_waiting) for one in read_grades(course).students] == [
+        ("bob", {NAME: 1.5}, 1),
+        ("ada", {NAME: 2.0}, 1),
+    ]
+    words = ["export", "--format", "moodle", "--course", str(course.folder)]
+    result = CliRunner().invoke(command, words, catch_exceptions=False)
+    assert result.output.splitlines() == [
+        f"2 students, 2 labs: {course.folder}/grades-moodle.csv",
+        "2 hand-ins still wait for manual points: grade them in nbgrader's formgrader and export again",
+    ]
+    assert (course.folder / "grades-moodle.csv").read_text().splitlines()[1] == "Bob,Builder,bob,1002,,1.5,"
+
+    assert course_status(course) == (
+        LabStatus(NAME, True, None, 2, 2, 2, 0, 1.75, 7.0),  # noqa: FBT003 - a record
+        LabStatus("02-other", True, None, 0, 0, 0, 0, None, 1.0),  # noqa: FBT003 - a record
+    )
+    shown = CliRunner().invoke(command, ["status", "--course", str(course.folder)], catch_exceptions=False).output
+    assert "1.8 / 7" in shown or "01-small" in shown

@@ -1,0 +1,121 @@
+"""Pages of feedback: what a student may see, and nothing that runs in a browser."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_output
+
+from coursekit.course.collect import collect
+from coursekit.course.command import course as command
+from coursekit.course.feedback import give_feedback
+from coursekit.course.hand_ins import read_hand_in
+from coursekit.course.preprocessors import NOT_SHOWN, without_hidden_tests
+from coursekit.course.record import record
+from coursekit.errors import CourseKitError
+from coursekit.judging.verdict import Flag
+
+from .conftest import NAME, RIGHT, verdict
+
+SCRIPT = "<script>alert(1)</script>"
+pytestmark = [
+    # nbgrader leaves a file open when it releases feedback.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def graded(course, hand_in):
+    """Return a function that hands in, records a verdict, and returns the graded notebook's path."""
+
+    def grade(answers=RIGHT, **what):
+        hand_in(answers=answers)
+        collect(course, NAME)
+        record(course, verdict(**what), read_hand_in(course, NAME, "ada"))
+        return course.autograded(NAME, "ada") / f"{NAME}.ipynb"
+
+    return grade
+
+
+def body(page):
+    """Return the part of a page that is not nbconvert's own head."""
+    return page.read_text().partition("<body>")[2]
+
+
+def test_nothing_of_a_student_runs_in_a_browser(course, graded):
+    """Markup in text cells, in code and in messages is text or gone; raw output and flags are not on the page."""
+    answers = {
+        "explain": f"Hello {SCRIPT} <img src=x onerror=alert(2)> [a](javascript:alert(3))",
+        "mean": f'def mean(x):\n    return "{SCRIPT}"',
+    }
+    graded(
+        {**RIGHT, **answers},
+        points=(0, 1),
+        messages=(f"AssertionError: {SCRIPT}", ""),
+        flags=(Flag("network", "It asked for an address."),),
+        outputs={"mean": "raw output"},
+    )
+    page, goes_back = give_feedback(course, NAME, "ada")
+    text = body(page)
+    assert goes_back
+    assert SCRIPT not in text
+    assert "onerror=alert(2)>" not in text
+    assert 'href="javascript:' not in text
+    assert "AssertionError: &lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "raw output" not in text
+    assert "asked for an address" not in text
+
+
+def test_plain_autograde_gives_no_hidden_test_away(course, graded):
+    """What nbgrader's own autograding leaves, hidden tests in cells and frames, and pages of a student's making."""
+    path = graded()
+    notebook = nbformat.read(path, as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    hidden = "### BEGIN HIDDEN TESTS\nassert shard([71, 72, 73], 1, 2) == [72]\n### END HIDDEN TESTS"
+    cells["shard-tests"].source += f"\n{hidden}"
+    cells["shard-tests"].outputs = [
+        new_output("stream", text="[71, 72, 73]"),
+        new_output("error", ename="AssertionError", evalue="the shards", traceback=["---> [71, 72, 73]", hidden]),
+    ]
+    cells["mean"].outputs = [
+        new_output("display_data", data={"text/html": SCRIPT, "text/plain": "a table"}),
+        new_output("display_data", data={"application/javascript": "alert(4)"}),
+        new_output("stream", text=f"printed {SCRIPT}"),
+    ]
+    notebook.cells.append(nbformat.v4.new_raw_cell(SCRIPT, metadata={"format": "text/html"}))
+    path.chmod(0o644)
+    nbformat.write(notebook, path)
+
+    text = body(give_feedback(course, NAME, "ada")[0])
+
+    assert "AssertionError: the shards" in text
+    assert "a table" in text
+    assert "printed &lt;script&gt;" in text
+    for word in ("[71, 72, 73]", "HIDDEN", SCRIPT, "alert(4)"):
+        assert word not in text, word
+
+
+def test_marks_that_are_out_of_order_hide_the_cell():
+    """A region without its end is not guessed at."""
+    assert without_hidden_tests("a = 1\n### BEGIN HIDDEN TESTS\nb = 2") == NOT_SHOWN
+    assert without_hidden_tests("a = 1\n### BEGIN HIDDEN TESTS\nb = 2\n### END HIDDEN TESTS") == "a = 1"
+    assert without_hidden_tests("a = 1") == "a = 1"
+
+
+def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in):
+    """A hand-in without the exchange's secret gets its page, and the verb says where it lies."""
+    (hand_in() / "submission_secret.txt").unlink()
+    collect(course, NAME)
+    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+    result = CliRunner().invoke(command, ["feedback", "01", "--course", str(course.folder)], catch_exceptions=False)
+    page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
+    assert result.output == (f"{NAME}: 1/1 ada (not through the exchange, as it did not come that way: {page})\n")
+    assert "(Score: 3.0 / 7.0)" in page.read_text()
+
+
+def test_nothing_graded_is_one_sentence(course):
+    """Feedback before grading says what comes first."""
+    result = CliRunner().invoke(command, ["feedback", "--course", str(course.folder)])
+    assert isinstance(result.exception, CourseKitError)
+    assert str(result.exception) == "nothing of this was graded yet: run `coursekit grade` first."

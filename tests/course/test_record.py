@@ -1,0 +1,196 @@
+"""Recording verdicts: one transaction per hand-in, as often as one likes, and manual points stay."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbgrader.utils import determine_grade
+from sqlalchemy import event
+
+from coursekit.course.collect import collect
+from coursekit.course.folder import find_course
+from coursekit.course.hand_ins import read_hand_in
+from coursekit.course.record import record
+from coursekit.judging.verdict import Flag
+
+from .conftest import MONDAY, NAME, RIGHT, filled, later, tree, verdict
+
+MESSAGE = "AssertionError: the shards of two ranks must be disjoint <b>"
+
+
+@pytest.fixture
+def handed_in(course, hand_in):
+    """Return a function that hands in, collects and returns the hand-in."""
+
+    def put(student="ada", **what):
+        hand_in(student, **what)
+        collect(course, NAME, late=True)
+        return read_hand_in(course, NAME, student)
+
+    return put
+
+
+def grades(course, student="ada"):
+    """Return each cell's automatic and manual points and whether it asks for a person."""
+    with course.gradebook() as gradebook:
+        notebook = gradebook.find_submission_notebook(NAME, NAME, student)
+        return {one.name: (one.auto_score, one.manual_score, one.needs_manual_grade) for one in notebook.grades}
+
+
+def totals(course, student="ada"):
+    """Return points, late penalty and time of a submission."""
+    with course.gradebook() as gradebook:
+        submission = gradebook.find_submission(NAME, student)
+        return submission.score, submission.late_submission_penalty, submission.timestamp
+
+
+def comments(course, student="ada"):
+    with course.gradebook() as gradebook:
+        notebook = gradebook.find_submission_notebook(NAME, NAME, student)
+        return {comment.name: comment.auto_comment for comment in notebook.comments}
+
+
+def grade_by_hand(course, points, student="ada"):
+    """Do what formgrader does when a person grades the manual cell."""
+    with course.gradebook() as gradebook:
+        grade = gradebook.find_grade("explain", NAME, NAME, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
+def graded_notebook(course, student="ada"):
+    return nbformat.read(course.autograded(NAME, student) / f"{NAME}.ipynb", as_version=4)
+
+
+def test_points_reach_the_gradebook(course, handed_in):
+    """Tests have their points, the written answer waits for a person, the time is that of the hand-in."""
+    assert record(course, verdict(points=(0, 1), messages=(MESSAGE, "")), handed_in())
+    assert grades(course) == {
+        "shard-tests": (0, None, False),
+        "mean-tests": (1, None, False),
+        "explain": (None, None, True),
+    }
+    assert totals(course) == (1, 0, MONDAY)
+    assert comments(course) == {"shard": None, "mean": None, "explain": None}
+
+
+def test_what_was_left_blank_has_no_response(course, handed_in):
+    """As with nbgrader: an untouched written answer is worth nothing without a person's look."""
+    record(course, verdict(points=(0, 0), messages=(MESSAGE, MESSAGE)), handed_in(answers={}))
+    assert grades(course)["explain"] == (0, None, False)
+    assert comments(course) == dict.fromkeys(["shard", "mean", "explain"], "No response.")
+
+
+def test_recording_again_changes_nothing(course, handed_in):
+    """The second call says so; gradebook and files are as before, byte by byte."""
+    hand_in = handed_in()
+    assert record(course, verdict(), hand_in) is True
+    before = tree(course.folder)
+    assert record(course, verdict(), hand_in) is False
+    assert tree(course.folder) == before
+
+
+def test_manual_points_survive(course, handed_in):
+    """Recorded again they stay graded; after new work they stay and the cell asks for another look."""
+    hand_in = handed_in()
+    record(course, verdict(), hand_in)
+    grade_by_hand(course, 3.5)
+    assert record(course, verdict(), hand_in) is False
+    assert grades(course)["explain"] == (None, 3.5, False)
+    assert totals(course)[0] == 6.5
+
+    again = handed_in(answers={**RIGHT, "explain": "Something else."}, at=later(1))
+    assert record(course, verdict(points=(2, 0), messages=("", MESSAGE)), again) is True
+    assert grades(course)["explain"] == (None, 3.5, True)
+    assert totals(course) == (5.5, 0, later(1))
+
+
+def test_a_fault_is_never_a_zero(course, handed_in):
+    """Nothing is recorded, and what was there stays."""
+    hand_in = handed_in()
+    record(course, verdict(), hand_in)
+    before = tree(course.folder)
+    assert record(course, verdict(points=(0, 0), fault="the node died"), hand_in) is False
+    assert tree(course.folder) == before
+
+
+def test_lateness_is_nbgraders(course, handed_in):
+    """The plugin named in course.toml takes the points of a late hand-in, and none of one in time."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text().replace('late_penalty = "none"', 'late_penalty = "zero"'))
+    strict = find_course(course.root, course.folder)
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=later(1))
+    late = handed_in(at=later(2))
+    record(course, verdict(), late)
+    assert totals(course) == (3, 0, later(2))
+    record(strict, verdict("bob"), handed_in("bob", at=later(2)))
+    assert totals(course, "bob") == (3, 3, later(2))
+    record(strict, verdict("eve"), handed_in("eve", at=later(1)))
+    assert totals(course, "eve") == (3, 0, later(1))
+
+
+def test_a_transaction_that_fails_leaves_nothing(course, handed_in):
+    """When the database refuses, no point is there; the next call completes the work."""
+    hand_in = handed_in()
+    import coursekit.course.record as module
+
+    def refuse(*_):
+        raise RuntimeError("the disk is full")
+
+    from nbgrader.api import Grade
+
+    event.listen(Grade, "before_update", refuse)
+    try:
+        with pytest.raises(RuntimeError, match="the disk is full"):
+            module.record(course, verdict(), hand_in)
+    finally:
+        event.remove(Grade, "before_update", refuse)
+    with course.gradebook() as gradebook:
+        assert gradebook.assignment_submissions(NAME) == []
+    assert not course.autograded(NAME, "ada").exists()
+    assert record(course, verdict(), hand_in) is True
+    assert totals(course)[0] == 3
+
+
+def test_a_lost_file_is_written_again_and_nobody_is_asked_twice(course, handed_in):
+    """Killed between gradebook and notebook: the next call writes the notebook and leaves manual points graded."""
+    hand_in = handed_in()
+    record(course, verdict(), hand_in)
+    grade_by_hand(course, 4)
+    before = tree(course.autograded(NAME, "ada"))
+    (course.autograded(NAME, "ada") / f"{NAME}.ipynb").unlink()
+    assert record(course, verdict(), hand_in) is True
+    assert tree(course.autograded(NAME, "ada")) == before
+    assert grades(course)["explain"] == (None, 4, False)
+
+
+def test_the_graded_notebook_is_what_formgrader_shows(course, handed_in):
+    """The released notebook with the student's answers and added cells, messages below tests, flags out of sight."""
+    notebook = filled(course, NAME, RIGHT)
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("import math"))
+    mean_tests = next(cell for cell in notebook.cells if cell.id == "mean-tests")
+    mean_tests.source = "pass"
+    hand_in = handed_in(notebook=nbformat.writes(notebook))
+    flags = (Flag("network", "It asked for an address."),)
+    record(course, verdict(points=(0, 1), messages=(MESSAGE, ""), flags=flags, outputs={"mean": "raw"}), hand_in)
+
+    written = graded_notebook(course)
+    released = course.released(NAME)
+    sources = {cell.id: cell.source for cell in written.cells}
+    assert sources.pop("added-1") == "import math"
+    assert [cell.id for cell in written.cells][2:5] == ["shard", "added-1", "mean"]
+    assert sources == {cell.id: RIGHT.get(cell.id, cell.source) for cell in released.cells}
+    tests = {cell.id: cell for cell in written.cells if cell.id.endswith("-tests")}
+    assert [output.evalue for output in tests["shard-tests"].outputs] == [MESSAGE.partition(": ")[2]]
+    assert tests["mean-tests"].outputs == []
+    kinds = [flag["kind"] for flag in tests["shard-tests"].metadata.coursekit.flags]
+    assert kinds == ["owner", "changed test", "network"]
+    # nbgrader's own rule reads the same points off this notebook.
+    assert {name: determine_grade(cell)[0] for name, cell in tests.items()} == {"shard-tests": 0, "mean-tests": 1}
+
+
+def test_a_stranger_is_added_to_the_gradebook(course, handed_in):
+    """Work of somebody who is not on the roster is not lost."""
+    assert record(course, verdict("eve"), handed_in("eve"))
+    assert totals(course, "eve")[0] == 3
