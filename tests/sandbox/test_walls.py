@@ -50,11 +50,6 @@ def test_require_sandbox_accepts_bubblewrap_where_it_works():
                 "--sandbox apptainer, or grade on a machine that has it with --slurm."
             ),
         ),
-        (
-            "apptainer",
-            None,
-            "Apptainer is not installed or its module is not loaded; name --sandbox bwrap, or load it.",
-        ),
     ],
 )
 def test_require_sandbox_fails_closed(monkeypatch, name, image, sentence):
@@ -65,9 +60,30 @@ def test_require_sandbox_fails_closed(monkeypatch, name, image, sentence):
     assert str(caught.value) == sentence
 
 
+def without_root(monkeypatch):
+    """Pretend to be an ordinary user, as whom pytest need not run."""
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+
+
+def test_apptainer_must_be_there(monkeypatch):
+    """Without it, one sentence says what to do."""
+    without_root(monkeypatch)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(CourseKitError, match="Apptainer is not installed or its module is not loaded"):
+        require_sandbox("apptainer")
+
+
+def test_apptainer_is_refused_for_root(monkeypatch):
+    """It does not guard /proc/sys, whose owner root is also without capabilities."""
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    with pytest.raises(CourseKitError, match="grade as an ordinary user"):
+        require_sandbox("apptainer", Path(__file__))
+
+
 @pytest.mark.parametrize("image", [None, Path("/nonexistent/image.sif")])
 def test_apptainer_needs_an_image(monkeypatch, tmp_path, image):
     """Without an image that exists there is no wall (a stand-in for Apptainer, which Debian does not have)."""
+    without_root(monkeypatch)
     (tmp_path / "apptainer").write_text("#!/bin/sh\n")
     (tmp_path / "apptainer").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -199,6 +215,20 @@ def test_the_kernels_settings_cannot_be_written(wall):
     """Also not as root: core_pattern alone would be a way out. What is left belongs to the namespaces themselves."""
     found = [path for paths in wall.run(finds_settings) for path in paths]
     assert [path for path in found if not path.startswith(OF_NAMESPACES)] == []
+
+
+def test_settings_cannot_be_written_behind_an_inner_wall_alone(kit):
+    """Where /proc can be mounted afresh, root's settings are covered in it too."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(kit)!r})\n"
+        "import json, os\nfrom inside import errno_of, status_lines, walled\n"
+        "path = '/proc/sys/kernel/core_pattern'\n"
+        "look = lambda: [os.path.realpath('/proc/self'), errno_of(os.open, path, os.O_WRONLY)]\n"
+        "print(json.dumps(walled(look)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    refused = "EROFS" if os.getuid() == 0 else "EACCES"
+    assert json.loads(done.stdout) == ["/proc/2", refused]
 
 
 def fills():

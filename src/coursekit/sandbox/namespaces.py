@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NoReturn
 from coursekit.errors import CourseKitError
 from coursekit.sandbox import system, waiter
 from coursekit.sandbox.rlimits import set_rlimits
-from coursekit.sandbox.walls import SHARED
+from coursekit.sandbox.walls import CORE_PATTERN, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,17 @@ _FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  # covered by private ones
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
-_DANGEROUS = ("sys", "sysrq-trigger", "irq", "bus")  # below /proc; writable for a root outside
+_SETTINGS = (
+    "sys",
+    "sysrq-trigger",
+    "irq",
+    "bus",
+    "fs",
+    "scsi",
+    "acpi",
+    "driver",
+    "mtrr",
+)  # root's, without capabilities too
 _READY = b"ready"
 _OUR_FAULT = 70  # EX_SOFTWARE
 
@@ -175,8 +185,10 @@ def _build_walls(allowance: Allowance) -> None:
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
     except PermissionError:
         return
-    for path in (f"/proc/{name}" for name in _DANGEROUS):
-        if os.access(path, os.W_OK):
+    if not os.access(CORE_PATTERN, os.W_OK):
+        return
+    for path in (f"/proc/{name}" for name in _SETTINGS):
+        if Path(path).exists():
             system.mount(path, path, None, system.BIND | system.RECURSIVE)
             system.mount(
                 "none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN | system.NO_PROGRAMS

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SANDBOXES = ("bwrap", "apptainer", "none")
 SHARED = "/shared"  # an empty folder: where `namespaces` shows a process what it shares with its peers
+CORE_PATTERN = "/proc/sys/kernel/core_pattern"
 HOSTNAME = "sandbox"
 UID = 1000
 OLDEST_BWRAP = (0, 7)  # the first that limits the size of a tmpfs
@@ -135,12 +136,12 @@ def _as_it_is(path: Path) -> list[str]:
 
 
 def _guarded_proc() -> list[str]:
-    """Return bwrap's words that make the kernel's settings read-only, if this is root.
+    """Return bwrap's words that make the kernel's settings read-only, if this account owns them: root does.
 
     Root without capabilities still owns them, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
     An ordinary user owns none of them; leaving /proc as it is lets `namespaces` mount a fresh one.
     """
-    if os.getuid() != 0:
+    if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may bear another number in a namespace
         return []
     entries = sorted(path for path in Path("/proc").iterdir() if not path.name.isdigit() and not path.is_symlink())
     settings = [str(path) for path in entries if path.is_dir() or path.lstat().st_mode & stat.S_IWUSR]
@@ -195,6 +196,10 @@ def _require_bwrap() -> None:
 
 
 def _require_apptainer(image: Path | None) -> None:
+    if os.getuid() == 0:
+        raise CourseKitError(
+            "Apptainer is no wall for root, who owns the kernel's settings: grade as an ordinary user."
+        )
     if shutil.which("apptainer") is None:
         raise CourseKitError(
             "Apptainer is not installed or its module is not loaded; name --sandbox bwrap, or load it."
