@@ -6,6 +6,7 @@ which knows what each rank alone may know.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -20,7 +21,7 @@ import cloudpickle
 
 from coursekit.inside import wire
 from coursekit.inside.rank import WALLED_VARIABLE, drive
-from coursekit.inside.shell_process import ShellGoneError, ShellProcess
+from coursekit.inside.shell_process import ShellGoneError, ShellProcess, is_words
 from coursekit.ranks.devices import HIDE_GPUS
 from coursekit.ranks.environ import fill_nodes
 from coursekit.ranks.forkserver import ForkedServer
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
-MAX_REPORT_BYTES = wire.MAX_NUM_BYTES
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 
 Request = dict[str, Any]
@@ -57,12 +57,22 @@ def serve(judge: Connection, settings: Request) -> None:
     }
     try:
         while True:
+            # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
+            submission.revive_shell()
             request = wire.loads(judge.recv_bytes())
             if request["op"] == "end":
                 return
-            judge.send_bytes(wire.dumps({"reply": answers[request["op"]](request)}))
+            judge.send_bytes(_packed(answers[request["op"]](request)))
+            del request
     finally:
         submission.close()
+
+
+def _packed(reply: dict[str, Any]) -> bytes:
+    """Return a reply as a message that the judge can read, also when answers fill it beyond all bounds."""
+    with contextlib.suppress(wire.NotPlainError):
+        return wire.checked(wire.dumps({"reply": reply}), wire.MAX_NUM_BYTES)
+    return wire.dumps({"reply": {"error": ["OutputError", "more was returned than can be taken back"]}})
 
 
 @dataclass
@@ -104,10 +114,21 @@ class _Submission:
             cell.ends = False
             return {"name": cell.name, "error": error.words(cell.timeout_s), "output": self._output_of_shell()}
         told = reply["error"] if "error" in reply else reply["value"]
+        if told is not None and not is_words(told):
+            told = ["OddReply", "it replied something else than is asked for"]
         return {"name": cell.name, "error": told, "output": shell.take_output()}
 
+    def revive_shell(self) -> None:
+        """Start a new shell if there was one and it is gone."""
+        if self.shell:
+            with contextlib.suppress(ShellGoneError):
+                self._running_shell()
+
     def _running_shell(self, before: _Cell | None = None) -> ShellProcess:
-        """Return a shell that has run the cells (those before `before`), a new one when the last one is gone."""
+        """Return a shell that has run the cells (those before `before`), a new one when the last one is gone.
+
+        Only `revive_shell` and `run_cells` may start one.
+        """
         if self.shell and self.shell.alive:
             return self.shell
         if self.num_starts > MAX_NUM_RESTARTS:
@@ -130,8 +151,10 @@ class _Submission:
         return self.shell.take_output() if self.shell else ""
 
     def _ask(self, request: Request, timeout_s: float) -> dict[str, Any]:
+        if self.shell is None or not self.shell.alive:
+            return {"error": ShellGoneError("restarts").words(timeout_s)}
         try:
-            return self._running_shell().ask(request, timeout_s)
+            return self.shell.ask(request, timeout_s)
         except ShellGoneError as error:
             return {"error": error.words(timeout_s)}
 
@@ -145,11 +168,13 @@ class _Submission:
         packed = self._ask({"op": "pack", "names": request["names"]}, request["timeout_s"])
         if "error" in packed:
             return {"error": packed["error"]}
+        if not isinstance(packed["value"], bytes):
+            return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
         self.num_launches += 1
         shared = self.folder / f"shared-{self.num_launches}"
         shared.mkdir()
         task = Task(
-            call=cloudpickle.dumps((drive, (request["call"], bytes(packed["value"])), {})),
+            call=cloudpickle.dumps((drive, (request["call"], packed["value"]), {})),
             num_ranks=request["num_ranks"],
             entropy=0,  # each rank's seed is its own, see `drive`
             num_threads=1,
@@ -170,10 +195,11 @@ class _Submission:
         enter = functools.partial(namespaces.enter, replace(self.allowance, shared=shared))
         job = self.server.launch(task, environ, nodes, request["inputs"], enter)
         printed = io.StringIO()
+        max_bytes = wire.MAX_REPLY_BYTES // request["num_ranks"]
         gone = False
         try:
             with redirect_stdout(printed):
-                watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=MAX_REPORT_BYTES)
+                watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=max_bytes)
                 outcome = watch.run()
             stacks = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:

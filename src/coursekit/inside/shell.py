@@ -43,7 +43,7 @@ def _reply(answer: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> 
     reply: dict[str, Any]
     try:
         reply = {"value": answer(request)}
-        data = wire.dumps({"number": request["number"], **reply})
+        data = wire.checked(wire.dumps({"number": request["number"], **reply}), wire.MAX_REPLY_BYTES)
     except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
         reply = {"error": [type(error).__name__, _text(error)]}
         data = wire.dumps({"number": request["number"], **reply})

@@ -144,7 +144,7 @@ class ShellProcess:
         """Return the reply to the last request if it is there; what has another form or number is dropped."""
         while len(self._received) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._received)
-            if not 0 <= length <= wire.MAX_NUM_BYTES:
+            if not 0 <= length <= wire.MAX_REPLY_BYTES:
                 self._end("it sent too much")
             if len(self._received) < HEADER.size + length:
                 return None
@@ -168,8 +168,12 @@ class ShellProcess:
 
 
 def _is_reply(reply: dict[str, Any]) -> bool:
-    error = reply.get("error")
-    return "value" in reply or (isinstance(error, list) and [type(word) for word in error] == [str, str])
+    return reply.keys() == {"number", "value"} or (reply.keys() == {"number", "error"} and is_words(reply["error"]))
+
+
+def is_words(error: object) -> bool:
+    """Whether this is the name of an exception and its text."""
+    return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 
 def _become_shell(

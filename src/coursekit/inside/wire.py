@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
+MAX_REPLY_BYTES = 16 << 20  # of what an answer returns
+MAX_NUM_PARTS = 1_000_000  # values in one message: each takes far more memory than its three bytes
 MAX_DEPTH = 30
 DRIVERS = "coursekit.drivers."
 ARRAY_KINDS = "biufcSU"  # numbers, truth values and text; no objects
@@ -54,12 +56,24 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
     Raises:
         NotPlainError: the bytes are no such message.
     """
-    if len(data) > MAX_NUM_BYTES:
-        raise NotPlainError(f"a message of more than {MAX_NUM_BYTES >> 20} MiB")
+    checked(data, MAX_NUM_BYTES)
     try:
         return _decode(json.loads(data), answers)
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError, MemoryError) as error:
         raise NotPlainError(f"no plain data ({type(error).__name__})") from None
+
+
+def checked(data: bytes, max_bytes: int) -> bytes:
+    """Return a message that can be read with bounded memory.
+
+    Raises:
+        NotPlainError: it is larger than `max_bytes`, or has too many parts.
+    """
+    if len(data) > max_bytes:
+        raise NotPlainError(f"data of more than {max_bytes >> 20} MiB")
+    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
+        raise NotPlainError(f"data of more than {MAX_NUM_PARTS} values")
+    return data
 
 
 def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line for each kind of data
@@ -110,6 +124,8 @@ def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:
 def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any:
     if isinstance(value, list):
         return [_decode(one, answers) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # half a surrogate pair could be written nowhere
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]

@@ -41,12 +41,16 @@ class Runs(Protocol):
         """Return the reply to a request; raises `Fault`."""
 
 
+MAX_RECORD_BYTES = 256 << 20  # of all replies to the judge, which are kept in its memory
+
+
 @dataclass
 class Live:
     """A conversation with a sandbox, written down."""
 
     run: Runs
     limit_s: float
+    num_bytes_left: int = MAX_RECORD_BYTES
     exchanges: list[Exchange] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
@@ -55,9 +59,12 @@ class Live:
         if time.monotonic() - self.started > self.limit_s:
             words = f"not tried, since the {self.limit_s:g} s for the whole notebook were used up"
             reply: Reply = {"error": ["TimeoutError", words]}
+        elif self.num_bytes_left < 0:
+            reply = {"error": ["OutputError", "not tried, since too much was returned before"]}
         else:
             reply = self.run.ask(request, timeout_s)
         data = wire.dumps(reply)
+        self.num_bytes_left -= len(data)
         self.exchanges.append(Exchange(_digest(request), data))
         return reply
 

@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -266,10 +267,20 @@ class ForkedServer(ForkServer):
                 (2, self._log.fileno()),
             ):
                 os.dup2(end, number)
+            _close_channels_but(channel.fileno())
             prepare_process()
-            serve(Connection(os.dup(channel.fileno())), receive_over_socket)
+            serve(Connection(channel.detach()), receive_over_socket)
         finally:
             os._exit(0)
+
+
+def _close_channels_but(kept: int) -> None:
+    """Close every socket and pipe above standard error but one: what this fork holds, every rank would hold too."""
+    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
+        with contextlib.suppress(OSError):  # the listing's own is closed already
+            mode = os.fstat(number).st_mode
+            if number not in {0, 1, 2, kept} and (stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)):
+                os.close(number)
 
 
 class _Child:

@@ -62,7 +62,10 @@ class Report:
             ValueError: these bytes are no report.
         """
         head, _, value = data.partition(b"\n")
-        words = json.loads(head)
+        try:
+            words = json.loads(head)
+        except RecursionError:
+            raise ValueError("no report of a rank") from None
         if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
             raise ValueError("no report of a rank")
         return cls(value if words[0] else None, *words[1:])
