@@ -40,6 +40,7 @@ def graded(course, student="ada"):
 
 
 def answer(text):
+    """Return answers of which `mean` returns this."""
     return {**RIGHT, "mean": f"def mean(x):\n    return {text}"}
 
 

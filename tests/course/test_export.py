@@ -52,8 +52,9 @@ def test_the_table_for_canvas():
 
 def test_the_table_for_blackboard():
     """Every value stands in quotes; the column's name carries its maximum."""
+    columns = '"Last Name","First Name","Username","Student ID"'
     assert blackboard(TABLE).splitlines()[:2] == [
-        '"Last Name","First Name","Username","Student ID","01-small [Total Pts: 7 Score]","02-other [Total Pts: 1 Score]"',
+        f'{columns},"01-small [Total Pts: 7 Score]","02-other [Total Pts: 1 Score]"',
         '"Lovelace","Ada","ada","1001","2.5","1"',
     ]
 
@@ -87,8 +88,8 @@ def test_from_the_gradebook_to_a_file(course, hand_in):
     assert (course.folder / "grades-moodle.csv").read_text().splitlines()[1] == "Bob,Builder,bob,1002,,1.5,"
 
     assert course_status(course) == (
-        LabStatus(NAME, True, None, 2, 2, 2, 0, 1.75, 7.0),  # noqa: FBT003 - a record
-        LabStatus("02-other", True, None, 0, 0, 0, 0, None, 1.0),  # noqa: FBT003 - a record
+        LabStatus(NAME, True, None, 2, 2, 2, 0, 1.75, 7.0),
+        LabStatus("02-other", True, None, 0, 0, 0, 0, None, 1.0),
     )
     shown = CliRunner().invoke(command, ["status", "--course", str(course.folder)], catch_exceptions=False).output
-    assert "1.8 / 7" in shown or "01-small" in shown
+    assert NAME in shown

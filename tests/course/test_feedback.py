@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 import pytest
 from click.testing import CliRunner
+from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_output
 
 from coursekit.course.collect import collect
@@ -94,6 +97,37 @@ def test_plain_autograde_gives_no_hidden_test_away(course, graded):
     assert "printed &lt;script&gt;" in text
     for word in ("[71, 72, 73]", "HIDDEN", SCRIPT, "alert(4)"):
         assert word not in text, word
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[a](javascript:alert(1))",
+        "[a](<java\tscript:alert(1)>)",
+        "[a](\n&#106;avascript:alert(1))",
+        "![a](data:text/html;base64,xx)",
+        "[a][b]\n\n> [b]: javascript:alert(1)",
+        "[a][b]\n\n[b]:\n  vbscript:alert(1)",
+        "[a](java\\script:alert(1))",
+    ],
+)
+def test_a_link_to_a_script_leads_nowhere(course, link):
+    """Formgrader's pages are made with the course's configuration: the link is there and goes to the top."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(link)])
+    page, _ = HTMLExporter(config=course.config).from_notebook_node(notebook)
+    text = page.partition("<body")[2]
+    assert not re.search(r"(href|src)=.(?!#|https?://)[^>]*(script|data):", text)
+    assert "alert(1)</a>" not in text
+
+
+@pytest.mark.parametrize(
+    "link", ["https://example.org/a?b=1&c=2", "mailto:a@b.org", "pictures/x.png", "#top", "../a_b"]
+)
+def test_ordinary_links_stay(course, link):
+    """Web pages, addresses and files nearby."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"[a]({link})")])
+    page, _ = HTMLExporter(config=course.config).from_notebook_node(notebook)
+    assert f'href="{link}"' in page.partition("<body")[2].replace("&amp;", "&")
 
 
 def test_marks_that_are_out_of_order_hide_the_cell():

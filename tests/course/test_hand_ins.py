@@ -43,6 +43,7 @@ def look(course, tmp_path):
 
 
 def cell_of(notebook, name):
+    """Return the cell of this id."""
     return next(cell for cell in notebook.cells if cell.id == name)
 
 
@@ -251,7 +252,7 @@ def test_a_link_is_no_notebook(look, notebook, tmp_path, target):
     assert hand_in.flags == (Flag("files", f"{NAME}.ipynb is a link; it is not taken."),)
 
 
-def test_a_folder_that_is_a_link_is_refused(look, course, tmp_path):
+def test_a_folder_that_is_a_link_is_refused(course, tmp_path):
     """Nothing is read through it."""
     (tmp_path / "elsewhere").symlink_to("/etc")
     hand_in = classify(tmp_path / "elsewhere", "ada", NAME, course.released(NAME))

@@ -45,6 +45,7 @@ def totals(course, student="ada"):
 
 
 def comments(course, student="ada"):
+    """Return nbgrader's own comment on each answer."""
     with course.gradebook() as gradebook:
         notebook = gradebook.find_submission_notebook(NAME, NAME, student)
         return {comment.name: comment.auto_comment for comment in notebook.comments}
@@ -59,6 +60,7 @@ def grade_by_hand(course, points, student="ada"):
 
 
 def graded_notebook(course, student="ada"):
+    """Return what formgrader shows."""
     return nbformat.read(course.autograded(NAME, student) / f"{NAME}.ipynb", as_version=4)
 
 

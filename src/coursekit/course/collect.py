@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from coursekit.errors import CourseKitError
 from coursekit.judging.verdict import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -73,13 +73,20 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
         roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
-        try:
+        with _named(student, lab, strays):
             collected.append(_collect_one(course, lab, student, arrived.get(student, []), due[student], late=late))
-        except RefusedFileError as error:
-            strays.append(f"{student}, {lab}: not collected, {error}")
     strangers = sorted({entry.student for entry in collected} - roster)
     strays += [f"{student} is not on the roster, and handed in {lab}" for student in strangers]
     return collected, strays
+
+
+@contextmanager
+def _named(student: str, lab: str, strays: list[str]) -> Iterator[None]:
+    """Let one student's unreadable folder stop nobody else."""
+    try:
+        yield
+    except RefusedFileError as error:
+        strays.append(f"{student}, {lab}: not collected, {error}")
 
 
 def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]]:
@@ -111,7 +118,7 @@ def _due(gradebook: Any, lab: str, student: str) -> datetime | None:
     return due
 
 
-def _collect_one(
+def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     course: Course, lab: str, student: str, paths: Sequence[Path], due: datetime | None, *, late: bool
 ) -> Collected:
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)

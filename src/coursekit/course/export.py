@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,12 +59,18 @@ def read_grades(course: Course) -> GradeTable:
         return GradeTable(maxima, tuple(_grades(student, maxima) for student in gradebook.students))
 
 
-def _grades(student: object, labs: Mapping[str, float]) -> Grades:
-    submissions = [entry for entry in student.submissions if entry.name in labs]  # type: ignore[attr-defined]
+def _grades(student: Any, labs: Mapping[str, float]) -> Grades:
+    submissions = [entry for entry in student.submissions if entry.name in labs]
     points = {entry.name: max(0.0, entry.score - (entry.late_submission_penalty or 0)) for entry in submissions}
-    names = ("id", "first_name", "last_name", "email", "lms_user_id")
-    texts = (getattr(student, name) or "" for name in names)
-    return Grades(*texts, points, sum(bool(entry.needs_manual_grade) for entry in submissions))
+    return Grades(
+        student.id,
+        student.first_name or "",
+        student.last_name or "",
+        student.email or "",
+        student.lms_user_id or "",
+        points,
+        sum(bool(entry.needs_manual_grade) for entry in submissions),
+    )
 
 
 def plain(table: GradeTable) -> str:
@@ -80,9 +86,11 @@ def plain(table: GradeTable) -> str:
         "waiting_for_manual_points",
     ]
     rows = [
-        [one.id, one.last_name, one.first_name, one.email, one.lms_user_id]
-        + _points(one, table)
-        + [_number(sum(one.points.values())), one.num_waiting]
+        [
+            *(one.id, one.last_name, one.first_name, one.email, one.lms_user_id),
+            *_points(one, table),
+            *(_number(sum(one.points.values())), one.num_waiting),
+        ]
         for one in table.students
     ]
     return _csv([header, *rows])

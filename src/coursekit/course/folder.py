@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -16,13 +15,13 @@ from coursekit.errors import CourseKitError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
+    from pathlib import Path
     from typing import Any
 
     from nbformat import NotebookNode
 
 COURSE = "course"
 NUM_LOG_LINES = 12
-NOT_SENTENCES = ("INFO", "DEBUG")
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
 
 def _load_config(folder: Path) -> Any:
     """Read the configuration as nbgrader does."""
-    from traitlets.config import PyFileConfigLoader  # noqa: PLC0415 - heavy, as above
+    from traitlets.config.loader import PyFileConfigLoader  # noqa: PLC0415 - heavy, as above
 
     from coursekit.course.nbgrader_config import CONFIG  # noqa: PLC0415
 

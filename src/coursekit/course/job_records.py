@@ -59,7 +59,8 @@ def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
         data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
         if not isinstance(data, dict) or data.get("lab") != lab:
             return None
-        facts = data.get("facts") if isinstance(data.get("facts"), dict) else {}
+        given = data.get("facts")
+        facts = given if isinstance(given, dict) else {}
         return JobRecord(
             job=_text(facts, "job_id") or ascii(job.removeprefix(f"{lab}-"))[1:-1][:MAX_CHARACTERS],
             nodes=_text(facts, "nodes") or _text(facts, "host"),

@@ -6,14 +6,14 @@ import os
 import sysconfig
 from typing import TYPE_CHECKING
 
-from traitlets.config import Config
-
 from coursekit.building.release import CODE_STUB, TEXT_STUB
 from coursekit.course.settings import load_settings
 from coursekit.grading.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from traitlets.config import Config
 
 CONFIG = "nbgrader_config.py"
 GRADEBOOK = "gradebook.db"
@@ -74,6 +74,7 @@ def course_config(folder: Path, root: Path) -> Config:
 
     # What a student wrote into a text cell must not run in the browser of whoever grades it.
     config.SanitizeHTML.enabled = True
+    config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks"]
     config.GenerateFeedback.preprocessors = [
         f"{PREPROCESSORS}.ShowToStudents",
         "nbgrader.preprocessors.GetGrades",

@@ -1,7 +1,8 @@
-"""Two steps among nbgrader's: what is released beside a notebook, and what of a graded one a student may see."""
+"""Steps among nbgrader's: what is released beside a notebook, what of a graded one is shown, and that nothing runs."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nbformat.v4 import new_output
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 SHOWN_TYPES = ("text/plain", "image/png")
 NOT_SHOWN = "# This cell cannot be shown."
+# Where Markdown's links and references lead; a browser reads entities, escapes and tabs out of a scheme.
+LINK = re.compile(r"(\]\(|\]:)(\s*)(<[^>\n]*>|[^\s)]*)")
+UNSAFE = re.compile(r"[:&\\\x00-\x20]")
+WEB = re.compile(r"<?(https?|mailto):[^\x00-\x20]*")
 
 
 class TwinWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -44,6 +49,23 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
             if cell.cell_type == "code":
                 cell.outputs = [plain for output in cell.outputs for plain in _plain(output, only_error=is_test)]
         return nb, resources
+
+
+class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Leave links of students to web pages and to places nearby; one to a script would run in a grader's browser."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: ResourcesDict, _index: int
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        """Look at the text cells that students may edit."""
+        if cell.cell_type == "markdown" and not is_locked(cell):
+            cell.source = LINK.sub(_safe_link, cell.source)
+        return cell, resources
+
+
+def _safe_link(link: re.Match[str]) -> str:
+    safe = WEB.fullmatch(link[3]) or not UNSAFE.search(link[3])
+    return link[0] if safe else f"{link[1]}{link[2]}#"
 
 
 def without_hidden_tests(source: str) -> str:

@@ -12,7 +12,7 @@ from coursekit.course.safe_files import write_file
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 ROSTER = "roster.csv"
@@ -91,7 +91,7 @@ def merge(old: Sequence[Student], new: Sequence[Student]) -> tuple[tuple[Student
     return (*old, *added), differing
 
 
-def _rows(path: Path) -> Iterable[tuple[int, Sequence[str]]]:  # type: ignore[return]
+def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
