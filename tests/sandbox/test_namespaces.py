@@ -204,17 +204,17 @@ def test_signals_are_passed_on(wall):
     def signal_it():
         import os
         import signal
+        import time
 
         from inside import say, start
 
         def hear(tell):
             heard = []
             for number in (signal.SIGUSR1, signal.SIGTERM):
-                signal.signal(number, lambda number, frame: heard.append(number))
+                signal.signal(number, lambda number, frame: [heard.append(number), say(tell, number)])
             say(tell, "up")
             while len(heard) < 2:
-                signal.pause()
-                say(tell, heard[-1])
+                time.sleep(0.01)
             return 5
 
         pid, said = start(hear)

@@ -66,7 +66,7 @@ class Launcher:
         (
             "import os, time; [os.fork() for _ in range(4)]; time.sleep(60)",
             {"num_processes": 10},
-            "it ran 16 processes at once; 10 are allowed",
+            r"it ran 1\d processes at once; 10 are allowed",
         ),
         ("import time; time.sleep(60)", {"wall_s": 1}, "it ran for longer than 1 s"),
     ],

@@ -89,7 +89,7 @@ class Cgroup:
         deadline_s = time.monotonic() + KILL_TIMEOUT_S
         while (pids := self.processes()) and time.monotonic() < deadline_s:
             for pid in pids:
-                with suppress(ProcessLookupError):
+                with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
 
@@ -120,11 +120,11 @@ def cgroup(memory_bytes: int, num_processes: int) -> Iterator[Cgroup | None]:
 
 def make() -> Cgroup | None:
     """Make a cgroup below this process's own or beside it, or return None where one may not."""
+    _remove_stale()
     name = f"{_prefix()}{os.getpid()}-{next(_counter)}"
     for places in _places():
         version = 2 if len(places) == 1 else 1
         made = Cgroup(places[0] / name, places[-1] / name, version)
-        _remove_stale(places)
         try:
             for folder in made.folders:
                 folder.mkdir()
@@ -182,12 +182,16 @@ def seen_at(root: str, point: Path, path: str) -> Path:
     return folder if ".." not in folder.parts and folder.is_dir() else point
 
 
-def _remove_stale(places: tuple[Path, ...]) -> None:
-    """Remove what killed processes of ours have left."""
-    for folder in (folder for place in places for folder in place.glob(f"{_prefix()}*")):
-        pid = folder.name[len(_prefix()) :].partition("-")[0]
-        if not Path("/proc", pid).exists():
-            Cgroup(folder, folder, 1).remove()
+def _remove_stale() -> None:
+    """Remove what killed processes of ours have left, wherever they ran."""
+    for _, (_, point) in _mounts():
+        for folder, names, _ in os.walk(point):
+            ours = [name for name in names if name.startswith(_prefix())]
+            names[:] = set(names) - set(ours)
+            for name in ours:
+                pid = name[len(_prefix()) :].partition("-")[0]
+                if not Path("/proc", pid).exists() and os.access(folder, os.W_OK):
+                    Cgroup(Path(folder, name), Path(folder, name), 1).remove()
 
 
 def _prefix() -> str:
