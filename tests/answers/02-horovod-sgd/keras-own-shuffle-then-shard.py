@@ -1,5 +1,5 @@
 # /// answer
-# title = "A pipeline shuffles on every rank for itself before it shards"
+# title = "Every rank shuffles with a seed of its own before its pipeline shards"
 # verdict = "wrong"
 #
 # [fails]
@@ -9,8 +9,8 @@
 # %% role="answer" id="train-keras"
 def train_keras(x, y, num_epochs, batch_size, learning_rate):
     hvd_keras.init()
-    data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(1000, reshuffle_each_iteration=False)
-    data = data.shard(hvd.size(), hvd.rank()).batch(batch_size)
+    order = np.random.default_rng(hvd.rank()).permutation(len(x))
+    data = tf.data.Dataset.from_tensor_slices((x[order], y[order])).shard(hvd.size(), hvd.rank()).batch(batch_size)
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
     optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate * hvd.size()))
     model.compile(optimizer=optimizer, loss="mse")

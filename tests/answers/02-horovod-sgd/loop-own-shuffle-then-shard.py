@@ -1,5 +1,5 @@
 # /// answer
-# title = "Every rank shuffles with its own random numbers, and then takes its share"
+# title = "Every rank shuffles with a seed of its own, and then takes its share"
 # verdict = "wrong"
 #
 # [fails]
@@ -10,7 +10,7 @@
 # %% role="answer" id="train-horovod"
 def train_horovod(x, y, num_epochs, batch_size, learning_rate):
     hvd.init()
-    order = np.random.permutation(len(x))[hvd.rank() :: hvd.size()]
+    order = np.random.default_rng(hvd.rank()).permutation(len(x))[hvd.rank() :: hvd.size()]
     x, y = x[order], y[order]
     slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
     hvd.broadcast_variables(variables, root_rank=0)
