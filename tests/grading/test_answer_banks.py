@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from coursekit.building.build import build_sources
 from coursekit.grading.answer_bank import Answer, load_answer, load_bank
 from coursekit.grading.concerned import Lab
 from coursekit.grading.run_answers import run_answer, run_bank
+from coursekit.judging.pool import PoolSettings, default_num_slots
 from coursekit.labs import find_labs
 
 ROOT = Path(__file__).parents[2]
@@ -27,9 +27,7 @@ PARTS = [
     for paths in [[path for path in ANSWERS if path.parent.name == lab]]
     for part in range(-(-len(paths) // PART_SIZE))
 ]
-NUM_JOBS = 2
 POINTS_PER_LAB = 20
-TIMEOUT_S = 300
 
 every_lab = pytest.mark.parametrize("lab", LABS)
 
@@ -52,7 +50,7 @@ def test_answers_get_their_verdicts(paths, sources):
     source = sources[paths[0].parent.name]
     lab = nbformat.read(source, as_version=4)
     answers = [load_answer(path, lab) for path in paths]
-    results = asyncio.run(run_bank(answers, source, num_jobs=NUM_JOBS, timeout_s=TIMEOUT_S))
+    results = run_bank(answers, source, PoolSettings(default_num_slots()))
 
     assert {result.answer.name: result.disagreements for result in results if result.disagreements} == {}
 
@@ -86,7 +84,7 @@ def test_no_cell_needs_what_a_test_binds(lab, sources):
 @every_lab
 def test_the_solution_earns_full_points(lab, sources):
     """Nothing in a lab fails when it is solved, and its points add up to 20."""
-    result = run_answer(Answer("solution", "", {}, {}), sources[lab], timeout_s=TIMEOUT_S)
+    result = run_answer(Answer("solution", "", {}, {}), sources[lab])
 
     assert result.disagreements == ()
     assert result.got == POINTS_PER_LAB
@@ -100,7 +98,7 @@ def test_the_release_fails_every_test(lab, sources):
     source = nbformat.read(sources[lab], as_version=4)
     assert set(stubs) == {cell.metadata.nbgrader.grade_id for cell in source.cells if _is_answer(cell)}
 
-    result = run_answer(Answer("release", "", {}, stubs), sources[lab], timeout_s=TIMEOUT_S)
+    result = run_answer(Answer("release", "", {}, stubs), sources[lab])
 
     assert [score.grade_id for score in result.scores if score.passed] == []
     assert result.got == 0

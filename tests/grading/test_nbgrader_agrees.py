@@ -20,8 +20,8 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 LAB = "01-small"
-TESTS = ["shard-tests", "mean-tests", "file-tests"]
-FULL_POINTS = {"shard-tests": 2, "mean-tests": 1, "file-tests": 0.5}
+TESTS = ["shard-tests", "mean-tests", "path-tests"]
+FULL_POINTS = {"shard-tests": 2, "mean-tests": 1, "path-tests": 0.5}
 
 LOST = "a cell that the student deleted"
 UNFILLED = {"shard": 'raise NotImplementedError("not yet")', "mean": "# left blank"}
@@ -87,7 +87,7 @@ def event(make_course, tmp_path_factory):
     ("student", "cells", "points"),
     [
         ("solves", {}, FULL_POINTS),
-        ("leaves-blank", UNFILLED, {"shard-tests": 0, "mean-tests": 0, "file-tests": 0.5}),
+        ("leaves-blank", UNFILLED, {"shard-tests": 0, "mean-tests": 0, "path-tests": 0.5}),
         ("takes-first-half", FIRST_HALF, {**FULL_POINTS, "shard-tests": 0}),
         ("is-noisy", NOISY, FULL_POINTS),
     ],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from coursekit.grading.answer_bank import Answer
 from coursekit.grading.points import CellScore
 from coursekit.grading.run_answers import AnswerResult, run_answer, run_bank
+from coursekit.judging.pool import PoolSettings
 
 FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
 
@@ -42,7 +41,7 @@ def test_every_disagreement_is_told(fails, messages, expected, got, disagreement
 
 
 def test_an_answer_takes_the_place_of_the_solution(source):
-    """The other answers keep the solution, pictures are left out, the lab's files are there, hidden tests run."""
+    """The other answers keep the solution, pictures are left out, hidden tests run."""
     answer = Answer("half", "Half", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
 
     result = run_answer(answer, source)
@@ -50,27 +49,29 @@ def test_an_answer_takes_the_place_of_the_solution(source):
     assert result.scores == (
         CellScore("shard-tests", 0.0, 2.0, "AssertionError: the shards of two ranks must be disjoint"),
         CellScore("mean-tests", 1.0, 1.0, ""),
-        CellScore("file-tests", 0.5, 0.5, ""),
+        CellScore("path-tests", 0.5, 0.5, ""),
     )
     assert result.disagreements == ()
     assert 0 < result.seconds < 60
 
 
 def test_runs_see_nothing_of_each_other(source):
-    """Each run has its own folder, so what one writes the next does not find."""
+    """Each run has its own folder, so what one writes the next in the same slot does not find."""
     once = "from pathlib import Path\nassert not Path('there').exists()\nPath('there').touch()\nmean = lambda x: 3"
-    answer = Answer("once", "Once", {}, {"mean": once})
+    answers = [Answer(name, "Once", {}, {"mean": once}) for name in ("first", "second")]
 
-    assert [run_answer(answer, source).got for _ in range(2)] == [3.5, 3.5]
+    assert [result.got for result in run_bank(answers, source, PoolSettings(num_slots=1))] == [3.5, 3.5]
 
 
 def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
     """Two at a time, the slow one first: results stay in order, reports come as they are ready."""
-    slow = Answer("slow", "Slow", {}, {"mean": "import time; time.sleep(3)\nmean = lambda x: 3"})
+    slow = Answer("slow", "Slow", {}, {"mean": "import time; time.sleep(6)\nmean = lambda x: 3"})
     fast = Answer("fast", "Fast", {}, {})
     reported = []
 
-    results = asyncio.run(run_bank([slow, fast], source, num_jobs=2, report=lambda r: reported.append(r.answer.name)))
+    results = run_bank(
+        [slow, fast], source, PoolSettings(num_slots=2), lambda result: reported.append(result.answer.name)
+    )
 
     assert [(result.answer, result.got) for result in results] == [(slow, 3.5), (fast, 3.5)]
     assert reported == ["fast", "slow"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,14 @@ from rich.table import Table
 from coursekit.errors import CourseKitError
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
+from coursekit.sandbox.walls import SANDBOXES, require_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coursekit.grading.answer_bank import Answer
     from coursekit.grading.run_answers import AnswerResult
+    from coursekit.judging.pool import PoolSettings
 
 
 @click.command(epilog="Example: coursekit answers 02 my-bank/ -k shard")
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 @click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@click.option("--jobs", "num_jobs", type=click.IntRange(min=1), help="Notebooks at a time.  [default: half the cores]")
+@click.option("--jobs", "num_jobs", type=click.IntRange(min=1), help="Answers at a time.  [default: one for each core]")
 @click.option("-k", "pattern", default="", help="Only answers with this text in their name or title.")
-@click.option("--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one notebook.")
-def answers(lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float) -> None:
+@click.option("--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one run.")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
+def answers(  # noqa: PLR0913, PLR0917  # one for each option
+    lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float, sandbox: str
+) -> None:
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
     The bank is tests/answers/LAB, or any folder DIR of the same form.
@@ -40,12 +44,15 @@ def answers(lab: str, folder: Path | None, num_jobs: int | None, pattern: str, t
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.building.build import build_sources  # noqa: PLC0415
     from coursekit.grading.answer_bank import load_bank  # noqa: PLC0415
-    from coursekit.grading.run_answers import default_num_jobs  # noqa: PLC0415
+    from coursekit.judging.pool import PoolSettings, default_num_slots  # noqa: PLC0415
+    from coursekit.judging.slot import Limits  # noqa: PLC0415
 
     source = build_sources(root, [chosen])[chosen.name]
     bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
     console = Console()
-    results = _run(bank, source, num_jobs or default_num_jobs(), timeout_s, console)
+    require_sandbox(sandbox)
+    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(wall_s=timeout_s))
+    results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
     disagreeing = [result for result in results if result.disagreements]
     for result in disagreeing:
@@ -65,9 +72,7 @@ def _matching(bank: Sequence[Answer], pattern: str) -> list[Answer]:
     return chosen
 
 
-def _run(
-    bank: Sequence[Answer], source: Path, num_jobs: int, timeout_s: float, console: Console
-) -> tuple[AnswerResult, ...]:
+def _run(bank: Sequence[Answer], source: Path, settings: PoolSettings, console: Console) -> tuple[AnswerResult, ...]:
     from coursekit.grading.run_answers import run_bank  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -80,7 +85,7 @@ def _run(
                 verdict = "disagrees" if result.disagreements else "as expected"
                 console.print(f"{result.answer.name}: {verdict}, {result.seconds:.0f} s", highlight=False)
 
-        return asyncio.run(run_bank(bank, source, num_jobs=num_jobs, timeout_s=timeout_s, report=report))
+        return run_bank(bank, source, settings, report)
 
 
 def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:

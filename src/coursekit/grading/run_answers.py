@@ -1,33 +1,24 @@
-"""Run answers through the tests of a lab, and compare what the tests say with what they must say."""
+"""Run answers through the tests of a lab as a hand-in is graded, and compare what the tests say with the bank."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import shutil
-import tempfile
-from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import nbformat
 
 from coursekit.grading.cell_score import CellScore
 from coursekit.grading.concerned import Lab
-from coursekit.grading.execute import execute
-from coursekit.grading.points import score
+from coursekit.judging.pool import Job, PoolSettings, judge_all
+from coursekit.judging.program import DRAWING, read_program
+from coursekit.judging.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from coursekit.grading.answer_bank import Answer
-
-# Cells that draw: nothing depends on them, and they take most of the time of a short lab.
-DRAWING = "picture"
-ANSWER_TIMEOUT_S = 600.0
+    from coursekit.judging.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -37,12 +28,14 @@ class AnswerResult:
     Attributes:
         answer: The answer.
         scores: One per test of the lab but the answer's consequences, in the order of the notebook.
-        seconds: Wall-clock time of its run, with the start of the kernel; several answers may have shared it.
+        seconds: Wall-clock time of its run; several answers may have shared it.
+        fault: Why the machine could not run it, or ''.
     """
 
     answer: Answer
     scores: tuple[CellScore, ...]
     seconds: float
+    fault: str = ""
 
     @property
     def expected(self) -> float:
@@ -57,6 +50,8 @@ class AnswerResult:
     @property
     def disagreements(self) -> tuple[str, ...]:
         """One sentence for each test that did not do what the bank says; none when all agree."""
+        if self.fault:
+            return (f"it could not be run: {self.fault}",)
         return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
 
     def _disagreement(self, score: CellScore) -> str:
@@ -69,54 +64,47 @@ class AnswerResult:
         return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
 
 
-def run_answer(answer: Answer, source_notebook: Path, *, timeout_s: float = ANSWER_TIMEOUT_S) -> AnswerResult:
-    """Execute and score a lab with one answer in place of the solution's.
+def run_answer(answer: Answer, source_notebook: Path, settings: PoolSettings | None = None) -> AnswerResult:
+    """Run and judge a lab with one answer in place of the solution's.
 
     Tests that the answer cannot reach (see `concerned`) are not run; they count as passed, as with the solution.
 
     Args:
         answer: The answer; its cells must exist in the lab.
-        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`; files beside it are copied too.
-        timeout_s: Seconds for the whole notebook; tests that are not reached count as failed.
+        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
+        settings: How to judge.
     """
-    return asyncio.run(run_bank([answer], source_notebook, num_jobs=1, timeout_s=timeout_s))[0]
+    return run_bank([answer], source_notebook, settings or PoolSettings())[0]
 
 
-async def run_bank(
+def run_bank(
     answers: Sequence[Answer],
     source_notebook: Path,
-    *,
-    num_jobs: int,
-    timeout_s: float = ANSWER_TIMEOUT_S,
+    settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
 ) -> tuple[AnswerResult, ...]:
-    """Run answers, `num_jobs` notebooks at a time; cancelling it (Ctrl-C under `asyncio.run`) ends every kernel.
+    """Run answers, several at a time.
 
-    Answers that cannot reach each other's tests share a notebook, as if one student had made all these mistakes.
+    Answers that cannot reach each other's tests share a run, as if one student had made all these mistakes.
 
     Args:
         answers: What to run.
         source_notebook: As for `run_answer`.
-        num_jobs: How many notebooks may run at once.
-        timeout_s: Seconds for each notebook.
+        settings: How to judge.
         report: Called with each result when it is there.
 
     Returns:
         The results in the order of the answers.
     """
-    gate = asyncio.Semaphore(num_jobs)
     notebook = nbformat.read(source_notebook, as_version=4)
     lab = Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
-
-    async def run_group(group: Sequence[Answer]) -> list[AnswerResult]:
-        async with gate:
-            results = await _run_group(group, source_notebook, lab, timeout_s)
-        for result in results:
-            report(result)
-        return results
-
-    groups = await asyncio.gather(*map(run_group, share_runs(answers, lab)))
-    by_name = {result.answer.name: result for results in groups for result in results}
+    groups = {f"group-{number}": group for number, group in enumerate(share_runs(answers, lab))}
+    jobs = [_job(name, group, source_notebook, lab) for name, group in groups.items()]
+    by_name: dict[str, AnswerResult] = {}
+    for verdict in judge_all(jobs, settings):
+        for answer in groups[verdict.student]:
+            by_name[answer.name] = _result(answer, lab, verdict)
+            report(by_name[answer.name])
     return tuple(by_name[answer.name] for answer in answers)
 
 
@@ -143,42 +131,29 @@ def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
     return groups
 
 
-def default_num_jobs() -> int:
-    """Return how many notebooks to run at once here: each starts two ranks or so."""
-    return max(1, (os.cpu_count() or 1) // 2)
+def _job(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) -> Job:
+    """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
+    program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
+    sources = {part.name: part.source for part in program.run if part.is_answer}
+    changed = {name: source for answer in group for name, source in answer.cells.items()}
+    consequences = frozenset().union(*(answer.consequences for answer in group))
+    wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in lab.cells_to_run(changed, consequences)}
+    left_out = tuple(part.name for part in program.judged if part.name not in wanted)
+    return Job(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
 
 
-async def _run_group(group: Sequence[Answer], source_notebook: Path, lab: Lab, timeout_s: float) -> list[AnswerResult]:
-    started = monotonic()
-    notebook = nbformat.read(source_notebook, as_version=4)
-    sources = {name: source for answer in group for name, source in answer.cells.items()}
-    left_out = frozenset().union(*(answer.consequences for answer in group))
-    notebook.cells = deepcopy(lab.cells_to_run(sources, left_out))
-    for cell in notebook.cells:
-        cell.source = sources.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    with _working_folder(source_notebook) as folder:
-        scores = {one.grade_id: one for one in score(await execute(notebook, folder, timeout_s))}
-    seconds = monotonic() - started
-    return [AnswerResult(answer, _scores_of(answer, lab, scores), seconds) for answer in group]
-
-
-def _scores_of(answer: Answer, lab: Lab, scores: Mapping[str, CellScore]) -> tuple[CellScore, ...]:
+def _result(answer: Answer, lab: Lab, verdict: Verdict) -> AnswerResult:
     """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
-    reach = lab.tests_in_reach(answer.cells) if answer.cells else frozenset(scores)
+    if verdict.fault:
+        return AnswerResult(answer, (), verdict.seconds, verdict.fault)
+    found = {score.grade_id: score for score in verdict.scores}
+    reach: frozenset[str] | Mapping[str, CellScore] = lab.tests_in_reach(answer.cells) if answer.cells else found
     tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
-    return tuple(
-        scores[test.grade_id]
+    scores = tuple(
+        found[test.grade_id]
         if test.grade_id in reach
         else CellScore(test.grade_id, float(test.points), float(test.points), "")
         for test in tests
         if test.grade_id not in answer.consequences
     )
-
-
-@contextmanager
-def _working_folder(source_notebook: Path) -> Iterator[Path]:
-    """Give each run a folder of its own with the files of the lab, so that no run sees what another wrote."""
-    with tempfile.TemporaryDirectory(prefix="answer-") as name:
-        folder = Path(name, source_notebook.stem)
-        shutil.copytree(source_notebook.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "train.py"))
-        yield folder
+    return AnswerResult(answer, scores, verdict.seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +34,8 @@ def key_of(work: Work, source: Path, sandbox: str) -> str:
 def _kit_digest() -> str:
     digest = hashlib.sha256(platform.python_version().encode())
     for name in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             digest.update(f"{name} {version(name)}\n".encode())
-        except PackageNotFoundError:
-            continue
     for part in PARTS:
         for path in sorted((PACKAGE / part).rglob("*.py")):
             digest.update(path.read_bytes())

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
@@ -149,11 +150,14 @@ class _Worker:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process:
-            process.kill()  # bubblewrap and all in it end with their parent
-            process.wait()
-            if process.stdin:
-                process.stdin.close()
+        if process is None:
+            return
+        process.kill()  # bubblewrap and all in it end with their parent
+        process.wait()
+        for stream in (process.stdin, self._verdicts):
+            if stream:
+                with suppress(OSError):  # what a dead worker has not read is lost with it
+                    stream.close()
 
     def close(self) -> None:
         """End the worker, whatever it does."""

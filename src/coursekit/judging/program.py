@@ -51,7 +51,8 @@ class Program:
         lab: its name.
         run: the cells for the sandbox, in their order.
         judged: the cells for the judge, in their order.
-        known: what the judge's cells find: imports from `coursekit.checks`, and the lab's parameters.
+        known: what the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they
+            use, and the lab's parameters.
         order: the names of all code cells in their order, to place what a student added.
     """
 
@@ -90,7 +91,10 @@ def read_program(lab: str, source: NotebookNode) -> Program:
         else:
             source_text = _definitions(without) if DRAWING in tags else without
             run.append(Part(name_of(cell), source_text, is_answer=is_solution(cell)))
-    known = "\n".join([*imports, parameters])
+    used = frozenset().union(*(names_of(part.source).used for part in judged))
+    trusted = [line for part in run if not part.is_answer for line in _imports(part.source)]
+    others = [line for line in trusted if names_of(line).bound & used]
+    known = "\n".join([*imports, *others, parameters])
     return Program(lab, tuple(run), tuple(judged), known, tuple(map(name_of, cells)))
 
 
@@ -113,6 +117,14 @@ def _without_checks(source: str) -> tuple[list[str], str]:
             for number in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[number] = ""  # the other lines keep their numbers
     return own, "\n".join(lines)
+
+
+def _imports(source: str) -> list[str]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a magic
+        return []
+    return [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def _imports_checks(node: ast.stmt) -> bool:

@@ -168,7 +168,7 @@ class Slot:
         self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
         line = self._command_line(folder, theirs.fileno())
-        log = self._open.enter_context(tempfile.TemporaryFile())
+        log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the slot
         with theirs:
             self._process = subprocess.Popen(
                 self._group.inside(line) if self._group else line,
