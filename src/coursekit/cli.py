@@ -19,6 +19,7 @@ COMMANDS = {
     "data": "coursekit.imagenet.command:data",
     "doctor": "coursekit.environment.doctor_command:doctor",
     "execute": "coursekit.running.execute_command:execute",
+    "grade": "coursekit.course.grade_command:grade",
     "jobs": "coursekit.jobs.command:jobs",
     "readme": "coursekit.running.readme_command:readme",
     "rehearse": "coursekit.rehearsal.command:rehearse",

@@ -1,0 +1,103 @@
+"""`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from coursekit.errors import CourseKitError
+from coursekit.labs import select_labs
+from coursekit.paths import find_root
+from coursekit.sandbox.walls import SANDBOXES, require_sandbox
+
+if TYPE_CHECKING:
+    from coursekit.course.folder import Course
+    from coursekit.course.grade import Graded, Staged
+    from coursekit.judging.pool import PoolSettings
+
+NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
+
+
+@click.command(epilog="Example: coursekit grade 02 --only ada --again")
+@click.argument("names", metavar="[LAB]...", nargs=-1)
+@click.option("--only", "students", metavar="STUDENT", multiple=True, help="Only this student; may be repeated.")
+@click.option("--again", is_flag=True, help="Judge also what was judged before and has not changed.")
+@click.option("--jobs", "num_slots", type=click.IntRange(min=1), help="Hand-ins at a time.  [default: one per core]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
+@click.option("--image", type=click.Path(exists=True, path_type=Path), help="Container image, for apptainer.")
+@click.option("--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one hand-in.")
+@click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="For one hand-in.")
+@click.option("--course", "folder", type=click.Path(file_okay=False, path_type=Path), help="[default: course/]")
+def grade(  # noqa: PLR0913  # one for each option
+    names: tuple[str, ...],
+    *,
+    students: tuple[str, ...],
+    again: bool,
+    num_slots: int | None,
+    sandbox: str,
+    image: Path | None,
+    limit_s: float,
+    memory_gb: float,
+    folder: Path | None,
+) -> None:
+    """Grade what was collected of LABs, or of all: each hand-in runs in a sandbox and is judged outside of it.
+
+    Killed at any moment, a second call goes on where the first one was; what has not changed is not judged again.
+    """
+    root = find_root()
+    require_sandbox(sandbox, image)
+    # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
+    from coursekit.building.build import build_sources  # noqa: PLC0415
+    from coursekit.course.folder import find_course  # noqa: PLC0415
+    from coursekit.course.grade import stage  # noqa: PLC0415
+    from coursekit.course.grade_report import print_report, write_report  # noqa: PLC0415
+    from coursekit.judging.pool import PoolSettings, default_num_slots  # noqa: PLC0415
+    from coursekit.judging.slot import Limits  # noqa: PLC0415
+
+    course = find_course(root, folder)
+    sources = build_sources(root, select_labs(root, names))
+    staged = stage(course, sources, students, sandbox)
+    if not staged:
+        raise CourseKitError("there is nothing to grade: run `coursekit course collect` first.")
+    limits = Limits(wall_s=limit_s, memory_gb=memory_gb)
+    settings = PoolSettings(num_slots or default_num_slots(), sandbox, image, limits)
+    console = Console()
+    graded = _grade(course, staged, settings, console, again=again)
+    print_report(graded, console)
+    console.print(f"report: {write_report(course, graded)}", highlight=False, soft_wrap=True)
+    if any(one.verdict.fault for one in graded):
+        sys.exit(NOT_CLEAN)
+
+
+def _grade(
+    course: Course, staged: list[Staged], settings: PoolSettings, console: Console, *, again: bool
+) -> list[Graded]:
+    """Grade with a line for each hand-in, and a bar where there is a terminal."""
+    from coursekit.course.grade import grade_all  # noqa: PLC0415  # as above
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    done = []
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("hand-ins", total=len(staged))
+        with closing(grade_all(course, staged, settings, again=again)) as stream:
+            for graded in stream:
+                done.append(graded)
+                progress.update(task, advance=1)
+                console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
+    return sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
+
+
+def _line(graded: Graded) -> str:
+    verdict = graded.verdict
+    name = f"{verdict.student} {verdict.lab}:"
+    if verdict.fault:
+        return f"{name} needs another run: {verdict.fault}"
+    how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
+    flags = f", {len(verdict.flags)} flags" if verdict.flags else ""
+    return f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})"
