@@ -113,18 +113,23 @@ def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples
         require(np.array_equal(found, wanted), f"rank {rank} trains on other pictures than it was given")
 
 
+def check_begins(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
+    """The weights begin at starts that ranks were given."""
+    starts = np.array([secret["starts"][round_number] for secret in secrets])
+    for rank, bias in enumerate(steps.bias[:, 0]):
+        gap = float(np.abs(starts - bias).max(axis=1).min())
+        require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
+
+
 def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_step: int = LAST_STEP) -> None:
     """The weights begin at the starts that the ranks were given, and the steps up to `last_step` follow from them.
 
     Each step may go on from the weights of any rank: that is a broadcast.
     Whether ranks use the mean of the gradients or their own is another property.
     """
-    starts = np.array([secret["starts"][round_number] for secret in secrets])
-    for rank, bias in enumerate(steps.bias[:, 0]):
-        gap = float(np.abs(starts - bias).max(axis=1).min())
-        require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
+    check_begins(steps, secrets, round_number)
     gradients = steps.gradients()
-    moves = np.zeros_like(starts, dtype=float)
+    moves = np.zeros_like(steps.bias[:, 0])
     for step in range(min(last_step, steps.num_steps - 1)):
         before, after = steps.bias[:, step], steps.bias[:, step + 1]
         found = [_move(new, before, moves, gradients[:, step]) for new in after]

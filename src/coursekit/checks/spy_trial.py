@@ -62,7 +62,7 @@ class Trial:
 
 
 def try_on_ranks(
-    driver: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 30.0, secrets: Secrets
+    driver: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 45.0, secrets: Secrets
 ) -> Trial:
     """Run a driver on real ranks with Horovod; an error of the answer becomes `Trial.error`, for every property."""
     try:
