@@ -21,7 +21,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.trial import CODED, CODED_SAMPLES_PER_RANK, FIRST_STEP, NUM_EPOCHS, RATE, UNIT
+from coursekit.checks.trial import CODED, CODED_SAMPLES_PER_RANK, FIRST_STEP, NUM_EPOCHS, RATE, START, UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,7 @@ Array = np.ndarray[Any, Any]
 
 ROUNDING = 0.3
 SAME_PLACE = 1e-5  # float32 rounding
+NEAR_START = 0.06  # two steps of an optimiser that keeps a rate of 0.01 although it is told zero
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
 SAME_RATE = 4e-3
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
@@ -134,8 +135,9 @@ def _is_start_of_a_rank(trial: Trial) -> bool:
     """Whether the ranks stand together where the variables of one of them started in the training apart."""
     gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
     points = trial.histories["apart"][0, : FIRST_STEP + 1][gaps < SAME_PLACE]
-    distances = np.abs(points[:, np.newaxis, :, np.newaxis] - trial.inputs.starts[np.newaxis, :, np.newaxis, :])
-    return bool((distances.min(axis=3) < SAME_PLACE).all(axis=2).any())
+    starts = np.concatenate([trial.inputs.starts, trial.inputs.starts[:, ::-1]])  # slope first, or offset first
+    distances = np.abs(points[:, np.newaxis] - starts)
+    return bool((distances < NEAR_START * START).all(axis=2).any())
 
 
 def _require_motion(trial: Trial) -> None:

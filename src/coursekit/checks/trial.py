@@ -43,7 +43,8 @@ MIN_NUM_STEPS = FIRST_STEP + 3  # two updates that can be compared, and the last
 CODED_SAMPLES_PER_RANK = {1: 8, 2: 2, 3: 1}
 CODED = ("coded 1", "coded 2", "coded 3")
 NUM_REAL_SAMPLES = 6  # so few that all ways to divide them among the ranks can be tried
-NUM_STARTS = 8  # two are enough, unless an answer makes variables besides slope and offset
+NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
+START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
 MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 
@@ -121,12 +122,13 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     blocks = num_coded * np.arange(num_ranks)[:, np.newaxis]
     x = rng.uniform(-0.5, 0.5, NUM_REAL_SAMPLES).astype(np.float32)
     noise = rng.uniform(-1, 1, (num_ranks, NUM_REAL_SAMPLES))
+    signs = rng.choice([-1, 1], (num_ranks, NUM_STARTS))
     return Inputs(
         constants=_draw_constants(num_ranks, rng),
         bits={name: rng.permuted(blocks + np.arange(num_coded), axis=1) for name in CODED},
         x=x,
         y=(2 * x + noise).astype(np.float32),
-        starts=rng.normal(size=(num_ranks, NUM_STARTS)).astype(np.float32),
+        starts=(signs * rng.uniform(START / 3, START, signs.shape)).astype(np.float32),
     )
 
 
