@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 60
+TIMEOUT_S = 240
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # The ordinary account may not be able to read the environment; any Python can build walls.
 PYTHONS = {"own": [sys.executable], "ordinary": [*NOBODY, "/usr/bin/python3"]}

@@ -108,8 +108,9 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
         held.release()
         return
     os.close(tell)
-    said = os.read(listen, 1000)
+    said = os.read(listen, len(_READY))  # no more: the status may follow at once
     if said != _READY:
+        said += os.read(listen, 1000)
         os.waitpid(first, 0)
         os.close(listen)
         _remove(folder)
@@ -156,11 +157,16 @@ def _first_process(allowance: Allowance, tell: int, held: HeldSignals) -> None:
         system.set_dumpable(False)
         # Fails if the waiter was gone before this process was bound to end with it.
         os.write(tell, _READY)
-        pid = os.fork()
     except BaseException as error:  # noqa: BLE001  # the waiter tells it
         with suppress(OSError):
             os.write(tell, f"{error}".encode()[:1000])
         os._exit(_OUR_FAULT)
+    pid = -1
+    try:
+        pid = os.fork()
+    finally:
+        if pid < 0:
+            os._exit(_OUR_FAULT)  # the waiter hears no status, and ends as this process does
     if pid == 0:
         os.close(tell)
         return

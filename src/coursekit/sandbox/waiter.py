@@ -41,13 +41,14 @@ class HeldSignals:
 def wait_for(pid: int) -> int:
     """Return the wait status of a child, after burying it and every orphan; pass signals on meanwhile."""
     while True:
+        # Look before listening: `forget_handlers` has dropped what the kernel told of children that ended before.
+        for ended, status in _ended_children():
+            if ended == pid:
+                return status
         heard = signal.sigwait(_HEARD)
         if heard != signal.SIGCHLD:
             with suppress(ProcessLookupError):
                 os.kill(pid, heard)
-        for ended, status in _ended_children():
-            if ended == pid:
-                return status
 
 
 def _ended_children() -> Iterable[tuple[int, int]]:
