@@ -13,6 +13,7 @@ from coursekit.checks.on_ranks import Answer
 from coursekit.grading.cell_score import CellScore
 from coursekit.grading.concerned import names_of
 from coursekit.judging.elsewhere import Sandboxed
+from coursekit.judging.plain_text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -67,7 +68,7 @@ class _Judge:
         try:
             exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
         except Exception as error:  # noqa: BLE001  # a test fails by any exception
-            message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH]
+            message = plain_text(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
             self.failed.update(dict.fromkeys(names.bound, message))
             return message
         return ""

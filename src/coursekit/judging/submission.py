@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from coursekit.judging.conversation import Fault, Live, Recorded
 from coursekit.judging.judge import judge, quote_cells
+from coursekit.judging.plain_text import plain_text
+from coursekit.judging.signs import signs_of, signs_of_run
 from coursekit.judging.verdict import Flag, Verdict
 from coursekit.judging.work import cells_to_run
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # What the shell's process did, and not an exception of a cell's.
-PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError"})
+PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddReply"})
 
 
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
@@ -42,7 +44,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
             conversation = Live(running, slot.limits.wall_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
             judge(program, conversation, entropy, left_out)
-        flags += running.flags()
+        flags += (*signs_of_run(conversation.exchanges[1:]), *running.flags())
         # Only now, with the whole run dead, the verdict that counts.
         recorded = Recorded(conversation.exchanges[1:])
         scores = judge(program, recorded, entropy, left_out)
@@ -53,7 +55,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         lab=work.lab,
         student=work.student,
         scores=scores,
-        flags=(*work.flags, *flags),
+        flags=(*work.flags, *signs_of(work), *flags),
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
         peak_memory_gb=peak_gb,
@@ -74,4 +76,4 @@ def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) 
         for cell in reply["cells"]
         if cell["error"] and cell["error"][0] in PROCESS_ERRORS
     ]
-    return {cell["name"]: cell["output"] for cell in reply["cells"] if cell["output"]}, flags
+    return {cell["name"]: plain_text(cell["output"]) for cell in reply["cells"] if cell["output"]}, flags

@@ -1,0 +1,96 @@
+"""What the source and the run of a submission show of an attempt: a hint for the instructor, never a verdict."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coursekit.inside import wire
+from coursekit.judging.verdict import Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from coursekit.judging.conversation import Exchange
+    from coursekit.judging.work import Work
+
+PROGRAM = Path(__file__).with_name("source_signs.py")
+TIMEOUT_S = 20.0
+MAX_CPU_S = 10
+MAX_MEMORY_BYTES = 1 << 30
+NUM_SHOWN = 5  # places of one kind
+# What a process did instead of returning plain data, by the name of its error.
+ODD_ERRORS = {
+    "NotPlainError": "odd result",
+    "OutputError": "OutputError",
+    "ProcessEnded": "ProcessEnded",
+    "TimeoutError": "TimeoutError",
+    "SystemExit": "process",
+}
+
+
+def signs_of(work: Work) -> tuple[Flag, ...]:
+    """Return one flag for each kind of thing that honest answers do not need, with the places.
+
+    The source is parsed, in a process of its own, and never run.
+    """
+    cells = [*work.answers.items(), *((f"{name or 'top'} (added)", source) for name, source in work.extra)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(PROGRAM)],
+            input=json.dumps(cells),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=TIMEOUT_S,
+            env={},
+            preexec_fn=_limit,  # it calls the kernel only
+        )
+    except (subprocess.SubprocessError, OSError):
+        return (Flag("unreadable", "A cell is written so that Python's parser fails on it."),)
+    places: dict[str, list[str]] = {}
+    for kind, what, name, line in json.loads(done.stdout):
+        places.setdefault(kind, []).append(f"{what} (cell {name}, line {line})")
+    return tuple(Flag(kind, f"In the source: {_shown(found)}.") for kind, found in sorted(places.items()))
+
+
+def signs_of_run(exchanges: Iterable[Exchange]) -> tuple[Flag, ...]:
+    """Return one flag for each odd kind of reply to the judge: no plain data, a process that ended, too much."""
+    found: dict[str, list[str]] = {}
+    for exchange in exchanges:
+        for kind, text in _errors(wire.loads(exchange.reply)):
+            if kind in ODD_ERRORS:
+                found.setdefault(ODD_ERRORS[kind], []).append(text)
+    return tuple(
+        Flag(kind, f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}.")
+        for kind, texts in found.items()
+    )
+
+
+def _errors(reply: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the errors in a reply of the launcher's."""
+    if "error" in reply:
+        yield tuple(reply["error"])
+    for _, _, kind, text, _ in reply.get("reports", ()):
+        yield kind, text
+    told = {report[0] for report in reply.get("reports", ())}
+    for rank, code in dict(reply.get("exit_codes", {})).items():
+        # Ranks whose peer has failed are killed by the kit.
+        if rank not in told and code != -signal.SIGKILL:
+            yield "ProcessEnded", f"rank {rank} ended with {code}"
+
+
+def _shown(found: list[str]) -> str:
+    more = f" and {len(found) - NUM_SHOWN} more" if len(found) > NUM_SHOWN else ""
+    return ascii(", ".join(found[:NUM_SHOWN]) + more)[1:-1]
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
