@@ -25,8 +25,9 @@ from .conftest import NAME, ROSTER, later, verdict
 
 SERVER_S = 60
 ACCOUNT = "postgres"
+PROGRAMS = ("initdb", "pg_ctl")
 pytestmark = [
-    pytest.mark.needs("initdb", "pg_ctl"),
+    pytest.mark.needs(*PROGRAMS),
     # nbgrader's own habits with its database.
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]

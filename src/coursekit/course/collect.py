@@ -138,7 +138,9 @@ def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     write_choice(
         folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
     )
-    return Collected(student, lab, len(versions) - len(before), changed, (*lines, *hand_in.notes))
+    return Collected(
+        student, lab, len(versions) - len(before), changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs))
+    )
 
 
 def _choose(

@@ -72,13 +72,12 @@ def course_config(folder: Path, root: Path) -> Config:
 
     config.LateSubmissionPlugin.penalty_method = settings.late_penalty
 
-    # What a student wrote into a text cell must not run in the browser of whoever grades it.
+    # What a student wrote into a text cell must not run in the browser of whoever grades it, in formgrader as in pages.
     config.SanitizeHTML.enabled = True
-    config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks"]
+    config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks", "nbconvert.preprocessors.sanitize.SanitizeHTML"]
     config.GenerateFeedback.preprocessors = [
         f"{PREPROCESSORS}.ShowToStudents",
         "nbgrader.preprocessors.GetGrades",
-        "nbconvert.preprocessors.sanitize.SanitizeHTML",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     return config

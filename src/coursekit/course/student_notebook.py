@@ -111,13 +111,13 @@ def _cell(cell: object) -> StudentCell:
     # Half of a surrogate pair cannot be written to any file.
     source = source.encode("utf-8", "replace").decode()
     marks = _table(_table(cell, "metadata"), "nbgrader")
-    solution = marks.get("solution")
+    solution, points = marks.get("solution"), marks.get("points")
     return StudentCell(
         cell_type=_text(cell, "cell_type"),
         source=source,
         grade_id=_text(marks, "grade_id"),
         cell_id=_text(cell, "id"),
-        points=marks.get("points"),
+        points=points if isinstance(points, (str, float, bool, type(None))) else type(points).__name__,
         is_answer=solution if isinstance(solution, bool) else None,
     )
 
