@@ -14,8 +14,8 @@ from coursekit.checks.on_ranks import run_here
 from coursekit.checks.spy_trial import (
     SMALLEST_GAP,
     check_rates,
+    check_same_weights,
     check_samples,
-    check_start,
     rates,
     steps_of,
     try_on_ranks,
@@ -64,7 +64,7 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         private=told,
     )
     before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
-    check_start(before, told)
+    check_follows(before, told)
     check_sent(before.samples, told)
     check_sent(after.samples, told, NUM_STEPS_AFTER * BATCH_SIZE)
     saved = before.bias[0, -1]
@@ -179,9 +179,10 @@ def check_training(trial: Trial) -> None:
         f"each rank made {steps.num_steps} steps in 2 epochs; with its share of {NUM_SAMPLES} pictures "
         f"and batches of 2 it needs {2 * num_steps}",
     )
-    check_start(steps, trial.secrets)
+    check_same_weights(steps)
     check_samples(steps, trial.secrets)
     check_rates(rates(steps), expected_rates(trial.num_ranks)[2:-1], trial.num_ranks)
+    check_follows(steps, trial.secrets)
     for rank, result in enumerate(results):
         for name in ("history", "validation", "num_steps"):
             require(name in result, f"the result of rank {rank} has no entry {name!r}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from coursekit.checks import spy_math
 from coursekit.checks.check import CheckError, describe, require
-from coursekit.checks.knowledge import batches_in_files, check_follows, places_in_files
+from coursekit.checks.knowledge import batches_in_files, places_in_files
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.drivers.calls import with_horovod
@@ -214,12 +214,6 @@ def check_rates(found: Array, expected: Array, num_ranks: int) -> None:
         f"rank {rank} makes a step with the learning rate {found[rank, step]:.4g}, "
         f"where it should be {expected[step]:.4g}{hint}",
     )
-
-
-def check_start(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
-    """All ranks have the same weights from step 2 on, and these follow from the start of one of them."""
-    check_same_weights(steps)
-    check_follows(steps, secrets, round_number)
 
 
 def owners_in_files(steps: Steps, secrets: Secrets) -> dict[int, list[int]]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.estimator_runs import SAMPLES_PER_FILE
-from coursekit.checks.knowledge import secrets
+from coursekit.checks.knowledge import check_follows, secrets
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_rates, check_start, owners_in_files, rates, steps_of, try_on_ranks
+from coursekit.checks.spy_trial import check_rates, check_same_weights, owners_in_files, rates, steps_of, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import call
 from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE
@@ -68,8 +68,9 @@ def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) ->
 def check_together(trial: Trial) -> None:
     """The workers are one training: same weights, averaged gradients, shards of their own."""
     steps = steps_of(trial.of_ranks())
-    check_start(steps, trial.secrets)
+    check_same_weights(steps)
     rates(steps)
+    check_follows(steps, trial.secrets)
     used = owners_in_files(steps, trial.secrets)
     check_owners({sample: by for sample, by in used.items() if by}, trial.num_ranks)
 
