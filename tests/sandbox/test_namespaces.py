@@ -198,6 +198,24 @@ def test_the_waiter_ends_as_the_process_does(wall):
     assert wall.run(end) == [[0, 1, 77, 255], signals]
 
 
+def test_a_short_life_is_not_missed(wall):
+    """A hundred processes that end at once: each waiter notices, and ends with the right code."""
+
+    def end_at_once():
+        import os
+
+        from inside import start
+
+        def code_of(code):
+            pid, said = start(lambda tell: code)
+            said.close()
+            return os.WEXITSTATUS(os.waitpid(pid, 0)[1])
+
+        return [code_of(number % 3) for number in range(100)]
+
+    assert wall.run(end_at_once) == [number % 3 for number in range(100)]
+
+
 def test_signals_are_passed_on(wall):
     """What asks for stack traces or for the end reaches the process, with its own handlers in place."""
 
