@@ -3,7 +3,7 @@
 # verdict = "wrong"
 #
 # [fails]
-# input-modes-tests = ["shuffle the records"]
+# input-modes-tests = ["shuffle"]
 # ///
 
 # %% role="answer" id="input-fn"
