@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import stat
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -141,3 +143,37 @@ def test_the_database_is_one_setting(tmp_path):
     assert database_url(tmp_path, "") == f"sqlite:///{tmp_path}/gradebook.db"
     assert database_url(tmp_path, "postgresql://u@h/d") == "postgresql+psycopg://u@h/d"
     assert database_url(tmp_path, "sqlite:////x.db") == "sqlite:////x.db"
+
+
+def test_a_driver_that_is_missing_is_named(course, monkeypatch):
+    """A course on a server says what to install."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text().replace('database = ""', 'database = "postgresql://host/course"'))
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    on_server = find_course(course.root, course.folder)
+    with (
+        pytest.raises(CourseKitError, match=r"install it with `pip install 'coursekit\[postgresql\]'`"),
+        on_server.gradebook(),
+    ):
+        pass
+
+
+def test_the_verb_finds_nbgraders_helpers_by_itself(checkout, tmp_path):
+    """Started by its path, without an activated environment: nbgrader starts alembic by its bare name."""
+    roster = tmp_path / "roster.csv"
+    roster.write_text(ROSTER)
+    words = ["course", "init", str(tmp_path / "event"), "--name", "dl", "--roster", str(roster)]
+    done = subprocess.run(
+        [sys.executable, "-m", "coursekit", *words],
+        env={"PATH": "/usr/bin:/bin", "COURSEKIT_ROOT": str(checkout), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    names = ("course.toml", "nbgrader_config.py", "student/nbgrader_config.py", "roster.csv")
+    assert done.stdout.splitlines() == [
+        *(f"written  {tmp_path}/event/{name}" for name in names),
+        "2 students, 2 of them new; 2 labs",
+    ]

@@ -72,7 +72,12 @@ class Course:
         settings = self.config.CourseDirectory
         try:
             gradebook = Gradebook(settings.db_url, settings.course_id)
-        except (OperationalError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError:
+            raise CourseKitError(
+                f"{self.folder.name}/{SETTINGS} names a PostgreSQL server, and its driver is not installed: "
+                "install it with `pip install 'coursekit[postgresql]'`."
+            ) from None
+        except OperationalError as error:
             reason = str(error).partition("\n")[0]
             raise CourseKitError(
                 f"the gradebook cannot be opened ({reason}): start its server, "

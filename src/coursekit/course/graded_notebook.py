@@ -63,7 +63,8 @@ def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cell
     answers = [cell for cell in notebook.cells if is_solution(cell)]
     manual = {name_of(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
     comments = {name_of(cell): NO_RESPONSE if _untouched(cell) else None for cell in answers}
-    _add_flags(notebook, [asdict(flag) for flag in (*hand_in.flags, *cells.flags, *verdict.flags)])
+    flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
+    _add_flags(notebook, [asdict(flag) for flag in flags])
     notebook.cells = _with_extra(notebook.cells, cells)
 
     files = {}

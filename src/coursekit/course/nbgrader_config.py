@@ -30,8 +30,8 @@ from coursekit.course.nbgrader_config import course_config
 c = get_config()  # noqa: F821 - traitlets puts it here
 c.merge(course_config(Path(__file__).parent, root=Path({root!r})))
 
-# Settings of your own follow here, such as:
-# c.Exchange.timezone = "Europe/Berlin"
+# Settings of your own follow here, such as, where hand-ins do not come under their students' own accounts:
+# c.ExchangeCollect.check_owner = False
 '''
 
 STUDENT_TEMPLATE = '''\
