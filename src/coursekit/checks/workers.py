@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,20 +47,11 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
         )
 
 
-def free_hosts(num_hosts: int) -> list[str]:
-    """Return addresses on this machine with ports that are free now."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(num_hosts)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
-
-
 def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> Trial:
     """Train a spy with the answer's strategy on real worker processes."""
     told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    use, hosts = estimator_ranks.use_strategy, free_hosts(num_ranks)
-    return try_on_ranks(use, train_with_strategy, hosts, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
+    use = estimator_ranks.use_strategy
+    return try_on_ranks(use, train_with_strategy, num_ranks, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
 
 
 def check_together(trial: Trial) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,13 +191,31 @@ def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
     return {"result": result, "sights": list(sights)}
 
 
-def use_strategy(train_with_strategy: Callable[..., Any], hosts: Sequence[str]) -> list[spy.Sight]:
+def free_host() -> str:
+    """Return an address on this machine with a port that is free now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{one.getsockname()[1]}"
+
+
+def hosts_of_all(num_ranks: int) -> list[str]:
+    """Return an address of each rank; they tell each other by files, as TensorFlow must not compute anything yet."""
+    shared = places.here().shared
+    part = shared / f"host-{rank()}.part"
+    part.write_text(free_host())
+    part.rename(shared / f"host-{rank()}")
+    paths = [shared / f"host-{number}" for number in range(num_ranks)]
+    while not all(path.exists() for path in paths):
+        time.sleep(0.01)
+    return [path.read_text() for path in paths]
+
+
+def use_strategy(train_with_strategy: Callable[..., Any], num_ranks: int) -> list[spy.Sight]:
     """Train with the answer's strategy on this worker; return what its spy saw."""
     _quiet()
+    hosts = hosts_of_all(num_ranks)
     files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
-    os.environ["TF_CONFIG"] = json.dumps(
-        {"cluster": {"worker": list(hosts)}, "task": {"type": "worker", "index": rank()}}
-    )
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))
     sights = spy.watch()
     train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=TRAIN_BATCH_SIZE))
