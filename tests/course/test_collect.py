@@ -105,6 +105,19 @@ def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
     assert graded(course) == answer(2)["mean"]
 
 
+def test_of_late_ones_the_good_one_counts(course, hand_in, due):
+    """When nothing came in time, a damaged later one still replaces no good one."""
+    due(later(1))
+    hand_in(answers=answer(1), at=later(2))
+    hand_in(notebook="{", at=later(3))
+    assert lines(course) == (
+        "2 versions were handed in; the one of 2026-11-16 14:00:00 UTC is graded",
+        "the later one of 2026-11-16 15:00:00 UTC cannot be graded: kept, not graded",
+        "late by 1 h 00 min",
+    )
+    assert graded(course) == answer(1)["mean"]
+
+
 # nbgrader's own habits with its database.
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_an_extension_of_formgrader_counts(course, hand_in, due):
