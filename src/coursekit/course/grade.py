@@ -1,24 +1,26 @@
 """Grade hand-ins: each one staged, judged or taken from what was judged before, and recorded; nothing is lost between.
 
 A verdict is written down as soon as it is there, under the digest of all that it depends on, and then recorded.
-Killed at any moment, a second call takes up what was written, and records what was not: recording twice changes nothing.
+Killed at any moment, a second call takes up what was written and records what was not; recording twice changes nothing.
 """
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coursekit.course.hand_ins import find_hand_ins, staged_cells
 from coursekit.course.record import record
 from coursekit.course.safe_files import write_file
+from coursekit.errors import CourseKitError
 from coursekit.judging.key import key_of
 from coursekit.judging.pool import Job, judge_all
 from coursekit.judging.verdict import Verdict
 from coursekit.judging.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coursekit.course.folder import Course
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from coursekit.judging.verdict import Flag
 
 VERDICTS = "verdicts"
-READABLE = 0o444
+PRIVATE_MODE = 0o700  # students pass through the course folder
+JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Graded:
 
     Attributes:
         hand_in: what the student handed in.
-        verdict: what the judge decided; with a fault when it needs another run.
+        verdict: what the judge decided, with all flags; with a fault when it needs another run;
+            without scores when there was nothing to grade.
         notes: what the report says of the hand-in.
         is_cached: whether it had been judged before.
         changed: whether the gradebook changed.
@@ -47,6 +51,13 @@ class Graded:
     notes: tuple[str, ...] = ()
     is_cached: bool = False
     changed: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """What became of it: `JUDGED`, `AS_BEFORE`, `EMPTY` or `FAULT`."""
+        if self.verdict.fault:
+            return FAULT
+        return EMPTY if not self.verdict.scores else AS_BEFORE if self.is_cached else JUDGED
 
 
 @dataclass(frozen=True)
@@ -65,32 +76,40 @@ class Staged:
     notes: tuple[str, ...]
     flags: tuple[Flag, ...]
 
-    def graded(self, verdict: Verdict) -> Graded:
-        """Return this hand-in with a verdict on its answers, whoever gave them."""
-        student, flags = self.hand_in.student, (*self.flags, *verdict.flags)
-        return Graded(self.hand_in, replace(verdict, student=student, flags=flags), self.notes)
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no answer to judge: as with nbgrader that is missing work, and not a 0."""
+        return not self.job.work.answers
 
 
-def stage(course: Course, sources: Mapping[str, Path], students: Collection[str], sandbox: str) -> list[Staged]:
-    """Take the answers out of every hand-in of these labs; a hand-in without a notebook has none.
+def stage(
+    course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
+) -> list[Staged]:
+    """Take the answers out of every hand-in of these labs.
 
     Args:
         course: the course.
         sources: by lab, its notebook with hidden tests.
         students: only these; all when empty.
-        sandbox: what will stand around the run.
+        settings: how they will be judged: a verdict depends on the limits, too.
     """
+    around = f"{settings.sandbox} {settings.limits}"
     return [
-        _stage(course, hand_in, sources[hand_in.lab], sandbox) for hand_in in find_hand_ins(course, sources, students)
+        _stage(course, hand_in, sources[hand_in.lab], around) for hand_in in find_hand_ins(course, sources, students)
     ]
 
 
-def _stage(course: Course, hand_in: HandIn, source: Path, sandbox: str) -> Staged:
+def _stage(course: Course, hand_in: HandIn, source: Path, around: str) -> Staged:
     cells = staged_cells(hand_in, course.released(hand_in.lab))
     extra = tuple((after, text) for after, text in cells.extra)
     work = Work(hand_in.lab, hand_in.student, dict(cells.answers), extra)
     flags = (*hand_in.flags, *cells.flags)
-    return Staged(hand_in, Job(source, work, key_of(work, source, sandbox)), (*hand_in.notes, *cells.notes), flags)
+    return Staged(hand_in, Job(source, work, key_of(work, source, around)), (*hand_in.notes, *cells.notes), flags)
+
+
+def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -> list[Staged]:
+    """Return the hand-ins that must run: those whose verdict is not written down yet."""
+    return [one for one in staged if not one.is_empty and (again or load_verdict(course, one.job.key) is None)]
 
 
 def grade_all(
@@ -99,8 +118,8 @@ def grade_all(
     settings: PoolSettings,
     *,
     again: bool = False,
-    judge: Callable[[Sequence[Job], PoolSettings], Iterator[Verdict]] = judge_all,
-) -> Iterator[Graded]:
+    judge: Callable[[Sequence[Job], PoolSettings], Generator[Verdict, None, None]] = judge_all,
+) -> Generator[Graded, None, None]:
     """Judge hand-ins, write each verdict down, record it, and yield it.
 
     Args:
@@ -109,28 +128,47 @@ def grade_all(
         settings: how to judge.
         again: judge also what was judged before.
         judge: who judges; here or in a Slurm job.
+
+    Raises:
+        CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
     """
     waiting: dict[str, list[Staged]] = {}
+    for one in to_judge(course, staged, again=again):
+        waiting.setdefault(one.job.key, []).append(one)
     for one in staged:
-        known = None if again else load_verdict(course, one.job.key)
-        if known:
-            yield replace(_recorded(course, one.graded(known)), is_cached=True)
-        else:
-            waiting.setdefault(one.job.key, []).append(one)
-    for verdict in judge([group[0].job for group in waiting.values()], settings):
-        if not verdict.fault:
-            save_verdict(course, verdict)
-        for one in waiting[verdict.key]:
-            yield _recorded(course, one.graded(verdict))
+        if one.is_empty:
+            yield Graded(one.hand_in, _nothing(one, settings), one.notes)
+        elif one.job.key not in waiting:
+            verdict = load_verdict(course, one.job.key)
+            if verdict:
+                yield replace(_recorded(course, one, verdict), is_cached=True)
+    if not waiting:
+        return
+    with closing(judge([group[0].job for group in waiting.values()], settings)) as verdicts:
+        for verdict in verdicts:
+            if not verdict.fault:
+                save_verdict(course, verdict)
+            for one in waiting[verdict.key]:
+                yield _recorded(course, one, verdict)
 
 
-def _recorded(course: Course, graded: Graded) -> Graded:
-    return replace(graded, changed=record(course, graded.verdict, graded.hand_in))
+def _nothing(one: Staged, settings: PoolSettings) -> Verdict:
+    return Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags, sandbox=settings.sandbox)
+
+
+def _recorded(course: Course, one: Staged, verdict: Verdict) -> Graded:
+    """Record a verdict on a student's answers, whoever else gave them too."""
+    own = replace(verdict, student=one.hand_in.student)
+    with clear_failures(course):
+        changed = record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
+    return Graded(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, changed=changed)
 
 
 def save_verdict(course: Course, verdict: Verdict) -> None:
     """Write a verdict down, whole or not at all."""
-    write_file(_path(course, verdict.key), verdict.dumps().encode(), READABLE)
+    with clear_failures(course):
+        (course.folder / VERDICTS).mkdir(mode=PRIVATE_MODE, exist_ok=True)
+        write_file(_path(course, verdict.key), verdict.dumps().encode())
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:
@@ -143,3 +181,19 @@ def load_verdict(course: Course, key: str) -> Verdict | None:
 
 def _path(course: Course, key: str) -> Path:
     return course.folder / VERDICTS / key[:2] / f"{key}.json"
+
+
+@contextmanager
+def clear_failures(course: Course) -> Iterator[None]:
+    """Turn a full disk or a lost database into a sentence."""
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as nbgrader, heavy
+
+    after = "then run `coursekit grade` again: what was judged is kept"
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise CourseKitError(f"{course.folder} cannot be written ({reason}): mend that, {after}.") from None
+    except DBAPIError as error:
+        reason = str(error.orig).strip().partition("\n")[0]
+        raise CourseKitError(f"the gradebook's database failed ({reason}): mend that, {after}.") from None

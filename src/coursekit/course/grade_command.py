@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,8 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coursekit.errors import CourseKitError
+from coursekit.judging.plain_text import plain_text
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
+from coursekit.running.signals import StopSignals
 from coursekit.sandbox.walls import SANDBOXES, require_sandbox
 
 if TYPE_CHECKING:
@@ -51,28 +54,41 @@ def grade(  # noqa: PLR0913  # one for each option
     Killed at any moment, a second call goes on where the first one was; what has not changed is not judged again.
     """
     root = find_root()
-    require_sandbox(sandbox, image)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.building.build import build_sources  # noqa: PLC0415
     from coursekit.course.folder import find_course  # noqa: PLC0415
-    from coursekit.course.grade import stage  # noqa: PLC0415
+    from coursekit.course.grade import clear_failures, stage, to_judge  # noqa: PLC0415
     from coursekit.course.grade_report import print_report, write_report  # noqa: PLC0415
     from coursekit.judging.pool import PoolSettings, default_num_slots  # noqa: PLC0415
     from coursekit.judging.slot import Limits  # noqa: PLC0415
 
     course = find_course(root, folder)
-    sources = build_sources(root, select_labs(root, names))
-    staged = stage(course, sources, students, sandbox)
-    if not staged:
-        raise CourseKitError("there is nothing to grade: run `coursekit course collect` first.")
-    limits = Limits(wall_s=limit_s, memory_gb=memory_gb)
+    limits = Limits(wall_s=limit_s, cell_s=min(limit_s, Limits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(), sandbox, image, limits)
     console = Console()
-    graded = _grade(course, staged, settings, console, again=again)
-    print_report(graded, console)
-    console.print(f"report: {write_report(course, graded)}", highlight=False, soft_wrap=True)
+    stop = StopSignals()
+    try:
+        with stop.handled():
+            staged = stage(course, build_sources(root, select_labs(root, names)), students, settings)
+            if not staged:
+                raise CourseKitError(_nothing(students))
+            if to_judge(course, staged, again=again):  # what was judged before needs no sandbox
+                require_sandbox(sandbox, image)
+            graded = _grade(course, staged, settings, console, again=again)
+            print_report(graded, console)
+            with clear_failures(course):
+                path = write_report(course, graded)
+    except KeyboardInterrupt:
+        click.echo("coursekit: stopped; what was judged is kept, and the next call goes on from there.", err=True)
+        sys.exit(128 + (stop.received or signal.SIGINT))
+    console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+def _nothing(students: tuple[str, ...]) -> str:
+    whose = f" of {', '.join(students)}" if students else ""
+    return f"there is nothing{whose} to grade: run `coursekit course collect` first."
 
 
 def _grade(
@@ -94,10 +110,15 @@ def _grade(
 
 
 def _line(graded: Graded) -> str:
+    """Return what became of one hand-in, as one line."""
+    from coursekit.course.grade import EMPTY  # noqa: PLC0415  # as above
+
     verdict = graded.verdict
     name = f"{verdict.student} {verdict.lab}:"
     if verdict.fault:
-        return f"{name} needs another run: {verdict.fault}"
-    how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
+        return plain_text(f"{name} needs another run: {verdict.fault}").replace("\n", " ")
     flags = f", {len(verdict.flags)} flags" if verdict.flags else ""
-    return f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})"
+    if graded.outcome == EMPTY:
+        return plain_text(f"{name} {'; '.join(graded.notes) or EMPTY}{flags}")
+    how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
+    return plain_text(f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})")

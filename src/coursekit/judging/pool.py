@@ -16,7 +16,7 @@ from coursekit.judging.slot import Limits
 from coursekit.judging.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from coursekit.judging.work import Work
@@ -63,7 +63,7 @@ def default_num_slots() -> int:
     return max(1, len(os.sched_getaffinity(0)))
 
 
-def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Iterator[Verdict]:
+def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict, None, None]:
     """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
 
     A submission whose worker dies is tried again, then gets a verdict with a fault.

@@ -1,0 +1,161 @@
+"""The report of grading: a table for the terminal, one self-contained page and JSON for the instructor alone."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from rich.markup import escape
+from rich.table import Table
+
+from coursekit.course.grade import EMPTY, FAULT, PRIVATE_MODE
+from coursekit.course.grade_figures import describe, draw, properties
+from coursekit.course.safe_files import write_file
+from coursekit.course.times import shown
+from coursekit.judging.plain_text import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from coursekit.course.folder import Course
+    from coursekit.course.grade import Graded
+
+REPORTS = "reports"
+TEMPLATE = "grade_report.html.j2"
+SCHEMA = 1
+NUM_SLOWEST = 5
+NUM_CHARACTERS = 2000  # of what a cell printed
+NO_SANDBOX = "none"
+
+
+def print_report(graded: Sequence[Graded], console: Console) -> None:
+    """Print points, flags and seconds of each student and lab, and what needs somebody's attention.
+
+    Args:
+        graded: sorted by student and lab.
+        console: where to.
+    """
+    console.print(_table(graded))
+    for heading, outcome in (("needs another run", FAULT), (EMPTY, EMPTY)):
+        for one in (one for one in graded if one.outcome == outcome):
+            why = one.verdict.fault or "; ".join(one.notes)
+            line = plain_text(f"{heading}: {one.hand_in.student} {one.hand_in.lab}: {why}").replace("\n", " ")
+            console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if any(one.verdict.sandbox == NO_SANDBOX for one in graded):
+        words = "there was NO SANDBOX: what was handed in ran with your rights."
+        console.print(words, style="bold red", highlight=False)
+    slow = slowest(graded)
+    if slow:
+        words = ", ".join(f"{one.hand_in.student} {one.hand_in.lab} {one.verdict.seconds:.1f} s" for one in slow)
+        console.print(plain_text(f"slowest: {words}"), markup=False, highlight=False, soft_wrap=True)
+    worst = max(properties(graded), key=lambda one: one.num_failed, default=None)
+    if worst and worst.num_failed:
+        num_all = worst.num_passed + worst.num_failed
+        words = f"most often failed: {worst.name} of {worst.lab}, {worst.num_failed} of {num_all}"
+        console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(graded: Sequence[Graded]) -> Table:
+    labs = sorted({one.hand_in.lab for one in graded})
+    table = Table("student", *labs, title="Points, flags, seconds", title_justify="left")
+    for student, group in groupby(graded, key=lambda one: one.hand_in.student):
+        cells = {one.hand_in.lab: _cell(one) for one in group}
+        table.add_row(escape(plain_text(student)), *(cells.get(lab, "") for lab in labs))
+    return table
+
+
+def _cell(one: Graded) -> str:
+    verdict = one.verdict
+    if one.outcome in {FAULT, EMPTY}:
+        return f"[red]{one.outcome}[/]"
+    flags = f" [yellow]{len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}[/]" if verdict.flags else ""
+    return f"{verdict.points:g}/{verdict.max_points:g}{flags} {verdict.seconds:.1f} s"
+
+
+def slowest(graded: Sequence[Graded]) -> list[Graded]:
+    """Return the hand-ins that took longest in this call, the slowest first."""
+    ran = [one for one in graded if not one.is_cached and one.verdict.scores]
+    return sorted(ran, key=lambda one: -one.verdict.seconds)[:NUM_SLOWEST]
+
+
+def write_report(course: Course, graded: Sequence[Graded]) -> Path:
+    """Write a page and a JSON file into the course's `reports/`, each whole or not at all.
+
+    Args:
+        course: the course.
+        graded: sorted by student and lab.
+
+    Returns:
+        The page.
+    """
+    now = datetime.now().astimezone()
+    folder = course.folder / REPORTS
+    folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
+    page = folder / f"grading-{now:%Y-%m-%dT%H-%M-%S}.html"
+    record = to_json(course, graded, now)
+    write_file(page.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
+    write_file(page, render(course, graded, now).encode("utf-8", "replace"))
+    return page
+
+
+def to_json(course: Course, graded: Sequence[Graded], now: datetime) -> dict[str, Any]:
+    """Return the report as JSON values; what cells printed is not among them."""
+    return {
+        "schema": SCHEMA,
+        "course": course.settings.name,
+        "written": now.isoformat(timespec="seconds"),
+        "hand_ins": [_hand_in_to_json(one) for one in graded],
+        "properties": [asdict(one) for one in properties(graded)],
+    }
+
+
+def _hand_in_to_json(one: Graded) -> dict[str, Any]:
+    verdict = {key: value for key, value in asdict(one.verdict).items() if key != "outputs"}
+    timestamp = one.hand_in.timestamp
+    return {
+        **verdict,
+        "outcome": one.outcome,
+        "points": one.verdict.points,
+        "max_points": one.verdict.max_points,
+        "notes": one.notes,
+        "handed_in": timestamp.isoformat() if timestamp else None,
+        "jobs": [asdict(job) for job in one.hand_in.jobs],
+    }
+
+
+def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
+    """Return the page: all text escaped, and without control characters."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: plain_text(value) if isinstance(value, str) else value,
+    )
+    environment.filters.update(shown=shown)
+    by_lab = {lab: list(group) for lab, group in groupby(properties(graded), key=lambda one: one.lab)}
+    return environment.get_template(TEMPLATE).render(
+        course=course.settings.name,
+        written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
+        graded=graded,
+        students=[(name, list(group)) for name, group in groupby(graded, key=lambda one: one.hand_in.student)],
+        labs=sorted({one.hand_in.lab for one in graded}),
+        attention=[one for one in graded if one.outcome in {FAULT, EMPTY}],
+        flagged=[one for one in graded if one.verdict.flags],
+        slowest=slowest(graded),
+        properties=by_lab,
+        pictures={lab: (base64.b64encode(draw(found)).decode(), describe(found)) for lab, found in by_lab.items()},
+        sandboxes=sorted({one.verdict.sandbox for one in graded}),
+        no_sandbox=NO_SANDBOX,
+        special=(FAULT, EMPTY),
+        num_characters=NUM_CHARACTERS,
+    )
