@@ -134,11 +134,13 @@ def status(folder: Path | None) -> None:
     from coursekit.course.status import course_status  # noqa: PLC0415 - as above
     from coursekit.course.times import shown  # noqa: PLC0415 - as above
 
-    table = Table("lab", "released", "due", "collected", "graded", "wait for manual points", "feedback", "mean points")
+    table = Table()
+    for title in ("lab", "released", "due", "handed in", "graded", "to grade by hand", "feedback", "mean points"):
+        table.add_column(title, no_wrap=title in {"lab", "mean points"})
     for lab in course_status(found):
         mean = "" if lab.mean_points is None else f"{lab.mean_points:.1f} / {lab.max_points:g}"
         counts = (lab.num_collected, lab.num_graded, lab.num_waiting, lab.num_feedback)
-        due = shown(lab.due) if lab.due else ""
+        due = shown(lab.due).replace(":00 UTC", " UTC") if lab.due else ""
         table.add_row(lab.lab, "yes" if lab.is_released else "", due, *map(str, counts), mean)
     Console().print(table)
 
