@@ -38,12 +38,12 @@ def test_committed_scripts_are_what_the_sources_make(name):
 
 @every_site
 def test_a_site_has_a_script_for_every_lab_and_pattern(name):
-    """Every lab as a notebook, those with a script twin also as a training, all solutions, JupyterLab if reached."""
+    """Each lab as notebook, with a twin as training, all solutions, grading, and JupyterLab where one reaches it."""
     labs = [lab.name for lab in find_labs(ROOT)]
     trained = [lab for lab in labs if (ROOT / "labs" / lab / "train.py").exists()]
     jupyter = ["jupyter"] if load_site(ROOT, name).jupyter.tunnel else []
 
-    expected = {*labs, *(f"{lab}-train" for lab in trained), "solutions", *jupyter}
+    expected = {*labs, *(f"{lab}-train" for lab in trained), "solutions", "grade", *jupyter}
     assert {path.stem for path in SCRIPTS if path.parent.name == name} == expected
     assert len(trained) == 2
 

@@ -45,8 +45,23 @@ class Shape:
         return self.num_nodes * self.num_tasks_per_node
 
 
+WORDS_OF_RANKS = ("one task per rank, one rank per GPU", "a rank's share of the node")
+STARTS_AGAIN = (
+    Directive("--requeue", "when a node fails, the job starts again"),
+    Directive("--open-mode=append", "and goes on with the same log"),
+)
+AS_ANOTHER_JOB = (Directive("--no-requeue", "what a lost task has not judged is submitted as another job"),)
+
+
 def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
-    job_name: str, partition: Partition, shape: Shape, time_limit_min: int, signal: str, event: Event
+    job_name: str,
+    partition: Partition,
+    shape: Shape,
+    time_limit_min: int,
+    signal: str,
+    event: Event,
+    *,
+    is_grading: bool = False,
 ) -> tuple[Directive, ...]:
     """Return the directives of a job.
 
@@ -57,7 +72,9 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         time_limit_min: its time limit, cut to what the partition allows.
         signal: what its script hears ahead of that limit.
         event: account, reservation and QOS of a workshop.
+        is_grading: whether it judges hand-ins; who follows it submits again what a lost task leaves undone.
     """
+    task, cpus = ("one task", "as many hand-ins at a time") if is_grading else WORDS_OF_RANKS
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
     return (
         Directive(f"--job-name={job_name}"),
@@ -66,13 +83,12 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         *(Directive(line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
         *_of_event(partition, event),
         Directive(f"--nodes={shape.num_nodes}"),
-        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", "one task per rank, one rank per GPU"),
-        Directive(f"--cpus-per-task={partition.num_cpus_per_gpu}", "a rank's share of the node"),
+        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
+        Directive(f"--cpus-per-task={partition.num_cpus_per_gpu}", cpus),
         *_gpus(partition, shape),
         Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
         Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
-        Directive("--requeue", "when a node fails, the job starts again"),
-        Directive("--open-mode=append", "and goes on with the same log"),
+        *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN),
     )
 
 

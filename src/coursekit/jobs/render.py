@@ -27,8 +27,8 @@ JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
 # Patterns by what they belong to: a lab, or the site as a whole.
 LAB_PATTERNS = ("lab", "train")
-SITE_PATTERNS = ("solutions", "jupyter")
-JUPYTER_MIN = 60
+SITE_PATTERNS = ("solutions", "jupyter", "grade")
+JUPYTER_MIN = GRADE_MIN = 60
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
 
 
@@ -65,13 +65,18 @@ class Job:
         """
         return "USR1" if self.pattern == "train" else "TERM"
 
+    @property
+    def is_grading(self) -> bool:
+        """Whether it is the array that judges hand-ins, each task of it on the smallest share of a node."""
+        return self.pattern == "grade"
+
     def shape(self, kind: Partition) -> Shape:
         """Return how much of its partition it asks for.
 
         Raises:
             CourseKitError: no job there may have that many nodes.
         """
-        one_rank = self.lab is not None and self.lab.resources.num_ranks == 1
+        one_rank = self.is_grading or (self.lab is not None and self.lab.resources.num_ranks == 1)
         most = kind.max_num_nodes or kind.num_nodes or self.num_nodes
         if not 0 <= self.num_nodes <= most:
             raise CourseKitError(
@@ -86,7 +91,7 @@ def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str
     labs = find_labs(root)
     jobs = [Job(site, "lab", lab, event=event) for lab in labs]
     jobs += [Job(site, "train", lab, event=event) for lab in labs if has_script(root, lab)]
-    jobs += [Job(site, "solutions", event=event)]
+    jobs += [Job(site, "solutions", event=event), Job(site, "grade", event=event)]
     jobs += [Job(site, "jupyter", event=event)] if site.jupyter.tunnel else []
     return {f"{job.name}{SUFFIX}": render(root, job) for job in jobs}
 
@@ -145,7 +150,10 @@ def render(root: Path, job: Job) -> str:
             script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
             directives=[
                 _line(one)
-                for one in directives(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event)
+                for one in directives(
+                    *(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event),
+                    is_grading=job.is_grading,
+                )
             ],
             modules=(*site.software.modules, *kind.modules),
             account=account(site, kind),
@@ -167,8 +175,8 @@ def _environment(root: Path) -> Environment:
 
 
 def _time_limit_min(root: Path, job: Job) -> int:
-    if job.pattern == "jupyter":
-        return JUPYTER_MIN
+    if job.pattern in {"jupyter", "grade"}:
+        return GRADE_MIN if job.is_grading else JUPYTER_MIN
     return sum(lab.resources.time_limit_min for lab in ([job.lab] if job.lab else find_labs(root)))
 
 

@@ -89,7 +89,7 @@ def read_queue() -> dict[str, JobState]:
     Raises:
         SlurmError: Slurm does not answer.
     """
-    text = call("squeue", f"--user={user()}", "--states=all", "--noheader", f"--format={QUEUE_FORMAT}")
+    text = call("squeue", f"--user={user()}", "--states=all", "--array", "--noheader", f"--format={QUEUE_FORMAT}")
     return dict(_parse_queue_line(line) for line in text.splitlines() if line.count("|") >= QUEUE_FORMAT.count("|"))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 COMMAND_TIMEOUT_S = 60.0
 ANSWER_TIMEOUT_S = 5.0
+GRADE = "grade"  # it needs batches of hand-ins: `coursekit grade --slurm` submits it
 HTTP_OK = 200
 
 COMPLETED = "COMPLETED"
@@ -76,6 +77,7 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
         CourseKitError: the site has none, or a name fits none.
     """
     scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
+    scripts = [path for path in scripts if path.stem != GRADE]
     if not scripts:
         raise CourseKitError(f"{JOBS}/{site}/ has no job scripts: make them with coursekit build.")
     chosen: dict[Path, None] = {}
