@@ -116,7 +116,7 @@ class _Submission:
         told = reply["error"] if "error" in reply else reply["value"]
         if told is not None and not is_words(told):
             told = ["OddReply", "it replied something else than is asked for"]
-        return {"name": cell.name, "error": told, "output": shell.take_output()}
+        return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
 
     def revive_shell(self) -> None:
         """Start a new shell if there was one and it is gone."""
@@ -161,7 +161,7 @@ class _Submission:
     def call(self, request: Request) -> dict[str, Any]:
         """Call a driver in the shell; return its value or its error, and what was printed."""
         reply = self._ask({"op": "call", "call": request["call"]}, request["timeout_s"])
-        return {**reply, "output": self._output_of_shell()}
+        return {**reply, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
 
     def launch(self, request: Request) -> dict[str, Any]:
         """Call a driver on ranks; return what became of them, as `coursekit.ranks.watch.Outcome` has it."""

@@ -44,6 +44,7 @@ def _reply(answer: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> 
     try:
         reply = {"value": answer(request)}
         data = wire.checked(wire.dumps({"number": request["number"], **reply}), wire.MAX_REPLY_BYTES)
+        wire.loads(data)  # as the other side will: functions are refused, and it would wait for another reply
     except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
         reply = {"error": [type(error).__name__, _text(error)]}
         data = wire.dumps({"number": request["number"], **reply})

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 HEADER = struct.Struct("!i")  # as multiprocessing's connections have it
 READ_SIZE = 1 << 16
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
+LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
 MAX_OUTPUT = 256 << 20  # bytes in all; who prints more is ended
 
 
@@ -67,6 +68,7 @@ class ShellProcess:
         self._printed = bytearray()
         self._num_printed = 0
         self._number = 0
+        self.num_odd = 0  # messages that answer no request, or not in the form that is asked for
         self.alive = True
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
@@ -130,14 +132,16 @@ class ShellProcess:
 
     def _end_of_process(self) -> None:
         self._read_output()
-        time.sleep(0.05)  # a process that is ending gets to say how
-        pid, status = os.waitpid(self._pid, os.WNOHANG)
-        if pid:
-            self.alive = False
-            self._channel.close()
-            os.close(self._output)
-            code = os.waitstatus_to_exitcode(status)
-            raise ShellGoneError(signal.Signals(-code).name if code < 0 else f"exit status {code}")
+        deadline = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < deadline:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                self.alive = False
+                self._channel.close()
+                os.close(self._output)
+                code = os.waitstatus_to_exitcode(status)
+                raise ShellGoneError(signal.Signals(-code).name if code < 0 else f"exit status {code}")
+            time.sleep(0.01)
         self._end("its channel was closed")
 
     def _next_reply(self) -> dict[str, Any] | None:
@@ -154,6 +158,7 @@ class ShellProcess:
                 reply = wire.loads(data)
                 if isinstance(reply, dict) and reply.get("number") == self._number and _is_reply(reply):
                     return reply
+            self.num_odd += 1
         return None
 
     def _read_output(self) -> None:

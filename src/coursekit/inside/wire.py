@@ -59,7 +59,7 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
     checked(data, MAX_NUM_BYTES)
     try:
         return _decode(json.loads(data), answers)
-    except (ValueError, TypeError, KeyError, RecursionError, OverflowError, MemoryError) as error:
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError, MemoryError) as error:
         raise NotPlainError(f"no plain data ({type(error).__name__})") from None
 
 
@@ -125,7 +125,7 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
     if isinstance(value, list):
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # half a surrogate pair could be written nowhere
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a pair could be written nowhere
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]
