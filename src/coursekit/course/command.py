@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -134,9 +135,9 @@ def status(folder: Path | None) -> None:
     from coursekit.course.status import course_status  # noqa: PLC0415 - as above
     from coursekit.course.times import shown  # noqa: PLC0415 - as above
 
-    table = Table()
-    for title in ("lab", "released", "due", "handed in", "graded", "to grade by hand", "feedback", "mean points"):
-        table.add_column(title, no_wrap=title in {"lab", "mean points"})
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    for title in ("lab", "released", "due", "handed in", "graded", "to do by hand", "feedback", "mean"):
+        table.add_column(title, no_wrap=title != "due" and " by " not in title)
     for lab in course_status(found):
         mean = "" if lab.mean_points is None else f"{lab.mean_points:.1f} / {lab.max_points:g}"
         counts = (lab.num_collected, lab.num_graded, lab.num_waiting, lab.num_feedback)
