@@ -14,15 +14,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from coursekit.errors import CourseKitError
 from coursekit.judging.plain_text import plain_text
+from coursekit.judging.slurm_options import slurm_judge, slurm_options
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
 from coursekit.running.signals import StopSignals
 from coursekit.sandbox.walls import SANDBOXES, require_sandbox
 
 if TYPE_CHECKING:
-    from coursekit.course.folder import Course
-    from coursekit.course.grade import Graded, Staged
-    from coursekit.judging.pool import PoolSettings
+    from collections.abc import Generator
+
+    from coursekit.course.grade import Graded
+    from coursekit.judging.slurm_options import SlurmWish
 
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
@@ -37,6 +39,7 @@ NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 @click.option("--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one hand-in.")
 @click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="For one hand-in.")
 @click.option("--course", "folder", type=click.Path(file_okay=False, path_type=Path), help="[default: course/]")
+@slurm_options
 def grade(  # noqa: PLR0913  # one for each option
     names: tuple[str, ...],
     *,
@@ -48,6 +51,7 @@ def grade(  # noqa: PLR0913  # one for each option
     limit_s: float,
     memory_gb: float,
     folder: Path | None,
+    slurm: SlurmWish | None,
 ) -> None:
     """Grade what was collected of LABs, or of all: each hand-in runs in a sandbox and is judged outside of it.
 
@@ -57,24 +61,26 @@ def grade(  # noqa: PLR0913  # one for each option
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.building.build import build_sources  # noqa: PLC0415
     from coursekit.course.folder import find_course  # noqa: PLC0415
-    from coursekit.course.grade import clear_failures, stage, to_judge  # noqa: PLC0415
+    from coursekit.course.grade import clear_failures, grade_all, stage, to_judge  # noqa: PLC0415
     from coursekit.course.grade_report import print_report, write_report  # noqa: PLC0415
-    from coursekit.judging.pool import PoolSettings, default_num_slots  # noqa: PLC0415
+    from coursekit.judging.pool import PoolSettings, default_num_slots, judge_all  # noqa: PLC0415
     from coursekit.judging.slot import Limits  # noqa: PLC0415
 
     course = find_course(root, folder)
     limits = Limits(wall_s=limit_s, cell_s=min(limit_s, Limits.cell_s), memory_gb=memory_gb)
-    settings = PoolSettings(num_slots or default_num_slots(), sandbox, image, limits)
+    settings = PoolSettings(num_slots or (0 if slurm else default_num_slots()), sandbox, image, limits)
     console = Console()
+    judge = slurm_judge(slurm, course, console, again=again) if slurm else judge_all
     stop = StopSignals()
     try:
         with stop.handled():
             staged = stage(course, build_sources(root, select_labs(root, names)), students, settings)
             if not staged:
                 raise CourseKitError(_nothing(students))
-            if to_judge(course, staged, again=again):  # what was judged before needs no sandbox
+            if not slurm and to_judge(course, staged, again=again):  # what was judged before needs no sandbox
                 require_sandbox(sandbox, image)
-            graded = _grade(course, staged, settings, console, again=again)
+            stream = grade_all(course, staged, settings, again=again, judge=judge)
+            graded = _grade(stream, len(staged), console)
             print_report(graded, console)
             with clear_failures(course):
                 path = write_report(course, graded)
@@ -91,17 +97,13 @@ def _nothing(students: tuple[str, ...]) -> str:
     return f"there is nothing{whose} to grade: run `coursekit course collect` first."
 
 
-def _grade(
-    course: Course, staged: list[Staged], settings: PoolSettings, console: Console, *, again: bool
-) -> list[Graded]:
+def _grade(stream: Generator[Graded, None, None], num_hand_ins: int, console: Console) -> list[Graded]:
     """Grade with a line for each hand-in, and a bar where there is a terminal."""
-    from coursekit.course.grade import grade_all  # noqa: PLC0415  # as above
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     done = []
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("hand-ins", total=len(staged))
-        with closing(grade_all(course, staged, settings, again=again)) as stream:
+        task = progress.add_task("hand-ins", total=num_hand_ins)
+        with closing(stream):
             for graded in stream:
                 done.append(graded)
                 progress.update(task, advance=1)

@@ -22,7 +22,7 @@ from coursekit.judging.verdict import Verdict
 from coursekit.sandbox.walls import require_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from coursekit.judging.pool import Job, PoolSettings
 
@@ -53,7 +53,7 @@ def num_slots_here() -> int:
     return min(default_num_slots(), int(os.environ.get("SLURM_CPUS_PER_TASK") or default_num_slots()))
 
 
-def _judge(jobs: Sequence[Job], settings: PoolSettings) -> Iterator[Verdict]:
+def _judge(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict, None, None]:
     """Judge, or say of every hand-in why this node cannot."""
     try:
         require_sandbox(settings.sandbox, settings.image)
@@ -62,7 +62,7 @@ def _judge(jobs: Sequence[Job], settings: PoolSettings) -> Iterator[Verdict]:
         for job in jobs:
             yield Verdict(job.work.lab, job.work.student, (), job.work.flags, fault=fault, key=job.key)
         return
-    with closing(judge_all(jobs, settings)) as verdicts:  # type: ignore[type-var]  # a generator
+    with closing(judge_all(jobs, settings)) as verdicts:
         yield from verdicts
 
 

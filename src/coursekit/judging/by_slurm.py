@@ -21,7 +21,7 @@ from coursekit.judging.slurm_array import Array, Watch, batch_size, cancel, why_
 from coursekit.judging.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterator, Sequence
 
     from coursekit.jobs.states import JobState
     from coursekit.judging.pool import Job, PoolSettings
@@ -33,7 +33,7 @@ KEEP_S = 7 * 86400.0  # how long verdicts stay that nobody asks for any more
 
 def judge_by_slurm(
     jobs: Sequence[Job], settings: PoolSettings, array: Array, *, again: bool = False
-) -> Iterator[Verdict]:
+) -> Generator[Verdict, None, None]:
     """Judge submissions on a site's nodes, and yield each verdict when it is there.
 
     Closing the iterator, or Ctrl-C, cancels the array.

@@ -12,12 +12,15 @@ import click
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
+    from rich.console import Console
+
+    from coursekit.course.folder import Course
     from coursekit.judging.pool import Job, PoolSettings
     from coursekit.judging.verdict import Verdict
 
-    Judge = Callable[[Sequence[Job], PoolSettings], Iterator[Verdict]]
+    Judge = Callable[[Sequence[Job], PoolSettings], Generator[Verdict, None, None]]
 
 GRADING = "grading"  # in the course's folder: what arrays and the one who submitted them share
 NUM_TASKS = 4
@@ -66,16 +69,13 @@ def slurm_options(verb: Callable[..., None]) -> Callable[..., None]:
     return with_wish
 
 
-def slurm_judge(
-    wish: SlurmWish, root: Path, course_folder: Path, tell: Callable[[str], None], *, again: bool = False
-) -> Judge:
+def slurm_judge(wish: SlurmWish, course: Course, console: Console, *, again: bool = False) -> Judge:
     """Return what judges as wished, for `coursekit.course.grade.grade_all`.
 
     Args:
         wish: where to judge.
-        root: the course checkout.
-        course_folder: the course's folder, seen by the site's nodes under the same path.
-        tell: takes a sentence for people.
+        course: the course, whose folder the site's nodes see under the same path.
+        console: where to say what becomes of the job.
         again: judge also what an earlier call, killed since, has left verdicts on.
 
     Raises:
@@ -86,7 +86,10 @@ def slurm_judge(
     from coursekit.judging.slurm_array import Array  # noqa: PLC0415
     from coursekit.sites.load import load_site  # noqa: PLC0415
 
-    site = load_site(root, wish.site)
-    array = Array(root, site, course_folder / GRADING, tell, wish.partition, wish.num_tasks, wish.event)
+    def tell(sentence: str) -> None:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+    site, folder = load_site(course.root, wish.site), course.folder / GRADING
+    array = Array(course.root, site, folder, tell, wish.partition, wish.num_tasks, wish.event)
     array.require()
     return functools.partial(judge_by_slurm, array=array, again=again)
