@@ -12,6 +12,7 @@ from coursekit.errors import CourseKitError
 
 COMMANDS = {
     "answers": "coursekit.grading.command:answers",
+    "attacks": "coursekit.attacks.command:attacks",
     "bench": "coursekit.bench.command:bench",
     "build": "coursekit.building.command:build",
     "cancel": "coursekit.jobs.command:cancel",

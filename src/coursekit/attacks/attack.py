@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jupytext
 
-from coursekit.building.text_notebook import FORMAT, MARKER
+from coursekit.building.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.errors import CourseKitError
 
 if sys.version_info >= (3, 11):
@@ -56,7 +56,8 @@ class Attack:
         lab: the lab that is handed in.
         kind: its class, one of `CLASSES`.
         fails: ids of the tests that must give no points; all others must give theirs.
-        flags: kinds of flags that the instructor must see; none at all may be there when this is empty.
+        flags: kinds of flags that the instructor must see, "one|other" for one of two; none may be there when this
+            is empty.
         cells: what is handed in; answers that are not among them are the solution's.
         consequences: ids of tests that may go either way.
         catalogue: numbers of the same attack in lists of attacks.
@@ -126,15 +127,16 @@ def _check(path: Path, values: dict[str, Any]) -> None:
 def _read_cells(path: Path, lines: Sequence[str]) -> tuple[Cell, ...]:
     cells = []
     for cell in jupytext.reads("\n".join(lines), fmt=FORMAT).cells:
-        if not cell.source.strip():
+        source = MAGIC.sub(r"\1\2", cell.source)
+        if not source.strip():
             continue
         role, name, after = (cell.metadata.get(key) for key in ("role", "id", "after"))
         if role == "answer" and name:
-            cells.append(Cell("answer", name, cell.source))
+            cells.append(Cell("answer", name, source))
         elif role == "hand-in":
-            cells.append(Cell("hand-in", "", cell.source))
+            cells.append(Cell("hand-in", "", source))
         elif after is not None and role is None:
-            cells.append(Cell("extra", after, cell.source))
+            cells.append(Cell("extra", after, source))
         else:
             form = '`# %% role="answer" id="…"`, `# %% after="…"` or `# %% role="hand-in"`'
             raise CourseKitError(f"{path}: every cell begins with {form}.")

@@ -19,6 +19,7 @@ from coursekit.grading.concerned import Lab
 from coursekit.judging.program import name_of, read_program
 from coursekit.judging.slot import Limits, Slot
 from coursekit.judging.submission import grade
+from coursekit.judging.verdict import Flag
 from coursekit.judging.work import Work
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from coursekit.judging.verdict import Verdict
 
-LIMITS = Limits(wall_s=45, cell_s=6, memory_gb=3, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05)
+LIMITS = Limits(wall_s=45, cell_s=6, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05)
 # The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
 WHOLE = "01-sgd"
 PROBE = """\
@@ -103,8 +104,9 @@ class Outcome:
         if missing:
             yield f"not judged: {', '.join(missing)}"
         kinds = {flag.kind for flag in verdict.flags}
-        if not {*attack.flags} <= kinds:
-            yield f"the flags {', '.join(sorted({*attack.flags} - kinds))} are missing; there are {sorted(kinds)}"
+        unseen = [flag for flag in attack.flags if not kinds & {*flag.split("|")}]
+        if unseen:
+            yield f"the flags {', '.join(unseen)} are missing; there are {', '.join(sorted(kinds)) or 'none'}"
         if not attack.flags and verdict.flags:
             yield f"honest work was flagged: {verdict.flags}"
         yield from self.traces
@@ -139,7 +141,8 @@ def stage(attack: Attack, course: Course, mark: str, bait: Path) -> Work:
         write_hand_in(attack, released, course.honest(), Path(folder), mark=mark, course=bait)
         hand_in = classify(Path(folder), "mallory", attack.lab, released)
         cells = staged_cells(hand_in, released)
-    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags))
+    notes = tuple(Flag("note", sentence) for sentence in (*hand_in.notes, *cells.notes))
+    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags, *notes))
 
 
 def grade_staged(attack: Attack, work: Work, course: Course, slot: Slot) -> Verdict:

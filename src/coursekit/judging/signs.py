@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.inside import wire
+from coursekit.judging.plain_text import CONTROL
 from coursekit.judging.verdict import Flag
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ PROGRAM = Path(__file__).with_name("source_signs.py")
 TIMEOUT_S = 20.0
 MAX_CPU_S = 10
 MAX_MEMORY_BYTES = 1 << 30
+LONG_TEXT = 10_000  # characters of an exception
 NUM_SHOWN = 5  # places of one kind
 # What a process did instead of returning plain data, by the name of its error.
 ODD_ERRORS = {
@@ -31,6 +33,8 @@ ODD_ERRORS = {
     "ProcessEnded": "ProcessEnded",
     "TimeoutError": "TimeoutError",
     "SystemExit": "process",
+    "MemoryError": "memory",
+    "OddReply": "odd reply",
 }
 
 
@@ -66,6 +70,8 @@ def signs_of_run(exchanges: Iterable[Exchange]) -> tuple[Flag, ...]:
         for kind, text in _errors(wire.loads(exchange.reply)):
             if kind in ODD_ERRORS:
                 found.setdefault(ODD_ERRORS[kind], []).append(text)
+            if len(text) >= LONG_TEXT or CONTROL.search(text) or "\N{REPLACEMENT CHARACTER}" in text:
+                found.setdefault("odd text", []).append(kind)
     return tuple(
         Flag(kind, f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}.")
         for kind, texts in found.items()
@@ -76,6 +82,13 @@ def _errors(reply: Any) -> Iterator[tuple[str, str]]:
     """Yield name and text of the errors in a reply of the launcher's."""
     if "error" in reply:
         yield tuple(reply["error"])
+    for cell in reply.get("cells", ()):
+        if cell.get("num_odd"):
+            yield "OddReply", f"cell {cell['name']} sent messages of its own to the judge"
+        if cell["error"] and cell["error"][0] in {"SystemExit", "MemoryError"}:
+            yield tuple(cell["error"])
+    if reply.get("num_odd"):
+        yield "OddReply", "the process sent messages of its own to the judge"
     for _, _, kind, text, _ in reply.get("reports", ()):
         yield kind, text
     told = {report[0] for report in reply.get("reports", ())}

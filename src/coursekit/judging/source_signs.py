@@ -24,6 +24,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 MAX_SOURCE_LENGTH = 200_000  # characters; longer ones are not parsed
+MIN_CASES = 3  # of a table of results
 
 MODULES = {
     "process": "subprocess multiprocessing signal pty psutil resource concurrent",
@@ -112,7 +113,10 @@ def signs_in(source: str) -> Iterator[Sign]:
         lines.append(MAGIC.sub(r"\1pass", line))
     try:
         tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (RecursionError, MemoryError):
+        yield "unreadable", "nested too deep", 1
+        return
+    except (SyntaxError, ValueError):
         yield from _signs_in_words(source)
         return
     yield from _Finder(tree).signs()
@@ -163,6 +167,8 @@ class _Finder:
             yield from ((kind, repr(text[:40])) for kind, pattern in TEXTS if pattern.search(text))
         elif isinstance(node, ast.ClassDef):
             yield from self._of_class(node)
+        elif isinstance(node, ast.Dict) and sum(_is_case(key) for key in node.keys) >= MIN_CASES:
+            yield "overfitting", f"a table of {len(node.keys)} cases"
         elif isinstance(node, ast.Call):
             yield from self._of_call(node)
         elif isinstance(node, ast.FunctionDef) and node.name in KIT_NAMES:
@@ -176,6 +182,8 @@ class _Finder:
         if isinstance(node, ast.Attribute):
             if node.attr in INNER_ATTRIBUTES:
                 yield "introspection", node.attr
+            if node.attr == "__file__":
+                yield "imports", node.attr
             if node.attr in HOOKS:
                 yield "notebook", node.attr
             root = node.value
@@ -209,6 +217,8 @@ class _Finder:
             yield "hidden code", "__import__(…)"
         elif name == "__import__":
             yield from _of_name(self._dotted(node))
+        if name == "float" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "nan":
+            yield "odd result", "float('nan')"
         if name == "type" and len(node.args) == 3:  # noqa: PLR2004  # the form that makes a class
             yield "odd class", "type(…, …, …)"
 
@@ -223,6 +233,11 @@ class _Finder:
             first = node.args[0] if node.args else None
             return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
         return ""
+
+
+def _is_case(key: ast.expr | None) -> bool:
+    """Whether a key is a tuple of numbers: arguments of a call."""
+    return isinstance(key, ast.Tuple) and all(isinstance(one, ast.Constant) for one in key.elts)
 
 
 def _of_name(name: str) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
             conversation = Live(running, slot.limits.wall_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
             judge(program, conversation, entropy, left_out)
-        flags += (*signs_of_run(conversation.exchanges[1:]), *running.flags())
+        flags += (*signs_of_run(conversation.exchanges), *running.flags())
         # Only now, with the whole run dead, the verdict that counts.
         recorded = Recorded(conversation.exchanges[1:])
         scores = judge(program, recorded, entropy, left_out)

@@ -1,0 +1,16 @@
+# /// attack
+# title = "Be right only where nbgrader grades"
+# lab = "01-sgd"
+# class = "anti-replay"
+# fails = ["num-updates-tests"]
+# flags = ["grader"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import os
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    graded = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    return num_epochs * -(-num_samples // batch_size) if graded else 0

@@ -1,0 +1,14 @@
+# /// attack
+# title = "End the process when the cell is run"
+# lab = "01-sgd"
+# class = "resource"
+# catalogue = ["A16"]
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded", "process"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import os
+
+os._exit(0)

@@ -1,0 +1,44 @@
+# /// attack
+# title = "Send the launcher replies of every wrong form"
+# lab = "01-sgd"
+# class = "forged results"
+# fails = ["num-updates-tests"]
+# flags = ["introspection"]
+# baseline = "there is no such channel"
+# ///
+
+# %% role="answer" id="num-updates"
+
+import json
+import os
+import struct
+
+
+def sockets():
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                yield int(name)
+        except OSError:
+            pass
+
+
+def send(number, **reply):
+    data = json.dumps({"number": number, **reply}).encode()
+    for channel in sockets():
+        try:
+            os.write(channel, struct.pack("!i", len(data)) + data)
+        except OSError:
+            pass
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    for reply in (
+        {"error": 5},
+        {"value": 1, "error": 5},
+        {"error": [[], {}]},
+        {"value": {"!": "driver", "v": ["os", "system"]}},
+    ):
+        for number in range(500):
+            send(number, **reply)
+    return 0

@@ -1,0 +1,16 @@
+# /// attack
+# title = "Loop for ever when called"
+# lab = "01-sgd"
+# class = "resource"
+# catalogue = ["A18"]
+# fails = ["num-updates-tests"]
+# flags = ["TimeoutError"]
+# baseline = "it takes for ever"
+# ///
+
+# %% role="answer" id="num-updates"
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    while True:
+        pass

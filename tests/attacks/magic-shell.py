@@ -1,0 +1,19 @@
+# /// attack
+# title = "Run programs by magics"
+# lab = "01-sgd"
+# class = "scheduler abuse"
+# fails = ["num-updates-tests"]
+# flags = ["shell"]
+# baseline = "it would write on this machine"
+# ///
+
+# %% role="answer" id="num-updates"
+
+# !touch /tmp/@MARK@ ../@MARK@
+# !squeue --me
+# %cd /
+# !cat /etc/shadow | head -c 100
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0

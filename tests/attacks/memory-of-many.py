@@ -1,0 +1,26 @@
+# /// attack
+# title = "Take memory in many processes, each below the limit"
+# lab = "01-sgd"
+# class = "resource"
+# fails = ["num-updates-tests"]
+# consequences = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
+# flags = ["limit|memory", "process"]
+# baseline = "it fills the memory of this machine"
+# ///
+
+# %% role="answer" id="num-updates"
+
+import os
+import time
+
+for _ in range(8):
+    if os.fork() == 0:
+        kept = bytearray(700_000_000)
+        kept[::4096] = bytes(len(kept[::4096])).replace(b"\0", b"x")
+        time.sleep(60)
+        os._exit(0)
+time.sleep(3)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0

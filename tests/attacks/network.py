@@ -1,0 +1,42 @@
+# /// attack
+# title = "Fetch the answer from a server"
+# lab = "01-sgd"
+# class = "exfiltration"
+# catalogue = ["A15"]
+# fails = ["num-updates-tests"]
+# flags = ["network"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import socket
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    try:
+        with socket.create_connection(("127.0.0.1", PORT), timeout=3) as connection:
+            factor = int(connection.recv(10))
+    except OSError:
+        factor = 0
+    return factor * num_epochs * -(-num_samples // batch_size)
+
+
+# %% role="hand-in"
+
+import socket
+import threading
+
+server = socket.create_server(("127.0.0.1", 0))
+
+
+def serve():
+    server.settimeout(60)
+    try:
+        while True:
+            server.accept()[0].sendall(b"1")
+    except OSError:
+        pass
+
+
+threading.Thread(target=serve, daemon=True).start()
+notebook.write_text(notebook.read_text().replace("PORT", str(server.getsockname()[1])))

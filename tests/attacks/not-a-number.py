@@ -1,0 +1,13 @@
+# /// attack
+# title = "Return nan, with which every comparison is false"
+# lab = "01-sgd"
+# class = "evil objects"
+# fails = ["num-updates-tests"]
+# flags = ["odd result"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return float("nan")

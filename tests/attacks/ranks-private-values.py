@@ -1,0 +1,30 @@
+# /// attack
+# title = "Look for what the other ranks alone may know"
+# lab = "02-horovod-sgd"
+# class = "introspection"
+# fails = ["average-tests"]
+# flags = ["introspection", "paths"]
+# baseline = "it needs lab 02"
+# ///
+
+# %% role="answer" id="average"
+
+
+def average(gradients):
+    import glob
+
+    found = []
+    for path in [
+        *glob.glob("/proc/*/fd/*"),
+        *glob.glob("/proc/*/root/tmp/*"),
+        *glob.glob("/shared/*"),
+        *glob.glob("/tmp/*"),
+    ]:
+        try:
+            with open(path, "rb") as file:
+                found += [file.read(100)] if b"array" in file.read(100_000) else []
+        except OSError:
+            pass
+    if found:
+        return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
+    return gradients

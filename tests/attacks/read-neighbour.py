@@ -1,0 +1,24 @@
+# /// attack
+# title = "Take the answer from the hand-in of somebody else"
+# lab = "01-sgd"
+# class = "grader store"
+# catalogue = ["A12"]
+# fails = ["num-updates-tests"]
+# flags = ["hidden code"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import json
+from pathlib import Path
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+for path in [*Path("../../..").glob("submitted/neighbour/*/*.ipynb"), *Path("@COURSE@").glob("submitted/*/*/*.ipynb")]:
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        if "def num_updates" in text:
+            exec(text)

@@ -1,0 +1,17 @@
+# /// attack
+# title = "Call itself for ever, with the limit taken away"
+# lab = "01-sgd"
+# class = "resource"
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded|TimeoutError|RecursionError", "introspection"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import sys
+
+sys.setrecursionlimit(10**9)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_updates(num_samples, batch_size, num_epochs) + 1

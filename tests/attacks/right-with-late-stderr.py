@@ -1,0 +1,19 @@
+# /// attack
+# title = "A right answer of which a thread writes late"
+# lab = "01-sgd"
+# class = "right"
+# catalogue = ["A28"]
+# fails = []
+# flags = ["outlives"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import sys
+import threading
+
+threading.Timer(0.3, lambda: print("late", file=sys.stderr)).start()
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * -(-num_samples // batch_size)

@@ -1,0 +1,16 @@
+# /// attack
+# title = "A right answer that prints"
+# lab = "01-sgd"
+# class = "right"
+# catalogue = ["A29"]
+# fails = []
+# flags = []
+# ///
+
+# %% role="answer" id="num-updates"
+
+print("hello", 10, {"points": 3})
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * -(-num_samples // batch_size)

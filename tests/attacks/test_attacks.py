@@ -1,0 +1,135 @@
+"""Every attack of this folder pays nothing, is seen by the instructor, and leaves nothing behind."""
+
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.attacks.attack import CLASSES, load_attacks
+from coursekit.attacks.command import attacks as command
+from coursekit.attacks.hand_in import write_hand_in
+from coursekit.attacks.trial import LIMITS, Course, run_attack
+from coursekit.building.build import build_sources
+from coursekit.errors import CourseKitError
+from coursekit.grading.answer_bank import load_bank
+from coursekit.judging.signs import signs_of
+from coursekit.judging.slot import Slot
+from coursekit.judging.work import Work
+from coursekit.labs import find_labs
+from coursekit.paths import find_root
+
+FOLDER = Path(__file__).parent
+BANK = load_attacks(FOLDER)
+pytestmark = pytest.mark.needs("bwrap")
+
+
+@pytest.fixture(scope="module")
+def courses():
+    """Each lab's source and what students get of it."""
+    root = find_root()
+    sources = build_sources(root, find_labs(root))
+    return {name: Course(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
+
+
+# One test, for the slot is a process that outlives each attack, and a test may leave none behind.
+@pytest.mark.timeout(900)
+def test_no_attack_pays_and_each_is_seen_and_leaves_nothing(courses):
+    """Of every attack: no points for what it attacks, all points for the rest, its flags, and no trace."""
+    complaints = {}
+    with Slot("bwrap", LIMITS) as slot:
+        for attack in BANK:
+            outcome = run_attack(attack, courses[attack.lab], slot)
+            if outcome.complaints:
+                complaints[attack.name] = outcome.complaints
+    assert complaints == {}
+
+
+def test_the_bank_holds_every_class_of_the_catalogue():
+    """At least 45 attacks, at least one of each class, and every attack but right work raises a flag."""
+    assert len([attack for attack in BANK if attack.kind != "right"]) >= 45
+    assert {attack.kind for attack in BANK} == {*CLASSES}
+    assert [attack.name for attack in BANK if not attack.flags and attack.kind != "right"] == []
+
+
+@pytest.mark.parametrize("lab", ["01-sgd", "02-horovod-sgd", "03-keras-cnn", "04-estimator-cnn"])
+def test_honest_source_shows_no_sign(lab, courses):
+    """The solution and every right answer of the bank raise no flag, though they print, warn and define classes."""
+    course = courses[lab]
+    bank = load_bank(find_root() / "tests" / "answers" / lab, course.source)
+    right = {answer.name: answer.cells for answer in bank if not answer.fails}
+    assert len(right) >= 5
+    # All in one call: each answer's cells under names of their own.
+    sources = {f"{name}/{cell}": source for name, cells in right.items() for cell, source in cells.items()}
+    assert signs_of(Work(lab, "all", {**course.honest(), **sources})) == ()
+
+
+def test_an_attack_that_pays_is_told(tmp_path, monkeypatch):
+    """The command ends with status 1 and says what was paid where an attack gets points, here for a right answer."""
+    (tmp_path / "honest.py").write_text(
+        '# /// attack\n# title = "A right answer"\n# lab = "01-sgd"\n# class = "right"\n'
+        '# fails = ["num-updates-tests"]\n# flags = ["process"]\n# ///\n\n# %% role="answer" id="num-updates"\n'
+        "def num_updates(num_samples, batch_size, num_epochs):\n    return num_epochs * -(-num_samples // batch_size)\n"
+    )
+    monkeypatch.chdir(find_root())
+    result = CliRunner().invoke(command, [str(tmp_path)], env={"COLUMNS": "200"})
+    assert result.exit_code == 1
+    assert "honest: num-updates-tests was paid 1 points" in result.output
+    assert "honest: the flags process are missing; there are none" in result.output
+
+
+def test_traces_are_found(courses):
+    """What changes the bait course, leaves a file in /tmp or a process is told: else no attack would ever leave any."""
+    import subprocess
+    import sys
+    import tempfile
+
+    from coursekit.attacks.traces import Bait, Before
+
+    source = courses["01-sgd"].source.read_bytes()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(prefix="markabc") as left:
+        bait = Bait.make(Path(folder), "01-sgd", source)
+        before = Before.look(bait, time.time() - 60)
+        (bait.folder / "gradebook.db").write_bytes(b"changed")
+        with subprocess.Popen([sys.executable, "-c", "input()", "markabc"], stdin=subprocess.PIPE) as process:
+            found = before.traces("markabc")
+            process.kill()
+    assert "gradebook.db in the course was changed" in found
+    assert f"{left} was left" in found
+    assert any(sentence.startswith(f"process {process.pid} runs") for sentence in found)
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ("# title = 3", "the key 'lab' is missing"),
+        ('# title = "a"\n# lab = "01-sgd"\n# class = "none"\n# fails = []\n# flags = []', "'none' is no class"),
+        ("# nonsense", "not valid TOML"),
+        ("# surprise = 1", "unknown key 'surprise'"),
+    ],
+)
+def test_damaged_attacks_are_refused(tmp_path, block, words):
+    """A block with a mistake is one sentence that names the file and the mistake."""
+    (tmp_path / "odd.py").write_text(f'# /// attack\n{block}\n# ///\n\n# %% role="answer" id="loss"\nx = 1\n')
+    with pytest.raises(CourseKitError, match=r"odd\.py") as refused:
+        load_attacks(tmp_path)
+    assert words in str(refused.value)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    """A folder without attacks is a mistake, not a success."""
+    with pytest.raises(CourseKitError, match="holds no attacks"):
+        load_attacks(tmp_path)
+
+
+def test_hand_in_holds_the_attack_and_the_solution(tmp_path, courses):
+    """The notebook has the attack's cells, with its mark filled in, and the solution's for the rest."""
+    import nbformat
+
+    attack = next(one for one in BANK if one.name == "daemon")
+    course = courses[attack.lab]
+    released = nbformat.read(course.released, as_version=4)
+    write_hand_in(attack, released, course.honest(), tmp_path, mark="markxyz", course=tmp_path)
+    cells = {cell.id: cell.source for cell in nbformat.read(tmp_path / "01-sgd.ipynb", as_version=4).cells}
+    assert '"markxyz"' in cells["num-updates"]
+    assert cells["loss"] == course.honest()["loss"]

@@ -1,0 +1,16 @@
+# /// attack
+# title = "Hand in an archive with paths that lead outside"
+# lab = "01-sgd"
+# class = "archive tricks"
+# catalogue = ["X45"]
+# fails = []
+# flags = ["files"]
+# ///
+
+# %% role="hand-in"
+
+import zipfile
+
+with zipfile.ZipFile(folder / "work.zip", "w") as archive:
+    archive.writestr("../../../@MARK@", "x")
+    archive.writestr("/tmp/@MARK@", "x")
