@@ -2,23 +2,25 @@
 # title = "Answer for the launcher on sockets that a rank should not have"
 # lab = "02-horovod-sgd"
 # class = "forged results"
-# fails = ["average-tests"]
+# fails = ["rank-facts-tests"]
 # flags = ["introspection"]
 # baseline = "it needs lab 02"
 # ///
 
-# %% role="answer" id="average"
+# %% role="answer" id="rank-facts"
 
 
-def average(gradients):
+def rank_facts():
     import os
     import stat
 
-    hvd.shutdown()
+    channels = []
     for name in os.listdir("/proc/self/fd"):
         try:
-            if stat.S_ISSOCK(os.fstat(int(name)).st_mode):
-                return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
+            channels += [name] if stat.S_ISSOCK(os.fstat(int(name)).st_mode) else []
         except OSError:
             pass
-    return gradients
+    if not channels:
+        return {}
+    hvd.init()
+    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}

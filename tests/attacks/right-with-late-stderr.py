@@ -8,12 +8,10 @@
 # ///
 
 # %% role="answer" id="num-updates"
-
 import sys
 import threading
 
-threading.Timer(0.3, lambda: print("late", file=sys.stderr)).start()
-
 
 def num_updates(num_samples, batch_size, num_epochs):
+    threading.Timer(0.01, lambda: print("late", file=sys.stderr)).start()
     return num_epochs * -(-num_samples // batch_size)

@@ -9,8 +9,7 @@
 
 # %% role="answer" id="num-updates"
 
-print("hello", 10, {"points": 3})
-
 
 def num_updates(num_samples, batch_size, num_epochs):
+    print("hello", 10, {"points": 3})
     return num_epochs * -(-num_samples // batch_size)

@@ -8,11 +8,9 @@
 # ///
 
 # %% role="answer" id="num-updates"
-
 import os
-
-os.write(2, b"a line as TensorFlow writes it\n")
 
 
 def num_updates(num_samples, batch_size, num_epochs):
+    os.write(2, b"a line as TensorFlow writes it\n")
     return num_epochs * -(-num_samples // batch_size)

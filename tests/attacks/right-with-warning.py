@@ -8,11 +8,9 @@
 # ///
 
 # %% role="answer" id="num-updates"
-
 import warnings
-
-warnings.warn("this is deprecated")
 
 
 def num_updates(num_samples, batch_size, num_epochs):
+    warnings.warn("this is deprecated")
     return num_epochs * -(-num_samples // batch_size)

@@ -75,6 +75,13 @@ class Attack:
     catalogue: tuple[str, ...] = ()
     baseline: str = ""
 
+    @property
+    def at_stake(self) -> tuple[str, ...]:
+        """The tests whose points tell who was right: those that it must fail; of right work those of its answers."""
+        if self.kind == "right":
+            return tuple(f"{cell.name}-tests" for cell in self.cells if cell.kind == "answer")
+        return self.fails
+
 
 def load_attacks(folder: Path) -> tuple[Attack, ...]:
     """Read every attack of a folder, sorted by name.

