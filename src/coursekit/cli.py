@@ -28,6 +28,7 @@ COMMANDS = {
     "run": "coursekit.running.command:run",
     "script": "coursekit.building.script_command:script",
     "sites": "coursekit.sites.command:sites",
+    "soak": "coursekit.grading.soak_command:soak",
     "submit": "coursekit.jobs.submit_command:submit",
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.course.hand_ins import find_hand_ins, staged_cells
@@ -21,7 +22,6 @@ from coursekit.judging.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from coursekit.course.folder import Course
     from coursekit.course.hand_ins import HandIn
@@ -132,6 +132,7 @@ def grade_all(
     Raises:
         CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
     """
+    _remove_unfinished(course)
     waiting: dict[str, list[Staged]] = {}
     for one in to_judge(course, staged, again=again):
         waiting.setdefault(one.job.key, []).append(one)
@@ -181,6 +182,15 @@ def load_verdict(course: Course, key: str) -> Verdict | None:
 
 def _path(course: Course, key: str) -> Path:
     return course.folder / VERDICTS / key[:2] / f"{key}.json"
+
+
+def _remove_unfinished(course: Course) -> None:
+    """Remove what killed graders were writing; `write_file` names the process that writes."""
+    for folder in (VERDICTS, "autograded"):
+        for path in (course.folder / folder).rglob(".*.tmp"):
+            pid = path.suffixes[-2][1:] if len(path.suffixes) > 1 else ""
+            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+                path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def _line(graded: Graded) -> str:
     name = f"{verdict.student} {verdict.lab}:"
     if verdict.fault:
         return plain_text(f"{name} needs another run: {verdict.fault}").replace("\n", " ")
-    flags = f", {len(verdict.flags)} flags" if verdict.flags else ""
+    flags = f", {len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}" if verdict.flags else ""
     if graded.outcome == EMPTY:
         return plain_text(f"{name} {'; '.join(graded.notes) or EMPTY}{flags}")
     how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"

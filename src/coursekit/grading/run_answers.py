@@ -96,10 +96,9 @@ def run_bank(
     Returns:
         The results in the order of the answers.
     """
-    notebook = nbformat.read(source_notebook, as_version=4)
-    lab = Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
+    lab = lab_of(source_notebook)
     groups = {f"group-{number}": group for number, group in enumerate(share_runs(answers, lab))}
-    jobs = [_job(name, group, source_notebook, lab) for name, group in groups.items()]
+    jobs = [job_of(name, group, source_notebook, lab) for name, group in groups.items()]
     by_name: dict[str, AnswerResult] = {}
     for verdict in judge_all(jobs, settings):
         for answer in groups[verdict.student]:
@@ -131,7 +130,13 @@ def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
     return groups
 
 
-def _job(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) -> Job:
+def lab_of(source_notebook: Path) -> Lab:
+    """Return the cells of a lab's source that grading runs."""
+    notebook = nbformat.read(source_notebook, as_version=4)
+    return Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
+
+
+def job_of(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) -> Job:
     """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
     program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
     sources = {part.name: part.source for part in program.run if part.is_answer}

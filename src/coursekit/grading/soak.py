@@ -1,0 +1,101 @@
+"""Judge the same answers again and again: a verdict that is not always the same is a defect of a test."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coursekit.grading.answer_bank import Answer
+from coursekit.grading.run_answers import job_of, lab_of
+from coursekit.judging.pool import judge_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from coursekit.judging.pool import PoolSettings
+    from coursekit.judging.verdict import Verdict
+
+REFERENCE = "reference"
+# "CheckError: shards: …": the kind of failure and the property; the rest may hold numbers drawn for this run.
+PROPERTY = re.compile(r"\w+: [^:]*(?=:|$)")
+
+Outcome = tuple[tuple[str, float, str], ...]  # of each test: its id, its points, the property that is missing
+
+
+@dataclass
+class Soaked:
+    """What judging made of one answer, again and again.
+
+    Attributes:
+        name: its name in the bank, or `REFERENCE`.
+        outcomes: each outcome, with how often it was reached.
+        faults: why it could not be judged, one sentence for each time.
+    """
+
+    name: str
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """One sentence for each fault, and for each test that did not always end in the same way."""
+        by_test: dict[str, Counter[tuple[float, str]]] = {}
+        for outcome, num_times in self.outcomes.items():
+            for name, points, what in outcome:
+                by_test.setdefault(name, Counter())[points, what] += num_times
+        uneven = (f"{name}: {_told(ends)}" for name, ends in by_test.items() if len(ends) > 1)
+        return (*(f"it could not be judged: {fault}" for fault in self.faults), *uneven)
+
+
+def _told(ends: Counter[tuple[float, str]]) -> str:
+    return ", ".join(f"{num} times {points:g} points ({what or 'passed'})" for (points, what), num in ends.items())
+
+
+def choose(bank: Sequence[Answer], num_mutants: int, seed: int) -> list[Answer]:
+    """Return the reference and some wrong answers, drawn."""
+    wrong = [answer for answer in bank if answer.fails]
+    rng = random.Random(seed)  # noqa: S311  # no secret
+    mutants = rng.sample(wrong, min(num_mutants, len(wrong)))
+    return [Answer(REFERENCE, "the solution", {}, {}), *sorted(mutants, key=lambda answer: answer.name)]
+
+
+def soak(
+    answers: Sequence[Answer],
+    source_notebook: Path,
+    num_times: int,
+    settings: PoolSettings,
+    report: Callable[[Verdict], None] = lambda _: None,
+) -> tuple[Soaked, ...]:
+    """Judge each answer so many times, in turns, each time with fresh inputs.
+
+    Args:
+        answers: what to judge; each runs alone, with all tests that it can reach.
+        source_notebook: the lab's source, `build/source/<lab>/<lab>.ipynb`.
+        num_times: how often.
+        settings: how to judge.
+        report: called with each verdict when it is there.
+    """
+    lab = lab_of(source_notebook)
+    soaked = {answer.name: Soaked(answer.name) for answer in answers}
+    jobs = [job_of(answer.name, [answer], source_notebook, lab) for answer in answers]
+    for verdict in judge_all(jobs * num_times, settings):
+        report(verdict)
+        if verdict.fault:
+            soaked[verdict.student].faults.append(verdict.fault)
+        else:
+            soaked[verdict.student].outcomes[_outcome(verdict)] += 1
+    return tuple(soaked.values())
+
+
+def _outcome(verdict: Verdict) -> Outcome:
+    return tuple((score.grade_id, score.points, property_of(score.message)) for score in verdict.scores)
+
+
+def property_of(message: str) -> str:
+    """Return which property a message is about, without what may differ from run to run; '' for no message."""
+    found = PROPERTY.match(message)
+    return found.group() if found else message[:40]

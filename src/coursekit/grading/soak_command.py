@@ -1,0 +1,100 @@
+"""`coursekit soak`: judge the reference and some wrong answers many times, and tell every verdict that differs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from coursekit.errors import CourseKitError
+from coursekit.labs import select_labs
+from coursekit.paths import find_root
+from coursekit.sandbox.walls import SANDBOXES, require_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from coursekit.grading.answer_bank import Answer
+    from coursekit.grading.soak import Soaked
+    from coursekit.judging.pool import PoolSettings
+    from coursekit.judging.verdict import Verdict
+
+
+@click.command(epilog="Example: coursekit soak 01 02 --times 50")
+@click.argument("names", metavar="[LAB]...", nargs=-1)
+@click.option("--times", "num_times", type=click.IntRange(min=2), default=50, show_default=True, help="Of each answer.")
+@click.option(
+    "--mutants", "num_mutants", type=click.IntRange(min=0), default=10, show_default=True, help="Of each lab."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the draw of mutants.")
+@click.option("-k", "pattern", default="", help="Only answers with this text in their name.")
+@click.option("--jobs", "num_slots", type=click.IntRange(min=1), help="Answers at a time.  [default: one per core]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
+def soak(  # noqa: PLR0913  # one for each option
+    names: tuple[str, ...],
+    *,
+    num_times: int,
+    num_mutants: int,
+    seed: int,
+    pattern: str,
+    num_slots: int | None,
+    sandbox: str,
+) -> None:
+    """Judge the solution of LABs, or of all, and wrong answers of their banks, many times with fresh inputs.
+
+    Exit status 1 tells that points or missing properties were not always the same, or that the machine failed.
+    """
+    root = find_root()
+    require_sandbox(sandbox)
+    # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
+    from coursekit.building.build import build_sources  # noqa: PLC0415
+    from coursekit.grading.answer_bank import load_bank  # noqa: PLC0415
+    from coursekit.grading.soak import choose  # noqa: PLC0415
+    from coursekit.judging.pool import PoolSettings, default_num_slots  # noqa: PLC0415
+
+    console = Console()
+    settings = PoolSettings(num_slots or default_num_slots(), sandbox)
+    is_even = True
+    for lab, source in build_sources(root, select_labs(root, names)).items():
+        bank = [one for one in load_bank(root / "tests" / "answers" / lab, source) if pattern in one.name]
+        answers = choose(bank, num_mutants, seed)
+        if pattern and len(answers) == 1:
+            raise CourseKitError(f"no wrong answer to {lab} has {pattern!r} in its name.")
+        is_even = _soak(lab, answers, source, num_times, settings, console) and is_even
+    if not is_even:
+        raise SystemExit(1)
+
+
+def _soak(  # noqa: PLR0913, PLR0917  # of `soak`
+    lab: str, answers: Sequence[Answer], source: Path, num_times: int, settings: PoolSettings, console: Console
+) -> bool:
+    """Soak one lab, tell how it went, and return whether every verdict was the same."""
+    from coursekit.grading.soak import soak as soak_answers  # noqa: PLC0415  # as above
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    started_s = time.monotonic()
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(lab, total=len(answers) * num_times)
+
+        def report(verdict: Verdict) -> None:
+            progress.update(task, advance=1, description=f"{lab} {verdict.student}")
+
+        soaked = soak_answers(answers, source, num_times, settings, report)
+    return _tell(lab, soaked, num_times, time.monotonic() - started_s, console)
+
+
+def _tell(lab: str, soaked: Sequence[Soaked], num_times: int, seconds: float, console: Console) -> bool:
+    uneven = [one for one in soaked if one.differences]
+    for one in uneven:
+        for sentence in one.differences:
+            console.print(f"{lab} {one.name}: {sentence}", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"{lab}: {len(soaked) - len(uneven)} of {len(soaked)} answers had the same verdict {num_times} times "
+        f"({seconds:.0f} s)",
+        highlight=False,
+    )
+    return not uneven

@@ -1,0 +1,207 @@
+"""`coursekit grade` on a class of the small lab: judged in a real sandbox, recorded, reported, and taken up again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from coursekit.course.collect import collect
+from coursekit.course.export import read_grades
+from coursekit.course.grade import grade_all, stage
+from coursekit.course.grade_command import grade
+from coursekit.grading.cell_score import CellScore
+from coursekit.judging.pool import PoolSettings
+from coursekit.judging.verdict import Verdict
+
+from .conftest import NAME, RIGHT, filled, later, tree
+
+WRONG = {**RIGHT, "shard": "def shard(x, rank, size):\n    return x[:3]"}
+DISJOINT = "AssertionError: the shards of two ranks must be disjoint"
+pytestmark = pytest.mark.needs("bwrap")
+
+
+@pytest.fixture
+def run(course):
+    """Return a function that calls `coursekit grade 01`, checks its exit status, and returns its lines."""
+
+    def call(*words, status=0):
+        result = CliRunner().invoke(grade, ["01", *words, "--course", str(course.folder)], catch_exceptions=False)
+        assert result.exit_code == status, result.output
+        return result.output.splitlines()
+
+    return call
+
+
+def points(course):
+    """Return everybody's points and how many cells wait for a person."""
+    return {one.id: (dict(one.points), one.num_waiting) for one in read_grades(course).students}
+
+
+def state(course):
+    """Return everything in the course folder but the reports."""
+    return {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
+
+
+def newest_report(course):
+    """Return the newest report as JSON values."""
+    return json.loads(max((course.folder / "reports").glob("*.json")).read_bytes())
+
+
+def test_a_class_is_graded_once(course, hand_in, run, monkeypatch):
+    """Equal answers are judged once, manual cells wait, and a second call starts no sandbox and changes nothing."""
+    hand_in("ada")
+    hand_in("bob", answers=WRONG)
+    hand_in("eve")
+    collect(course, NAME)
+    lines = run()
+    assert [line for line in lines if line.startswith(("ada ", "bob ", "eve "))] == lines[:3]
+    assert points(course) == {"ada": ({NAME: 3}, 1), "bob": ({NAME: 1}, 1), "eve": ({NAME: 3}, 1)}
+    assert len(list((course.folder / "verdicts").rglob("*.json"))) == 2
+    assert {path.stat().st_mode & 0o777 for path in course.folder.glob("[vr]e[rp]*")} == {0o700}
+
+    report = newest_report(course)
+    assert [(one["student"], one["outcome"], one["points"], one["sandbox"]) for one in report["hand_ins"]] == [
+        ("ada", "judged", 3, "bwrap"),
+        ("bob", "judged", 1, "bwrap"),
+        ("eve", "judged", 3, "bwrap"),
+    ]
+    assert report["properties"] == [
+        {
+            "lab": NAME,
+            "name": "shard-tests",
+            "max_points": 2,
+            "num_passed": 2,
+            "num_failed": 1,
+            "example": DISJOINT,
+            "num_alike": 1,
+        },
+        {
+            "lab": NAME,
+            "name": "mean-tests",
+            "max_points": 1,
+            "num_passed": 3,
+            "num_failed": 0,
+            "example": "",
+            "num_alike": 0,
+        },
+    ]
+
+    before = state(course)
+    monkeypatch.setenv("PATH", "")  # there is no bubblewrap any more
+    assert run()[:3] == [
+        f"{who} {NAME}: {num} of 3 (as before, 1 flag)" for who, num in zip(("ada", "bob", "eve"), "313")
+    ]
+    assert state(course) == before
+    assert {one["outcome"] for one in newest_report(course)["hand_ins"]} == {"as before"}
+
+
+def test_only_what_changed_is_judged(course, hand_in, run):
+    """New work of one student replaces the points; `--only` leaves the others alone, `--again` judges once more."""
+    hand_in("ada", answers=WRONG)
+    hand_in("bob", answers={**WRONG, "mean": "def mean(x):\n    return 0"})
+    collect(course, NAME)
+    run("--only", "ada")
+    assert points(course) == {"ada": ({NAME: 1}, 1), "bob": ({}, 0)}
+
+    hand_in("ada", at=later(1))
+    collect(course, NAME)
+    judged = sorted(line.partition(" (")[0] for line in run()[:2])
+    assert judged == [f"ada {NAME}: 3 of 3", f"bob {NAME}: 0 of 3"]
+    assert points(course) == {"ada": ({NAME: 3}, 1), "bob": ({NAME: 0}, 1)}
+
+    written = {path: path.stat().st_ino for path in (course.folder / "verdicts").rglob("*.json")}
+    assert "as before" not in run("--only", "bob", "--again")[0]
+    changed = [path for path, inode in written.items() if path.stat().st_ino != inode]
+    assert [json.loads(path.read_bytes())["student"] for path in changed] == ["bob"]
+
+
+def test_work_that_is_not_there_is_no_zero(course, hand_in, run):
+    """As with nbgrader: without a notebook nothing is recorded; the report says why, and earlier points stay."""
+    hand_in("ada", notebook="", files={"notes.txt": "I was ill."})
+    hand_in("bob", notebook="{ damaged")
+    collect(course, NAME)
+    before = state(course)
+    lines = run()
+    assert lines[0] == (
+        f"ada {NAME}: no notebook was handed in; nothing can be graded; "
+        "files beside the notebook are not taken: notes.txt, 1 flag"
+    )
+    assert lines[1].startswith(f"bob {NAME}: {NAME}.ipynb is damaged: ")
+    assert points(course) == {"ada": ({}, 0), "bob": ({}, 0)}
+    assert state(course) == before
+    assert {one["outcome"] for one in newest_report(course)["hand_ins"]} == {"nothing to grade"}
+
+
+def test_nothing_collected_is_a_sentence(run):
+    """The message names the student who was asked for, and what to do."""
+    with pytest.raises(Exception, match="there is nothing of zoe to grade: run `coursekit course collect` first"):
+        run("--only", "zoe")
+
+
+def test_flags_are_recorded_once(course, hand_in, run):
+    """What staging and judging saw is in the report and in the graded notebook, each once."""
+    notebook = filled(course, NAME, RIGHT)
+    next(cell for cell in notebook.cells if cell.id == "mean-tests").source = "pass"
+    hand_in("ada", notebook=nbformat.writes(notebook))
+    collect(course, NAME)
+    run()
+    graded = nbformat.read(course.autograded(NAME, "ada") / f"{NAME}.ipynb", as_version=4)
+    (flags,) = (cell.metadata.coursekit.flags for cell in graded.cells if "flags" in cell.metadata.get("coursekit", {}))
+    assert [flag["kind"] for flag in flags] == ["owner", "changed test"]
+    assert newest_report(course)["hand_ins"][0]["flags"] == flags
+
+
+def test_a_fault_is_not_recorded_and_the_next_call_mends_it(course, hand_in):
+    """Neither gradebook nor verdicts know of it; a right one afterwards is recorded for all who gave that answer."""
+    hand_in("ada")
+    hand_in("bob")
+    collect(course, NAME)
+    staged = stage(course, {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}, (), PoolSettings())
+    before = state(course)
+
+    def broken(jobs, settings):
+        for job in jobs:
+            yield Verdict(NAME, job.work.student, (), fault="the node died", key=job.key, sandbox=settings.sandbox)
+
+    graded = list(grade_all(course, staged, PoolSettings(), judge=broken))
+    assert [(one.verdict.student, one.outcome, one.changed) for one in graded] == [
+        ("ada", "needs another run", False),
+        ("bob", "needs another run", False),
+    ]
+    assert state(course) == before
+
+    def working(jobs, settings):
+        scores = (CellScore("shard-tests", 2.0, 2.0, ""), CellScore("mean-tests", 1.0, 1.0, ""))
+        for job in jobs:
+            yield Verdict(NAME, job.work.student, scores, key=job.key, sandbox=settings.sandbox)
+
+    assert [one.changed for one in grade_all(course, staged, PoolSettings(), judge=working)] == [True, True]
+    assert points(course) == {"ada": ({NAME: 3}, 1), "bob": ({NAME: 3}, 1)}
+
+
+def test_other_limits_are_another_verdict(course, hand_in):
+    """What was too slow for one limit is judged anew with a longer one."""
+    hand_in("ada")
+    collect(course, NAME)
+    sources = {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}
+    settings = PoolSettings()
+    longer = PoolSettings(limits=type(settings.limits)(wall_s=1200))
+    keys = [stage(course, sources, (), one)[0].job.key for one in (settings, PoolSettings(num_slots=3), longer)]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_damaged_verdict_is_judged_again(course, hand_in, run):
+    """What a full disk or an editor left of a verdict is not taken for one."""
+    hand_in("ada")
+    collect(course, NAME)
+    run()
+    (path,) = (course.folder / "verdicts").rglob("*.json")
+    whole = path.read_text()
+    path.write_text(whole[:100])
+    shutil.rmtree(course.folder / "autograded" / "ada")
+    assert "as before" not in run()[0]
+    assert json.loads(path.read_text())["scores"] == json.loads(whole)["scores"]
