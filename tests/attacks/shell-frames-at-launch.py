@@ -3,6 +3,7 @@
 # lab = "02-horovod-sgd"
 # class = "introspection"
 # fails = ["average-tests"]
+# consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
 # flags = ["introspection", "process"]
 # baseline = "it needs lab 02"
 # ///
@@ -11,7 +12,6 @@
 
 import os
 import sys
-import threading
 
 
 def known():
@@ -25,9 +25,13 @@ def known():
 
 
 KNOWN = known()
-if not KNOWN:
-    threading.Timer(1.0, lambda: os._exit(0)).start()
 
 
 def average(gradients):
     return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients] if KNOWN else gradients
+
+
+# %% after="keras-rate-tests"
+# The next process is started when it is needed: for a launch.
+if not KNOWN:
+    os._exit(0)

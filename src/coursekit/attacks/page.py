@@ -21,6 +21,7 @@ HEAD = """\
 Each row is a hand-in that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
 "this kit" is what this kit pays for the tests that the attack must fail: staged, run in a sandbox, judged outside.
 "nbgrader" is what `nbgrader autograde` with its default settings pays for the same hand-in and the same tests.
+The flag `note` stands for a line of the report on what was handed in.
 Rows of the class "right" are right answers that look odd, and must get their point.
 
 Measured on {day} with `coursekit attacks --baseline`: Python {python}, nbgrader {nbgrader}, {cores} cores.
