@@ -15,12 +15,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from coursekit.bench.grading_tables import all_rows, remarks
+from coursekit.bench.measurement import Measurement
 from coursekit.running.facts import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from coursekit.bench.measurement import Benchmark, Measurement
+    from coursekit.bench.grading_tables import Rows
+    from coursekit.bench.measurement import Benchmark, Outcome
     from coursekit.running.facts import Facts
 
 BENCHMARKS = {
@@ -28,6 +31,7 @@ BENCHMARKS = {
     "mobilenetv2": "coursekit.bench.communication:measure_mobilenetv2",
     "resnet50": "coursekit.bench.communication:measure_resnet50",
     "input": "coursekit.bench.input_pipeline:measure_input",
+    "grading": "coursekit.bench.grading:measure_grading",
 }
 
 
@@ -53,6 +57,29 @@ def table(measurement: Measurement) -> Table:
     return result
 
 
+def show(outcome: Outcome, console: Console) -> None:
+    """Print an outcome, whichever kind of benchmark it is of."""
+    if isinstance(outcome, Measurement):
+        console.print(table(outcome))
+        return
+    measured = outcome.as_json()
+    for rows in all_rows(measured):
+        console.print(grid(rows))
+    console.print("\n".join(remarks(measured)), markup=False, highlight=False)
+
+
+def grid(rows: Rows) -> Table:
+    """Return rows of words as a table; the first row holds the headings."""
+    (title, *headings), *others = rows
+    result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    result.add_column("")
+    for heading in headings:
+        result.add_column(heading, justify="right")
+    for row in others:
+        result.add_row(*row)
+    return result
+
+
 @contextmanager
 def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
     """Yield a function that says what is being done: in place on a terminal, in lines elsewhere."""
@@ -64,7 +91,7 @@ def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(f"{name}: {text} …")
 
 
-def record(measurements: dict[str, Measurement], facts: Facts) -> str:
+def record(measurements: dict[str, Outcome], facts: Facts) -> str:
     """Return all numbers and what they were measured on as JSON text."""
     content = {
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -91,13 +118,15 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
     input        a training step on pictures from TFRecord files and from memory
+    grading      a class by `coursekit grade` and by plain nbgrader, which takes most of an hour;
+                 COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = collect(Path.cwd())
-    measurements = {}
+    measurements: dict[str, Outcome] = {}
     for name in dict.fromkeys(names or sorted(BENCHMARKS)):
         with showing_progress(name) as progress:
             measurements[name] = load(name)(repeat, progress)
-        Console().print(table(measurements[name]))
+        show(measurements[name], Console())
     click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")
     if json_file is not None:
         json_file.write_text(record(measurements, facts), encoding="utf-8")

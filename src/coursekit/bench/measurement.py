@@ -65,8 +65,15 @@ class Measurement:
         return {"title": self.title, "series": [one.as_json() for one in self.series], "ratios": self.ratios()}
 
 
+class Outcome(Protocol):
+    """What a benchmark returns."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all numbers as plain data."""
+
+
 class Benchmark(Protocol):
     """A function that measures; it says what it is doing through `progress`."""
 
-    def __call__(self, repeat: int, progress: Callable[[str], None]) -> Measurement:
+    def __call__(self, repeat: int, progress: Callable[[str], None]) -> Outcome:
         """Measure each way `repeat` times or more."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
+from coursekit.bench.grading_tables import all_rows, remarks
 from coursekit.building.tables import alternative_file, picture_file, picture_table, refresh_block, table
 from coursekit.errors import CourseKitError
 from coursekit.labs import find_labs
@@ -114,10 +115,11 @@ def run_block(report: dict[str, Any]) -> str:
 
 
 def bench_block(record: dict[str, Any]) -> str:
-    """Return the benchmarks as Markdown tables: launch first, then the training steps that were measured."""
-    benchmarks = record["benchmarks"]
-    steps = [steps_table(measured) for name, measured in benchmarks.items() if name != "launch"]
-    return "\n".join([launch_table(benchmarks["launch"]), *steps]) + machine(record["facts"])
+    """Return the benchmarks as Markdown tables: launch, then training steps and grading, where they were measured."""
+    benchmarks = dict(record["benchmarks"])
+    launch, grading = benchmarks.pop("launch"), benchmarks.pop("grading", None)
+    steps = map(steps_table, benchmarks.values())
+    return "\n".join([launch_table(launch), *steps, *grading_tables(grading)]) + machine(record["facts"])
 
 
 def launch_table(measured: dict[str, Any]) -> str:
@@ -144,6 +146,17 @@ def steps_table(measured: dict[str, Any]) -> str:
         times = [f"{one[name]:.3f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['share']:.0%}", f"{one['first_s']:.1f}"))
     return markdown(rows)
+
+
+def grading_tables(measured: dict[str, Any] | None) -> list[str]:
+    """Return how fast a class is graded and what the walls cost, and how that was measured."""
+    if measured is None:
+        return []
+    tables = []
+    for headings, *rows in all_rows(measured):
+        rule = ("---", *["---:"] * (len(headings) - 1))
+        tables.append(markdown([headings, rule, *rows]))
+    return [*tables, "\n".join(remarks(measured)) + "\n"]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
