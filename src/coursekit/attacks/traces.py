@@ -106,6 +106,8 @@ def _children() -> tuple[str, ...]:
 def _bears(path: Path, mark: str) -> bool:
     if mark in path.name:
         return True
-    with suppress(OSError):
-        return path.is_file() and not path.is_symlink() and mark.encode() in path.open("rb").read(MAX_CONTENT)
+    if path.is_symlink() or not path.is_file():
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return mark.encode() in file.read(MAX_CONTENT)
     return False
