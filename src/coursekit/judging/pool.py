@@ -12,8 +12,11 @@ from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
 
+import psutil
+
 from coursekit.judging.slot import Limits
 from coursekit.judging.verdict import Verdict
+from coursekit.sandbox import watcher
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from coursekit.judging.work import Work
 
+END_TIMEOUT_S = 5.0
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
 
 
@@ -152,8 +156,13 @@ class _Worker:
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()  # bubblewrap and all in it end with their parent
+        below = watcher.below(process.pid)
+        process.kill()
         process.wait()
+        for one in below:  # what the kernel ends with its parent, but later
+            with suppress(psutil.Error):
+                one.kill()
+        psutil.wait_procs(below, timeout=END_TIMEOUT_S)
         for stream in (process.stdin, self._verdicts):
             if stream:
                 with suppress(OSError):  # what a dead worker has not read is lost with it
