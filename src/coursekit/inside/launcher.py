@@ -24,7 +24,7 @@ from coursekit.inside.rank import WALLED_VARIABLE, drive
 from coursekit.inside.shell_process import ShellGoneError, ShellProcess, is_words
 from coursekit.ranks.devices import HIDE_GPUS
 from coursekit.ranks.environ import fill_nodes
-from coursekit.ranks.forkserver import ForkedServer
+from coursekit.ranks.forked import ForkedServer
 from coursekit.ranks.watch import Watch
 from coursekit.ranks.worker import Task
 from coursekit.sandbox import namespaces

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 def serve(channel: Connection) -> None:
     """Answer requests until the channel is closed: `cell`, `call` and `pack`."""
-    from coursekit.ranks import forkserver  # noqa: PLC0415  # imported by the zygote; a notebook never needs this module
+    from coursekit.ranks.forked import ForkedServer  # noqa: PLC0415  # imported by the zygote
+    from coursekit.ranks.forkserver import adopt_shared_server  # noqa: PLC0415  # the same
 
     # For cells that start ranks of their own; while this process is still clean.
-    forkserver.adopt_shared_server(forkserver.ForkedServer())
+    adopt_shared_server(ForkedServer())
     shell = _new_shell()
     answers: dict[str, Callable[[dict[str, Any]], Any]] = {
         "cell": lambda request: _run_cell(shell, request),

@@ -125,7 +125,9 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
     if isinstance(value, list):
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a pair could be written nowhere
+        return value.encode("utf-16", "surrogatepass").decode(
+            "utf-16", "replace"
+        )  # half a pair could be written nowhere
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-import math
 import os
-import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.lifetime import end_with_parent
-from coursekit.ranks.server import (
-    MAX_NUM_FILES,
-    NUM_FILES_PER_RANK,
-    Launch,
-    prepare_process,
-    receive_over_socket,
-    serve,
-)
+from coursekit.ranks.job import Job
+from coursekit.ranks.server import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,74 +42,6 @@ class Process(Protocol):
     def poll(self) -> int | None: ...  # noqa: D102
     def kill(self) -> None: ...  # noqa: D102
     def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
-
-
-@dataclass
-class Job:
-    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server.
-
-    Attributes:
-        controls: one connection per server that runs ranks.
-        outputs: by rank, the file number from which to read what the rank prints.
-        reports: by rank, the connection over which its `Report` comes.
-        stacks: by rank, where it writes its Python stacks when asked to.
-        server: what runs the ranks, in words.
-    """
-
-    controls: list[Connection]
-    outputs: list[int] = field(default_factory=list)
-    reports: list[Connection] = field(default_factory=list)
-    stacks: list[IO[bytes]] = field(default_factory=list)
-    server: str = "the fork server"
-    _running: list[Connection] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._running = list(self.controls)
-
-    @property
-    def gone(self) -> bool:
-        """Whether every server has said that its part of the run has ended and nothing of it is left."""
-        return not self._running
-
-    def read_stacks(self, wait_s: float) -> list[str]:
-        """Ask every rank for its Python stacks, give them a moment, and return what each has written."""
-        for control in self._running:
-            control.send("dump")
-        time.sleep(wait_s)
-        return [self._read_stack(stack) for stack in self.stacks]
-
-    @staticmethod
-    def _read_stack(stack: IO[bytes]) -> str:
-        if stack.seekable():
-            stack.seek(0)
-        return (stack.read() or b"").decode(errors="replace")
-
-    def stop(self) -> bool:
-        """End every process of the run; return True when all are gone, False when a server cannot tell."""
-        with contextlib.suppress(OSError, EOFError):
-            for control in self._running:
-                control.send("stop")
-            while self._running:
-                self.receive(self._running[0])
-        self.close()
-        return self.gone
-
-    def close(self) -> None:
-        """Close this side's ends of the ranks' files; safe to call twice."""
-        for output in self.outputs:
-            os.close(output)
-        for connection in self.reports:
-            connection.close()
-        for stack in self.stacks:
-            stack.close()
-        self.outputs.clear()
-
-    def receive(self, control: Connection) -> tuple[str, object]:
-        """Receive one message of a server, keep what it says about the whole run, and return it."""
-        kind, content = control.recv()
-        if kind == "gone":
-            self._running.remove(control)
-        return kind, content
 
 
 class ForkServer:
@@ -249,68 +168,6 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-class ForkedServer(ForkServer):
-    """A fork server that is a fork of this process, which has TensorFlow imported and has run no operation."""
-
-    def _start(self, channel: socket.socket) -> Process:
-        pid = os.fork()
-        if pid:
-            return _Child(pid)
-        try:
-            os.setsid()
-            end_with_parent()
-            for number, end in (
-                (0, os.open(os.devnull, os.O_RDONLY)),
-                (1, self._log.fileno()),
-                (2, self._log.fileno()),
-            ):
-                os.dup2(end, number)
-            _close_channels_but(channel.fileno())
-            prepare_process()
-            serve(Connection(channel.detach()), receive_over_socket)
-        finally:
-            os._exit(0)
-
-
-def _close_channels_but(kept: int) -> None:
-    """Close every socket and pipe above standard error but one: what this fork holds, every rank would hold too."""
-    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
-        with contextlib.suppress(OSError):  # the listing's own is closed already
-            mode = os.fstat(number).st_mode
-            if number not in {0, 1, 2, kept} and (stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)):
-                os.close(number)
-
-
-class _Child:
-    """A forked process, as `subprocess.Popen` would show it."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while the process runs."""
-        if self.returncode is None:
-            with contextlib.suppress(ChildProcessError):
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-    def kill(self) -> None:
-        """End the process at once."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; raises `subprocess.TimeoutExpired`."""
-        deadline = time.monotonic() + (timeout if timeout is not None else math.inf)
-        while (code := self.poll()) is None:
-            if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired("a forked server", timeout or 0)
-            time.sleep(0.01)
-        return code
 
 
 def _file_with(content: bytes) -> int:

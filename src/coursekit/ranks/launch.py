@@ -26,7 +26,7 @@ from coursekit.ranks.worker import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from coursekit.ranks.forkserver import Job
+    from coursekit.ranks.job import Job
 
 DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
 RESERVED = (

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from coursekit.ranks import allocation
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.forkserver import Job
+from coursekit.ranks.job import Job
 from coursekit.ranks.server import Launch
 
 if TYPE_CHECKING:

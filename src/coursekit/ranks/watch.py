@@ -15,7 +15,7 @@ from coursekit.ranks.worker import Report
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from coursekit.ranks.forkserver import Job
+    from coursekit.ranks.job import Job
 
 # A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
 GRACE_S = 0.5

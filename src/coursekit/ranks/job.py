@@ -1,0 +1,80 @@
+"""The ranks of one run, as the process that started them sees them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+
+@dataclass
+class Job:
+    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server.
+
+    Attributes:
+        controls: one connection per server that runs ranks.
+        outputs: by rank, the file number from which to read what the rank prints.
+        reports: by rank, the connection over which its `Report` comes.
+        stacks: by rank, where it writes its Python stacks when asked to.
+        server: what runs the ranks, in words.
+    """
+
+    controls: list[Connection]
+    outputs: list[int] = field(default_factory=list)
+    reports: list[Connection] = field(default_factory=list)
+    stacks: list[IO[bytes]] = field(default_factory=list)
+    server: str = "the fork server"
+    _running: list[Connection] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._running = list(self.controls)
+
+    @property
+    def gone(self) -> bool:
+        """Whether every server has said that its part of the run has ended and nothing of it is left."""
+        return not self._running
+
+    def read_stacks(self, wait_s: float) -> list[str]:
+        """Ask every rank for its Python stacks, give them a moment, and return what each has written."""
+        for control in self._running:
+            control.send("dump")
+        time.sleep(wait_s)
+        return [self._read_stack(stack) for stack in self.stacks]
+
+    @staticmethod
+    def _read_stack(stack: IO[bytes]) -> str:
+        if stack.seekable():
+            stack.seek(0)
+        return (stack.read() or b"").decode(errors="replace")
+
+    def stop(self) -> bool:
+        """End every process of the run; return True when all are gone, False when a server cannot tell."""
+        with contextlib.suppress(OSError, EOFError):
+            for control in self._running:
+                control.send("stop")
+            while self._running:
+                self.receive(self._running[0])
+        self.close()
+        return self.gone
+
+    def close(self) -> None:
+        """Close this side's ends of the ranks' files; safe to call twice."""
+        for output in self.outputs:
+            os.close(output)
+        for connection in self.reports:
+            connection.close()
+        for stack in self.stacks:
+            stack.close()
+        self.outputs.clear()
+
+    def receive(self, control: Connection) -> tuple[str, object]:
+        """Receive one message of a server, keep what it says about the whole run, and return it."""
+        kind, content = control.recv()
+        if kind == "gone":
+            self._running.remove(control)
+        return kind, content
