@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -22,9 +17,8 @@ from coursekit.errors import CourseKitError
 from coursekit.labs import select_labs
 
 from .conftest import NAME, ROSTER, later, verdict
+from .pg_server import running_server
 
-SERVER_S = 60
-ACCOUNT = "postgres"
 PROGRAMS = ("initdb", "pg_ctl")
 pytestmark = [
     pytest.mark.needs(*PROGRAMS),
@@ -35,28 +29,10 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def server():
-    """The URL of a server of our own; PostgreSQL refuses to run as root."""
+    """The URL of a server of our own."""
     pytest.importorskip("psycopg", reason="needs psycopg: pip install 'coursekit[postgresql]'")
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
-    account = {}
-    if os.geteuid() == 0:
-        user = pwd.getpwnam(ACCOUNT)
-        os.chown(folder, user.pw_uid, user.pw_gid)
-        account = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-    def run(*words):
-        subprocess.run(words, check=True, timeout=SERVER_S, cwd=folder, stdout=subprocess.DEVNULL, **account)
-
-    data = folder / "data"
-    run("initdb", "--auth=trust", "--no-sync", "--username=grader", "-D", str(data))
-    options = f"-k {folder} -c listen_addresses= -c fsync=off"
-    run("pg_ctl", "start", "-w", "-D", str(data), "-l", str(folder / "log"), "-o", options)
-    try:
-        run("createdb", "-h", str(folder), "-U", "grader", "course")
-        yield f"postgresql://grader@/course?host={folder}"
-    finally:
-        run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(data))
-        shutil.rmtree(folder)
+    with running_server() as running:
+        yield running.url
 
 
 @pytest.fixture(scope="module")

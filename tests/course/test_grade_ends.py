@@ -1,0 +1,192 @@
+"""How `coursekit grade` ends when it is stopped, when workers die, when the disk is full or the database is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections import Counter
+
+import nbformat
+import pytest
+from nbgrader.api import Grade
+from sqlalchemy import event
+
+from coursekit.course.collect import collect
+from coursekit.course.export import read_grades
+from coursekit.course.folder import find_course
+from coursekit.course.grade import clear_failures, grade_all, stage
+from coursekit.course.grade_report import write_report
+from coursekit.course.init import init_course
+from coursekit.course.release import release
+from coursekit.errors import CourseKitError
+from coursekit.grading.cell_score import CellScore
+from coursekit.judging.pool import PoolSettings
+from coursekit.judging.verdict import Verdict
+from coursekit.labs import select_labs
+
+from .conftest import NAME, RIGHT, filled, tree
+from .grader import end_state, grade, grader, left
+from .pg_server import running_server
+
+HANGING = {**RIGHT, "mean": "def mean(x):\n    while True:\n        pass"}
+PAGE_BYTES = 4096
+
+
+def judged(course, seen=None, before_each=lambda _: None, within=""):
+    """Return a function that grades everybody with `within` in their name; its judge gives full points at once."""
+
+    def judge(jobs, settings):
+        for job in jobs:
+            if seen is not None:
+                seen[job.work.student] += 1
+            before_each(job.work.student)
+            scores = (CellScore("shard-tests", 2.0, 2.0, ""), CellScore("mean-tests", 1.0, 1.0, ""))
+            yield Verdict(NAME, job.work.student, scores, key=job.key, sandbox=settings.sandbox)
+
+    source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
+    staged = stage(course, {NAME: source}, (), PoolSettings())
+    staged = [one for one in staged if within in one.hand_in.student]
+    return lambda: list(grade_all(course, staged, PoolSettings(), judge=judge))
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number, status):
+    """Ctrl-C or kill while an answer hangs: one sentence, nothing runs, and the next call knows what was judged."""
+    hand_in("ada")
+    hand_in("bob", answers=HANGING)
+    collect(course, NAME)
+    with grader(course.folder, "--jobs", "1") as running:
+        running.wait_until(lambda: running.num_verdicts() == 1)
+        running.process.send_signal(number)
+        end, said = running.wait()
+    assert (end, left()) == (status, [])
+    assert "coursekit: stopped; what was judged is kept, and the next call goes on from there." in said
+    assert "Traceback" not in said
+    end, said = grade(course.folder, "--only", "ada")
+    assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said
+
+
+@pytest.mark.needs("bwrap")
+def test_a_machine_that_kills_workers_is_no_zero(course, hand_in):
+    """A worker that is killed is started again once; then the hand-in needs another run: no record, and status 3."""
+    hand_in("bob", answers=HANGING)
+    collect(course, NAME)
+    before = tree(course.folder)
+    killed = set()
+    with grader(course.folder) as running:
+        while len(killed) < 2:
+            running.wait_until(lambda: {worker.pid for worker in running.workers()} - killed)
+            (worker,) = (worker for worker in running.workers() if worker.pid not in killed)
+            killed.add(worker.pid)
+            worker.kill()
+        status, said = running.wait()
+    assert (status, left()) == (3, [])
+    assert "needs another run: bob 01-small: the worker that judged it died" in said
+    after = {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
+    assert after == before
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder that holds 4 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mounted, check=False, capture_output=True).returncode:
+        pytest.skip("only root may mount a file system, and not in every container")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(course, hand_in, small_disk, tmp_path):
+    """Wherever the space ends, the message says so, and with space again the end is as if there had been enough."""
+    for number, student in enumerate(("ada", "bob", "cyd")):
+        hand_in(student, answers={**RIGHT, "mean": f"def mean(x):\n    return 3 + 0 * {number}"})
+    collect(course, NAME)
+    fresh, there = tmp_path / "fresh", small_disk / "course"
+    shutil.copytree(course.folder, fresh)
+    grade_and_report(course)
+    wanted = end_state(course.folder)
+
+    messages = Counter()
+    for num_pages in range(0, 64, 8):
+        shutil.copytree(fresh, there)
+        disturbed = find_course(course.root, there)
+        fill(small_disk, num_pages * PAGE_BYTES)
+        try:
+            grade_and_report(disturbed)
+        except CourseKitError as error:
+            messages[re.sub(r"\(.*\)|/.*/", "", str(error)).partition(":")[0]] += 1
+        (small_disk / "ballast").unlink()
+        grade_and_report(disturbed)
+        assert end_state(there) == wanted
+        shutil.rmtree(there)
+    assert messages["course cannot be written "] > 0
+    assert messages["the gradebook's database failed "] > 0
+    assert len(messages) == 2
+
+
+def grade_and_report(course):
+    """Do what the command does, with a judge that gives full points."""
+    graded = judged(course)()
+    with clear_failures(course):
+        write_report(course, graded)
+
+
+def fill(disk, num_bytes):
+    """Leave so many bytes free."""
+    status = os.statvfs(disk)
+    (disk / "ballast").write_bytes(b"\0" * (status.f_bavail * status.f_bsize - num_bytes))
+
+
+@pytest.fixture
+def database():
+    """A PostgreSQL server that the test may stop."""
+    pytest.importorskip("psycopg", reason="needs psycopg: pip install 'coursekit[postgresql]'")
+    with running_server() as server:
+        yield server
+
+
+@pytest.mark.needs("initdb", "pg_ctl")
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_a_lost_database_is_a_sentence_and_loses_nothing(checkout, database, tmp_path):
+    """The server ends before a record, or within one; the next call judges only what was never judged."""
+    course = init_course(checkout, tmp_path / "course", "dl", None, database.url).course
+    release(course, select_labs(checkout, ["01"])[0])
+
+    def stop_within(*_):
+        event.remove(Grade, "before_update", stop_within)
+        database.stop()
+
+    stops = {
+        "before": database.stop,
+        "within": lambda: event.listen(Grade, "before_update", stop_within),
+    }
+    for moment, stop in stops.items():
+        students = [f"{name}-{moment}" for name in ("ada", "bob", "cyd")]
+        for student in students:
+            put(course, student, {**RIGHT, "mean": f"def mean(x):\n    return 3 if {student!r} else 0"})
+        seen = Counter()
+        with pytest.raises(CourseKitError, match="the gradebook") as caught:
+            judged(course, seen, lambda student, stop=stop: stop() if student.startswith("bob") else None, moment)()
+        assert "\n" not in str(caught.value)
+        database.start()
+        graded = judged(course, seen, within=moment)()
+        outcomes = {one.verdict.student: one.outcome for one in graded}
+        assert outcomes == dict(zip(students, ("as before", "as before", "judged")))
+        assert seen == dict.fromkeys(students, 1)
+    points = {one.id: dict(one.points) for one in read_grades(course).students}
+    assert points == {f"{name}-{moment}": {NAME: 3} for name in ("ada", "bob", "cyd") for moment in stops}
+    assert len(tree(course.folder / "autograded")) == 12
+
+
+def put(course, student, answers):
+    """Put a hand-in where nbgrader grades."""
+    folder = course.submitted(NAME, student)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{NAME}.ipynb").write_text(nbformat.writes(filled(course, NAME, answers)))
+    (folder / "timestamp.txt").write_text("2026-11-16 12:00:00.000000 UTC")

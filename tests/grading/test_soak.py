@@ -1,0 +1,83 @@
+"""Soaking: what is the same every time is told from what is not, in points and in the property that is missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.cli import cli
+from coursekit.grading.answer_bank import Answer
+from coursekit.grading.soak import REFERENCE, Soaked, choose, property_of, soak
+from coursekit.judging.pool import PoolSettings
+
+ROOT = Path(__file__).parents[2]
+WRONG = Answer("wrong", "Always the first", {"mean-tests": ()}, {"mean": "def mean(x):\n    return x[0]"})
+# Of two runs one finds an even number of nanoseconds / 1024, the other an odd one, in half of all cases.
+FLAKY = Answer(
+    "flaky",
+    "Right at times",
+    {"mean-tests": ()},
+    {"mean": "import time\nodd = time.time_ns() // 1024 % 2\n\ndef mean(x):\n    return sum(x) / len(x) + odd"},
+)
+NUM_TIMES = 16  # the flaky answer looks steady once in 2**15 tests
+
+
+def test_what_is_not_always_the_same_is_told(source):
+    """An answer that is right at times is found; the solution and a wrong answer have one verdict each."""
+    reference = Answer(REFERENCE, "the solution", {}, {})
+    soaked = {one.name: one for one in soak([reference, WRONG, FLAKY], source, NUM_TIMES, PoolSettings(2))}
+    passed = (("shard-tests", 2.0, ""), ("mean-tests", 1.0, ""), ("path-tests", 0.5, ""))
+    failed = (("mean-tests", 0.0, "AssertionError: the mean of 1, 2 and 6 is 3"),)
+    assert soaked[REFERENCE] == Soaked(REFERENCE, Counter({passed: NUM_TIMES}))
+    assert soaked["wrong"] == Soaked("wrong", Counter({failed: NUM_TIMES}))
+    assert [one.differences for one in (soaked[REFERENCE], soaked["wrong"])] == [(), ()]
+    (sentence,) = soaked["flaky"].differences
+    found = re.fullmatch(r"mean-tests: (\d+) times \d points \(.*\), (\d+) times \d points \(.*\)", sentence)
+    assert sum(map(int, found.groups())) == NUM_TIMES
+    assert {"passed", "AssertionError"} <= set(re.findall(r"passed|AssertionError", sentence))
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("", ""),
+        ("CheckError: shards: rank 1 has 0.31 of rank 0 → section 3", "CheckError: shards"),
+        ("AssertionError: the mean of 1, 2 and 6 is 3", "AssertionError: the mean of 1, 2 and 6 is 3"),
+        ("something", "something"),
+    ],
+)
+def test_a_property_is_known_without_its_numbers(message, expected):
+    """What follows the property's name may hold random inputs, and is no difference."""
+    assert property_of(message) == expected
+
+
+def test_the_machine_is_told_apart():
+    """A fault is a difference, in words of its own."""
+    one = Soaked("a", Counter({(("t", 1.0, ""),): 2}), ["the node died"])
+    assert one.differences == ("it could not be judged: the node died",)
+
+
+def test_mutants_are_drawn_from_the_wrong_answers():
+    """The solution comes first; the draw is repeatable, and never more than there are."""
+    bank = [Answer(f"wrong-{i}", "", {"t": ("x",)}, {"c": "pass"}) for i in range(20)]
+    bank.append(Answer("right", "", {}, {"c": "pass"}))
+    names = [one.name for one in choose(bank, 10, 3)]
+    assert names[0] == REFERENCE
+    assert len(set(names)) == 11
+    assert "right" not in names
+    assert names == [one.name for one in choose(bank, 10, 3)]
+    assert len(choose(bank, 100, 3)) == 21
+
+
+@pytest.mark.parametrize(("lab", "pattern"), [("01", ""), ("02", "shard")])
+def test_verdicts_of_the_labs_are_the_same_three_times(lab, pattern, monkeypatch):
+    """The short form of `make soak`: the solution and a few wrong answers that are quick."""
+    monkeypatch.setenv("COURSEKIT_ROOT", str(ROOT))
+    words = ["soak", lab, "--times", "3", "--mutants", "3", "-k", pattern]
+    result = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "4 of 4 answers had the same verdict 3 times" in result.output
