@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from coursekit.attacks.attack import CLASSES, load_attacks
 from coursekit.attacks.command import attacks as command
 from coursekit.attacks.hand_in import write_hand_in
-from coursekit.attacks.trial import LIMITS, Course, run_attack
+from coursekit.attacks.trial import LIMITS, Course, grade_staged, run_attack
 from coursekit.building.build import build_sources
 from coursekit.errors import CourseKitError
 from coursekit.grading.answer_bank import load_bank
@@ -43,6 +43,27 @@ def test_no_attack_pays_and_each_is_seen_and_leaves_nothing(courses):
             if outcome.complaints:
                 complaints[attack.name] = outcome.complaints
     assert complaints == {}
+
+
+SPACE = """
+def rank_facts():
+    import os
+
+    space = os.statvfs("/shared")
+    raise ValueError("all is free" if space.f_bavail == space.f_blocks else "something is in use")
+"""
+
+
+def test_a_locked_folder_costs_the_next_student_nothing(courses):
+    """Files that a submission has locked away in the folder of its ranks do not take the next one's space."""
+    attack = next(one for one in BANK if one.name == "shared-folder-filled")
+    course = courses[attack.lab]
+    probe = Work(attack.lab, "next", {**course.honest(), "rank-facts": SPACE})
+    with Slot("bwrap", LIMITS) as slot:
+        outcome = run_attack(attack, course, slot)
+        [score] = grade_staged(attack, probe, course, slot).scores
+    assert outcome.complaints == ()
+    assert "all is free" in score.message
 
 
 def test_the_bank_holds_every_class_of_the_catalogue():

@@ -31,7 +31,7 @@ def main() -> None:
         while True:
             settings = wire.loads(judge.recv_bytes())
             status = _one_submission(judge, settings)
-            judge.send_bytes(wire.dumps({"gone": status}))
+            judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean()}))
 
 
 def _preload() -> str:
@@ -47,7 +47,7 @@ def _preload() -> str:
 
 
 def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
-    """Fork a launcher, wait for its end, and leave nothing of the submission; return the launcher's exit code."""
+    """Fork a launcher, wait for its end, and leave no process of the submission; return the launcher's exit code."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -60,10 +60,16 @@ def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
             os._exit(code)
     _, status = os.waitpid(pid, 0)
     kill_descendants()
-    for path in Path(tempfile.gettempdir()).iterdir():
-        with contextlib.suppress(OSError):
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     return os.waitstatus_to_exitcode(status)
+
+
+def _clean() -> bool:
+    """Empty /tmp; return whether that worked: a submission may lock folders, or nest them too deep."""
+    folder = Path(tempfile.gettempdir())
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError, RecursionError):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    return not any(folder.iterdir())
 
 
 if __name__ == "__main__":

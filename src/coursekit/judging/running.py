@@ -28,6 +28,7 @@ class Running:
         self._judge = judge
         self._pid = pid
         self._gone = False
+        self._is_clean = True
         self.watch = watch
         self.disobedience = ""
         self.killed_for_memory = False
@@ -56,8 +57,7 @@ class Running:
             message = self._receive(PATIENCE_S)
         if message is None:
             raise Fault("the sandbox does not answer")
-        if "gone" in message:
-            self._gone = True
+        if self._tells_end(message):
             return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
         reply: dict[str, Any] = message["reply"]
         return reply
@@ -72,7 +72,13 @@ class Running:
                 message = self._receive(PATIENCE_S)
                 if message is None:
                     return False
-                self._gone = "gone" in message
+                self._tells_end(message)
+        return self._gone and self._is_clean
+
+    def _tells_end(self, message: dict[str, Any]) -> bool:
+        """Whether this says that the submission has ended; remember whether it left files in the sandbox."""
+        self._gone = "gone" in message
+        self._is_clean = bool(message.get("is_clean", True))
         return self._gone
 
     def _receive(self, timeout_s: float) -> dict[str, Any] | None:

@@ -72,7 +72,7 @@ def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) 
     if "error" in reply:
         return {}, [Flag("cells", f"the cells did not run: {reply['error'][1]}")]
     flags = [
-        Flag(cell["error"][0], f"cell {cell['name']}: {cell['error'][1]}")
+        Flag(cell["error"][0], plain_text(f"cell {cell['name']}: {cell['error'][1][:1000]}"))
         for cell in reply["cells"]
         if cell["error"] and cell["error"][0] in PROCESS_ERRORS
     ]
