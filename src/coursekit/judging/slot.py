@@ -163,7 +163,8 @@ class Slot:
         }
 
     def _start(self) -> None:
-        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-"))
+        # Behind a wall the home is the wall's own; a folder here would stay when a worker is killed.
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-")) if self.sandbox == "none" else ""
         memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30)
         self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
