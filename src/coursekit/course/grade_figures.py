@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from coursekit.pictures import COLORS, WIDTH_INCH, to_png
 
@@ -88,11 +89,11 @@ def draw(lab_properties: Sequence[Property]) -> bytes:
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
     axes.bar_label(bars, [str(num) if num else "" for num in failed], label_type="center", bbox=box)
     for text, num in zip(axes.texts[len(passed) :], failed):
-        text.set_visible(bool(num))
+        text.set_visible(bool(num))  # else an empty box stands there
     axes.set_yticks(rows, [f"{one.name} ({one.max_points:g})" for one in lab_properties])
     axes.invert_yaxis()
     axes.set_xlim(0, max(map(sum, zip(passed, failed))))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("hand-ins")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper right", ncols=2, frameon=False)
