@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ WHY = {  # words on options that sites add
     "--ntasks-per-core": "one task on a core, not on half of one",
     "--exclusive": "whole nodes, shared with nobody",
 }
+GRADING_GB = 8  # memory that a task of grading needs at least: what one hand-in may use, with what runs it
 SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
 
 
@@ -46,6 +48,7 @@ class Shape:
 
 
 WORDS_OF_RANKS = ("one task per rank, one rank per GPU", "a rank's share of the node")
+WORDS_OF_GRADING = ("one task", "as many hand-ins at a time, if memory is enough")
 STARTS_AGAIN = (
     Directive("--requeue", "when a node fails, the job starts again"),
     Directive("--open-mode=append", "and goes on with the same log"),
@@ -74,7 +77,8 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         event: account, reservation and QOS of a workshop.
         is_grading: whether it judges hand-ins; who follows it submits again what a lost task leaves undone.
     """
-    task, cpus = ("one task", "as many hand-ins at a time") if is_grading else WORDS_OF_RANKS
+    task, cpus = WORDS_OF_GRADING if is_grading else WORDS_OF_RANKS
+    num_cpus = num_cpus_of_grading(partition) if is_grading else partition.num_cpus_per_gpu
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
     return (
         Directive(f"--job-name={job_name}"),
@@ -84,12 +88,18 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         *_of_event(partition, event),
         Directive(f"--nodes={shape.num_nodes}"),
         Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
-        Directive(f"--cpus-per-task={partition.num_cpus_per_gpu}", cpus),
+        Directive(f"--cpus-per-task={num_cpus}", cpus),
         *_gpus(partition, shape),
         Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
         Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
         *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN),
     )
+
+
+def num_cpus_of_grading(partition: Partition) -> int:
+    """Return the cores of a task that judges hand-ins: a GPU's share of the node, or what brings enough memory."""
+    enough = math.ceil(GRADING_GB * partition.num_cpus_per_node / partition.memory_gb)
+    return min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
 
 
 def _of_event(partition: Partition, event: Event) -> list[Directive]:

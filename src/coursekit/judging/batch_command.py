@@ -15,8 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from coursekit.errors import CourseKitError
-from coursekit.judging.grading_round import append, open_round
+from coursekit.judging.grading_round import append, num_slots, open_round
 from coursekit.judging.pool import default_num_slots, judge_all
 from coursekit.judging.verdict import Verdict
 from coursekit.sandbox.walls import require_sandbox
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from coursekit.judging.pool import Job, PoolSettings
+    from coursekit.judging.slot import Limits
 
 ENDED_BY_SIGNAL = 128
+MIB_PER_GB = 1024
 
 
 def main() -> None:
@@ -40,7 +44,7 @@ def main() -> None:
     done = {verdict.key for verdict in this_round.new_verdicts()}  # a job that Slurm started again
     jobs = [job for job in this_round.jobs(task) if job.key not in done]
     settings = this_round.settings()
-    settings = replace(settings, num_slots=settings.num_slots or num_slots_here())
+    settings = replace(settings, num_slots=settings.num_slots or num_slots_here(settings.limits))
     print(f"{len(jobs)} hand-ins, {settings.num_slots} at a time, on {os.uname().nodename}", flush=True)
     with this_round.open_verdicts(task, start) as verdicts, closing(_judge(jobs, settings)) as stream:
         for number, verdict in enumerate(stream, 1):
@@ -48,9 +52,13 @@ def main() -> None:
             print(f"{number} of {len(jobs)}: {verdict.seconds:.1f} s {verdict.fault}", flush=True)
 
 
-def num_slots_here() -> int:
-    """Return how many slots suit this task: Slurm's count of its cores, where it is not held to them by the kernel."""
-    return min(default_num_slots(), int(os.environ.get("SLURM_CPUS_PER_TASK") or default_num_slots()))
+def num_slots_here(limits: Limits) -> int:
+    """Return how many slots suit what Slurm has given to this task: the kernel may not hold it to that."""
+    environ, num_cpus = os.environ, default_num_slots()
+    num_cpus = min(num_cpus, int(environ.get("SLURM_CPUS_PER_TASK") or num_cpus))
+    memory_mb = int(environ.get("SLURM_MEM_PER_NODE") or int(environ.get("SLURM_MEM_PER_CPU") or 0) * num_cpus)
+    node_gb = psutil.virtual_memory().available / 2**30
+    return num_slots(num_cpus, min(memory_mb / MIB_PER_GB if memory_mb else node_gb, node_gb), limits)
 
 
 def _judge(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict, None, None]:

@@ -41,7 +41,7 @@ def judge_by_slurm(
 
     Args:
         jobs: what to judge, each with a key of its own.
-        settings: how to judge; `num_slots` 0 stands for one for each core of a task.
+        settings: how to judge; `num_slots` 0 stands for as many as a task has cores and memory for.
         array: where and how to submit.
         again: judge also what an earlier call, killed since, has left verdicts on.
 
@@ -97,16 +97,19 @@ class _Grading:
             one = open_round(folder)
             if one and self.missing.keys() & one.keys:
                 self.rounds.append(one)
-                yield from (verdict for verdict in one.new_verdicts() if not verdict.fault and self.take(verdict))
             elif time.time() - folder.stat().st_mtime > KEEP_S:
                 (one or Round(folder, ())).remove()
         found = {f"{one.array_id}_{number}": _Task(one, number) for one in self.rounds for number in _numbers(one)}
-        wanted = {task_id: task for task_id, task in found.items() if self.missing.keys() & set(task.keys)}
-        states = look(wanted) if wanted else {}
+        # First the states, then the files: what a task has written before its end is then there.
+        states = look(found) if found else {}
+        for one in self.rounds:
+            yield from (verdict for verdict in one.new_verdicts() if not verdict.fault and self.take(verdict))
         for task_id, state in states.items():
+            task = found[task_id]
             # Numbers begin again after a new installation: the script's own words tell whether this is the one.
-            if not state.ended and wanted[task_id].round.folder.name in state.command:
-                self.tasks[task_id] = wanted[task_id]
+            goes_on = not state.ended and task.round.folder.name in state.command
+            if goes_on and self.missing.keys() & set(task.keys):
+                self.tasks[task_id] = task
         if self.tasks:
             self.array.tell(f"Job {', '.join(self.array_ids())} of an earlier call goes on.")
 
@@ -136,11 +139,11 @@ class _Grading:
         """Submit what is to be judged as an array of its own."""
         if not jobs:
             return
-        num_slots = self.settings.num_slots or self.array.num_slots()
-        size = batch_size(len(jobs), self.array.num_tasks, num_slots)
+        num_at_a_time = self.settings.num_slots or self.array.num_slots(self.settings.limits)
+        size = batch_size(len(jobs), self.array.num_tasks, num_at_a_time)
         one = write_round(self.array.folder, jobs, self.settings, size)
         try:
-            self.array.submit(one, num_slots)
+            self.array.submit(one, num_at_a_time)
         except BaseException:
             one.remove()
             raise

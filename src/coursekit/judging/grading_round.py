@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from coursekit.judging.pool import Job, PoolSettings
-from coursekit.judging.slot import Limits
+from coursekit.judging.slot import OWN_MEMORY_GB, Limits
 from coursekit.judging.verdict import Flag, Verdict
 from coursekit.judging.work import Work
 from coursekit.running.results import write_atomically
@@ -132,6 +132,11 @@ def append(verdicts: IO[str], verdict: Verdict) -> None:
     verdicts.write(json.dumps(json.loads(verdict.dumps())) + "\n")
     verdicts.flush()
     os.fsync(verdicts.fileno())
+
+
+def num_slots(num_cpus: int, memory_gb: float, limits: Limits) -> int:
+    """Return how many hand-ins to judge at a time: each on a core of its own, with the memory that it may use."""
+    return max(1, min(num_cpus, int(memory_gb / (limits.memory_gb + OWN_MEMORY_GB))))
 
 
 def _batch(folder: Path, task: int) -> Path:

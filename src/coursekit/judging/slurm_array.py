@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.jobs.directives import num_cpus_of_grading
 from coursekit.jobs.event import NO_EVENT, load_event
 from coursekit.jobs.explain import explain, read_tail
 from coursekit.jobs.follow import FIRST_PAUSE_S, LAST_PAUSE_S, LATE_S, PATIENCE_S
@@ -17,6 +18,7 @@ from coursekit.jobs.refusals import explain_refusal
 from coursekit.jobs.render import GRADE_MIN, JOBS, SUFFIX, render_job
 from coursekit.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.jobs.states import PENDING, look
+from coursekit.judging.grading_round import num_slots
 from coursekit.running.results import write_atomically
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from coursekit.jobs.states import JobState
     from coursekit.judging.grading_round import Round
+    from coursekit.judging.slot import Limits
     from coursekit.sites.profile import Partition, Site
 
 SCRIPT = f"grade{SUFFIX}"
@@ -70,12 +73,14 @@ class Array:
                 "or without --slurm."
             )
 
-    def num_slots(self) -> int:
+    def num_slots(self, limits: Limits) -> int:
         """Return how many hand-ins a task judges at a time, when nobody says otherwise."""
-        return self._kind().num_cpus_per_gpu
+        kind = self._kind()
+        num_cpus = num_cpus_of_grading(kind)
+        return num_slots(num_cpus, num_cpus * kind.memory_gb / kind.num_cpus_per_node, limits)
 
-    def submit(self, this_round: Round, num_slots: int) -> None:
-        """Submit the array of a round.
+    def submit(self, this_round: Round, num_at_a_time: int) -> None:
+        """Submit the array of a round, whose tasks judge that many hand-ins at a time.
 
         Raises:
             CourseKitError: Slurm refuses; the message says why and what to do.
@@ -88,7 +93,7 @@ class Array:
         elif not script.is_file():
             raise CourseKitError(f"{script.relative_to(self.root)} is missing: make it with `coursekit build`.")
         words = [f"--array=0-{num_batches - 1}%{self.num_tasks}", f"--output={folder}/grade-%A_%a.out"]
-        words += self._time(math.ceil(max(map(len, this_round.batches)) / num_slots))
+        words += self._time(math.ceil(max(map(len, this_round.batches)) / num_at_a_time))
         try:
             said = call(
                 *("sbatch", "--parsable", *words, str(script), str(folder)),
@@ -116,7 +121,7 @@ class Array:
         return render_job(self.root, self.site.name, "grade", partition=self.partition, event=event)
 
 
-def batch_size(num_jobs: int, num_tasks: int, num_slots: int) -> int:
+def batch_size(num_jobs: int, num_tasks: int, num_at_a_time: int) -> int:
     """Return how many hand-ins a task gets: minutes of work for it, something for every task that may run at a time.
 
     There are never more tasks than slots in all of them together.
@@ -124,10 +129,10 @@ def batch_size(num_jobs: int, num_tasks: int, num_slots: int) -> int:
     Args:
         num_jobs: how many hand-ins there are.
         num_tasks: how many tasks may run at a time.
-        num_slots: how many hand-ins a task judges at a time.
+        num_at_a_time: how many hand-ins a task judges at a time.
     """
-    at_most = min(NUM_PER_SLOT * num_slots, math.ceil(num_jobs / num_tasks))
-    return max(1, at_most, math.ceil(num_jobs / (num_tasks * num_slots)))
+    at_most = min(NUM_PER_SLOT * num_at_a_time, math.ceil(num_jobs / num_tasks))
+    return max(1, at_most, math.ceil(num_jobs / (num_tasks * num_at_a_time)))
 
 
 def cancel(array_ids: Collection[str]) -> None:
