@@ -31,11 +31,14 @@ server = socket.create_server(("127.0.0.1", 0))
 
 def serve():
     server.settimeout(60)
-    try:
-        while True:
-            server.accept()[0].sendall(b"1")
-    except OSError:
-        pass
+    with server:
+        try:
+            while True:
+                connection, _ = server.accept()
+                with connection:
+                    connection.sendall(b"1")
+        except OSError:
+            pass
 
 
 threading.Thread(target=serve, daemon=True).start()

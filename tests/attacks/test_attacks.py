@@ -1,5 +1,6 @@
 """Every attack of this folder pays nothing, is seen by the instructor, and leaves nothing behind."""
 
+import re
 import time
 from pathlib import Path
 
@@ -135,6 +136,13 @@ def test_damaged_attacks_are_refused(tmp_path, block, words):
     with pytest.raises(CourseKitError, match=r"odd\.py") as refused:
         load_attacks(tmp_path)
     assert words in str(refused.value)
+
+
+def test_the_page_has_a_row_for_each_attack():
+    """The page of the documentation is of this bank: no attack is missing in its table, and none is gone."""
+    page = (find_root() / "docs" / "attacks.md").read_text()
+    rows = re.findall(r"^\| \[([\w-]+)\]\(\.\./tests/attacks/\1\.py\) \|", page, re.MULTILINE)
+    assert sorted(rows) == [attack.name for attack in BANK]
 
 
 def test_an_empty_folder_is_refused(tmp_path):

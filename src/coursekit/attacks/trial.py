@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,14 +124,25 @@ def run_attack(attack: Attack, course: Course, slot: Slot) -> Outcome:
         bait = Bait.make(Path(folder), course.lab, course.source.read_bytes())
         start_s = (bait.folder / "gradebook.db").stat().st_mtime
         before = Before.look(bait, start_s)
-        work = stage(attack, course, mark, bait.folder)
-        verdict = grade_staged(attack, work, course, slot)
+        with _restored_environ():  # a hand-in may set what an attack looks for
+            work = stage(attack, course, mark, bait.folder)
+            verdict = grade_staged(attack, work, course, slot)
         with slot.submission():
             pass
         outcome = Outcome(attack, verdict, before.traces(mark))
     if attack.kind == "persistence":
         outcome = replace(outcome, traces=(*outcome.traces, *_look_inside(course, slot, mark)))
     return outcome
+
+
+@contextmanager
+def _restored_environ() -> Iterator[None]:
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def stage(attack: Attack, course: Course, mark: str, bait: Path) -> Work:
