@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -113,6 +114,7 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
         self._verdicts: IO[str] | None = None
         self._closed = False
+        self._starting = threading.Lock()
 
     def judge(self, job: Job) -> Verdict:
         """Return the verdict on one submission."""
@@ -141,6 +143,11 @@ class _Worker:
             return ""
 
     def _start(self) -> None:
+        with self._starting:  # a worker that starts while all are closed would judge on, unseen
+            if not self._closed:
+                self._start_process()
+
+    def _start_process(self) -> None:
         read, write = os.pipe()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "coursekit.judging.worker", self._settings, str(write)],
@@ -170,5 +177,6 @@ class _Worker:
 
     def close(self) -> None:
         """End the worker, whatever it does."""
-        self._closed = True
+        with self._starting:
+            self._closed = True
         self._end()
