@@ -82,6 +82,9 @@ def _soak(  # noqa: PLR0913, PLR0917  # of `soak`
 
         def report(verdict: Verdict) -> None:
             progress.update(task, advance=1, description=f"{lab} {verdict.student}")
+            num_done = int(progress.tasks[0].completed)
+            if not console.is_terminal and num_done % len(answers) == 0:  # a log has no bar that moves
+                console.print(f"{lab}: {num_done} of {len(answers) * num_times} verdicts", highlight=False)
 
         soaked = soak_answers(answers, source, num_times, settings, report)
     return _tell(lab, soaked, num_times, time.monotonic() - started_s, console)
