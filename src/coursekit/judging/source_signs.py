@@ -66,21 +66,7 @@ ODD_METHODS = _words(
 )
 ODD_BASES = _words("float int complex bool str bytes np.ndarray numpy.ndarray np.float64 numpy.float64")
 KIT_NAMES = _words("check require hand_in_report CheckError Fault AnswerError RankError")
-PATCHED = (
-    "numpy",
-    "np",
-    "tensorflow",
-    "tf",
-    "horovod",
-    "hvd",
-    "hvd_keras",
-    "keras",
-    "os",
-    "sys",
-    "time",
-    "math",
-    "json",
-)
+PATCHED = _words("numpy np tensorflow tf horovod hvd hvd_keras keras os sys time math json")
 ROOTS = "tmp|dev|etc|home|root|var|usr|opt|srv|mnt|sys|run|shared|data|boot|lib|bin|proc"
 TEXTS = (
     ("introspection", re.compile(r"/proc\b|ptrace|/dev/mem")),
