@@ -266,6 +266,42 @@ def test_only_whole_lines_of_ones_own_are_taken(small_jobs, tmp_path):
     assert written.folder.stat().st_mode & 0o077 == 0
 
 
+def test_what_was_left_needs_no_slurm(small_jobs, array):
+    """All judged, but not taken when a call was killed: nothing is submitted; what has a fault is judged again."""
+    place, _ = array
+    given = [Verdict("01-small", "ada", (), key=job.key, fault="bad luck" * (job.key == "key-2")) for job in small_jobs]
+    written = write_round(place.folder, small_jobs, SETTINGS, 3)
+    with written.open_verdicts(0, "7-0") as file:
+        for verdict in given:
+            append(file, verdict)
+
+    assert list(judge_by_slurm(small_jobs[:1], SETTINGS, place)) == given[:1]
+    assert open_round(written.folder) == written  # the others may be asked for
+    nowhere = replace(place, root=Path("gone"))
+    with pytest.raises(CourseKitError, match=r"grade\.sbatch is missing"):
+        next(judge_by_slurm(small_jobs[:1], SETTINGS, nowhere, again=True))
+    with closing(judge_by_slurm(small_jobs, SETTINGS, nowhere)) as stream:
+        assert [next(stream), next(stream)] == given[:2]
+        with pytest.raises(CourseKitError, match=r"grade\.sbatch is missing"):
+            next(stream)
+
+
+def test_a_node_without_a_sandbox_judges_nothing(small_jobs, tmp_path):
+    """Where no wall can be built, each hand-in gets a fault that names the node, and nothing of it runs."""
+    written = write_round(tmp_path / "grading", small_jobs, SETTINGS, 2)
+    task = {"SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": "7", "PATH": "/nowhere"}
+    words = [sys.executable, "-m", "coursekit.judging.batch_command", str(written.folder)]
+    for _ in range(2):  # started again, it has nothing left to do
+        done = subprocess.run(words, env=task, capture_output=True, text=True, check=False)
+        task["SLURM_RESTART_COUNT"] = "1"
+
+    assert (done.returncode, done.stdout.partition(",")[0]) == (0, "0 hand-ins")
+    verdicts = list(written.new_verdicts())
+    assert [verdict.key for verdict in verdicts] == ["key-0", "key-1"]
+    fault = f"on {os.uname().nodename}: bubblewrap is not installed"
+    assert all(verdict.fault.startswith(fault) and verdict.scores == () for verdict in verdicts)
+
+
 def test_a_folder_that_was_never_finished_is_no_round(tmp_path):
     """Killed while it wrote the batches, a call leaves nothing that another one would take for a round."""
     (tmp_path / "batch-0000.jsonl").write_text("")

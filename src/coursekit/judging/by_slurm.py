@@ -94,11 +94,12 @@ class _Grading:
     def left_over(self) -> Iterator[Verdict]:
         """Yield the verdicts that an earlier call has not taken, and take up its tasks that wait or run."""
         for folder in sorted(self.array.folder.glob("round-*")):
-            one = open_round(folder)
-            if one and self.missing.keys() & one.keys:
-                self.rounds.append(one)
-            elif time.time() - folder.stat().st_mtime > KEEP_S:
-                (one or Round(folder, ())).remove()
+            with suppress(FileNotFoundError):  # another call has just removed it
+                one = open_round(folder)
+                if one and self.missing.keys() & one.keys:
+                    self.rounds.append(one)
+                elif time.time() - folder.stat().st_mtime > KEEP_S:
+                    (one or Round(folder, ())).remove()
         found = {f"{one.array_id}_{number}": _Task(one, number) for one in self.rounds for number in _numbers(one)}
         # First the states, then the files: what a task has written before its end is then there.
         states = look(found) if found else {}

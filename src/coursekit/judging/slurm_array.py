@@ -106,8 +106,8 @@ class Array:
             key = self.partition or self.site.default_partition
             raise CourseKitError(explain_refusal(error.words, self.site, key)) from None
         this_round.submitted_as(said.strip().splitlines()[-1].partition(";")[0])
-        num_jobs = sum(map(len, this_round.batches))
-        self.tell(f"Job {this_round.array_id} is submitted: {_counted(num_jobs, 'hand-in')} in {num_batches} tasks.")
+        num_jobs = _counted(sum(map(len, this_round.batches)), "hand-in")
+        self.tell(f"Job {this_round.array_id} is submitted: {num_jobs} in {_counted(num_batches, 'task')}.")
 
     def _time(self, num_per_slot: int) -> list[str]:
         wanted = min(MIN_PER_HAND_IN * num_per_slot, self._kind().max_time_min)
