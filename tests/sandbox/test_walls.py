@@ -38,6 +38,14 @@ def test_require_sandbox_accepts_bubblewrap_where_it_works():
     require_sandbox("bwrap")
 
 
+def test_a_kit_that_no_process_inside_would_see_is_refused(monkeypatch):
+    """In /tmp every answer would fail for want of the kit, and honest work would get nothing."""
+    monkeypatch.setattr("sys.prefix", "/tmp/kit/.venv")  # a place where it must not be
+    with pytest.raises(CourseKitError, match=r"^/tmp/kit/.venv is hidden in a sandbox, as all of /tmp: move the "):
+        require_sandbox("bwrap")
+    require_sandbox("none")
+
+
 @pytest.mark.parametrize(
     ("name", "image", "sentence"),
     [

@@ -30,6 +30,7 @@ SANDBOXES = ("bwrap", "apptainer", "none")
 SHARED = "/shared"  # an empty folder: where `namespaces` shows a process what it shares with its peers
 CORE_PATTERN = "/proc/sys/kernel/core_pattern"
 HOSTNAME = "sandbox"
+HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # which every process of a submission has for itself
 UID = 1000
 OLDEST_BWRAP = (0, 7)  # the first that limits the size of a tmpfs
 TRIAL_TIMEOUT_S = 30.0
@@ -62,6 +63,8 @@ def require_sandbox(name: str, image: Path | None = None) -> None:
     """
     if name not in SANDBOXES:
         raise CourseKitError(f"there is no sandbox {name!r}; choose one of {', '.join(SANDBOXES)}.")
+    if name != "none":
+        _require_in_sight([Path(__file__).resolve().parents[1], *python_folders()])
     if name == "bwrap":
         _require_bwrap()
     elif name == "apptainer":
@@ -165,6 +168,16 @@ def _apptainer(view: View, argv: Sequence[str], image: Path | None) -> list[str]
     for inside, outside in shown.items():
         words += ["--mount", f"type=bind,source={outside},destination={inside},ro"]
     return [*words, "--pwd", "/tmp", str(image), *argv]  # noqa: S108  # the wall's own
+
+
+def _require_in_sight(folders: Sequence[Path]) -> None:
+    """Refuse a kit that students' processes cannot see, each of which has a /tmp of its own: no answer would work."""
+    for folder in folders:
+        for hidden in map(Path, HIDDEN):
+            if hidden in folder.parents:
+                raise CourseKitError(
+                    f"{folder} is hidden in a sandbox, as all of {hidden}: move the checkout to another folder."
+                )
 
 
 def _require_bwrap() -> None:
