@@ -93,7 +93,7 @@ class Account:
             process = self.start(line, stdout=log, stderr=log, start_new_session=True)
         try:
             url = f"http://127.0.0.1:{port}/formgrader/api/submissions/{LAB}"
-            request = urllib.request.Request(url, headers={"Authorization": f"token {TOKEN}"})  # http
+            request = urllib.request.Request(url, headers={"Authorization": f"token {TOKEN}"})
             return json.loads(self._answer(request, process))
         finally:
             os.killpg(process.pid, signal.SIGTERM)
@@ -103,7 +103,7 @@ class Account:
         deadline_s = time.monotonic() + LINE_S
         while time.monotonic() < deadline_s:
             assert process.poll() is None, (self.home / "log").read_text()
-            with suppress(OSError), urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  # http
+            with suppress(OSError), urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310
                 return answer.read().decode()
             time.sleep(0.2)
         return pytest.fail((self.home / "log").read_text())
