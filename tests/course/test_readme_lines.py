@@ -103,7 +103,7 @@ class Account:
         deadline_s = time.monotonic() + LINE_S
         while time.monotonic() < deadline_s:
             assert process.poll() is None, (self.home / "log").read_text()
-            with suppress(OSError), urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310
+            with suppress(OSError), urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  # http
                 return answer.read().decode()
             time.sleep(0.2)
         return pytest.fail((self.home / "log").read_text())
