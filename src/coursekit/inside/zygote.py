@@ -26,12 +26,13 @@ def main() -> None:
     """Serve a judge on the socket whose number is the first argument, until it closes it."""
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
+    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself lies in there
     judge.send_bytes(wire.dumps({"failure": _preload()}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())
             status = _one_submission(judge, settings)
-            judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean()}))
+            judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean(own)}))
 
 
 def _preload() -> str:
@@ -63,13 +64,13 @@ def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _clean() -> bool:
-    """Empty /tmp; return whether that worked: a submission may lock folders, or nest them too deep."""
+def _clean(own: frozenset[Path]) -> bool:
+    """Empty /tmp but for `own`; return whether that worked: a submission may lock folders, or nest them too deep."""
     folder = Path(tempfile.gettempdir())
-    for path in folder.iterdir():
+    for path in {*folder.iterdir()} - own:
         with contextlib.suppress(OSError, RecursionError):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    return not any(folder.iterdir())
+    return {*folder.iterdir()} <= own
 
 
 if __name__ == "__main__":

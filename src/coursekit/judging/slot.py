@@ -20,7 +20,7 @@ from coursekit.judging.conversation import Fault
 from coursekit.judging.running import Running, find_zygote
 from coursekit.sandbox import watcher
 from coursekit.sandbox.cgroups import Cgroup, cgroup
-from coursekit.sandbox.walls import View, command
+from coursekit.sandbox.walls import View, command, hidden_folders, python_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,6 +160,7 @@ class Slot:
             "max_memory_bytes": int(self.limits.memory_gb * 2**30),
             "max_cpu_s": int(self.limits.wall_s),
             "walls": self.sandbox != "none",
+            "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
         }
 
     def _start(self) -> None:

@@ -69,6 +69,7 @@ class Allowance:
         max_memory_bytes: data that a single process may add to what it has when it enters.
         max_cpu_s: seconds on a core, of a single process.
         walls: False for limits alone, as the sandbox "none" has it: a private folder instead of a private /tmp.
+        in_sight: folders within the outer /tmp that stay where they are, read-only: a kit that lies there.
     """
 
     tmp_bytes: int
@@ -79,6 +80,7 @@ class Allowance:
     max_memory_bytes: int
     max_cpu_s: int
     walls: bool = True
+    in_sight: tuple[str, ...] = ()
 
 
 def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
@@ -184,9 +186,15 @@ def _build_walls(allowance: Allowance) -> None:
     system.mount("none", "/", None, system.RECURSIVE | system.SLAVE)
     if allowance.shared is not None:
         system.mount(str(allowance.shared), SHARED, None, system.BIND)
+    kept = {path: os.open(path, os.O_PATH) for path in allowance.in_sight}
     options = f"size={allowance.tmp_bytes},nr_inodes={allowance.num_files},mode=1777"
     for path in _FOLDERS:
         system.mount("tmpfs", path, "tmpfs", _PLAIN, options)
+    for path, number in kept.items():
+        Path(path).mkdir(parents=True, exist_ok=True)
+        system.mount(f"/proc/self/fd/{number}", path, None, system.BIND | system.RECURSIVE)
+        system.mount("none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN)
+        os.close(number)
     try:
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
     except PermissionError:

@@ -63,8 +63,6 @@ def require_sandbox(name: str, image: Path | None = None) -> None:
     """
     if name not in SANDBOXES:
         raise CourseKitError(f"there is no sandbox {name!r}; choose one of {', '.join(SANDBOXES)}.")
-    if name != "none":
-        _require_in_sight([Path(__file__).resolve().parents[1], *python_folders()])
     if name == "bwrap":
         _require_bwrap()
     elif name == "apptainer":
@@ -96,6 +94,11 @@ def python_folders() -> list[Path]:
     """Return the folders of this Python and of its virtual environment that do not lie below /usr."""
     folders = dict.fromkeys(Path(folder) for folder in (sys.base_prefix, sys.prefix))
     return [folder for folder in folders if Path("/usr") not in (folder, *folder.parents)]
+
+
+def hidden_folders(folders: Sequence[Path]) -> list[Path]:
+    """Return those of these folders that a private /tmp would hide, as in a checkout that lies there."""
+    return [folder for folder in folders if any(Path(hidden) in folder.parents for hidden in HIDDEN)]
 
 
 def installed_kit() -> list[Path]:
@@ -168,16 +171,6 @@ def _apptainer(view: View, argv: Sequence[str], image: Path | None) -> list[str]
     for inside, outside in shown.items():
         words += ["--mount", f"type=bind,source={outside},destination={inside},ro"]
     return [*words, "--pwd", "/tmp", str(image), *argv]  # noqa: S108  # the wall's own
-
-
-def _require_in_sight(folders: Sequence[Path]) -> None:
-    """Refuse a kit that students' processes cannot see, each of which has a /tmp of its own: no answer would work."""
-    for folder in folders:
-        for hidden in map(Path, HIDDEN):
-            if hidden in folder.parents:
-                raise CourseKitError(
-                    f"{folder} is hidden in a sandbox, as all of {hidden}: move the checkout to another folder."
-                )
 
 
 def _require_bwrap() -> None:
