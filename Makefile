@@ -31,7 +31,7 @@ check: env ## check style and types, and that what is generated is fresh
 	@test -z "$$(git status --porcelain $(GENERATED))" || { git status --short $(GENERATED); \
 	  echo "make check: these are not what solutions/ and slurm/ make: run make labs and commit them." >&2; exit 1; }
 
-bench: env ## measure side by side: starting ranks, communication on two ranks, the input pipeline
+bench: env ## measure side by side: starting ranks, communication, the input pipeline, grading a class (an hour)
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
 

@@ -39,7 +39,13 @@ DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 
+HELLO_TIMEOUT_S = 60.0
+
 Request = dict[str, Any]
+
+
+class WallsError(Exception):
+    """What the kit itself needs does not work here: no fault of a student's."""
 
 
 def serve(judge: Connection, settings: Request) -> None:
@@ -58,11 +64,15 @@ def serve(judge: Connection, settings: Request) -> None:
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
-            submission.revive_shell()
+            fault = submission.revive_shell()
             request = wire.loads(judge.recv_bytes())
             if request["op"] == "end":
                 return
-            judge.send_bytes(_packed(answers[request["op"]](request)))
+            try:
+                reply = {"fault": fault} if fault else answers[request["op"]](request)
+            except WallsError as error:
+                reply = {"fault": str(error)}
+            judge.send_bytes(_packed(reply))
             del request
     finally:
         submission.close()
@@ -118,11 +128,16 @@ class _Submission:
             told = ["OddReply", "it replied something else than is asked for"]
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
 
-    def revive_shell(self) -> None:
-        """Start a new shell if there was one and it is gone."""
+    def revive_shell(self) -> str:
+        """Start a new shell if there was one and it is gone; return why the walls failed, or ''."""
         if self.shell:
-            with contextlib.suppress(ShellGoneError):
+            try:
                 self._running_shell()
+            except ShellGoneError:
+                return ""
+            except WallsError as error:
+                return str(error)
+        return ""
 
     def _running_shell(self, before: _Cell | None = None) -> ShellProcess:
         """Return a shell that has run the cells (those before `before`), a new one when the last one is gone.
@@ -136,6 +151,10 @@ class _Submission:
         self.num_starts += 1
         enter = functools.partial(namespaces.enter, self.allowance)
         self.shell = ShellProcess(enter, [self.judge, self.server])
+        try:
+            self.shell.ask({"op": "hello"}, HELLO_TIMEOUT_S)
+        except ShellGoneError as error:  # no student's code has run in it yet
+            raise WallsError(f"no shell starts ({error}): {self.shell.take_output()[-1000:]}") from None
         for cell in self.cells:
             if cell is before:
                 break

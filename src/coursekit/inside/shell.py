@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def serve(channel: Connection) -> None:
-    """Answer requests until the channel is closed: `cell`, `call` and `pack`."""
+    """Answer requests until the channel is closed: `hello`, `cell`, `call` and `pack`."""
     from coursekit.ranks.forked import ForkedServer  # noqa: PLC0415  # imported by the zygote
     from coursekit.ranks.forkserver import adopt_shared_server  # noqa: PLC0415  # the same
 
@@ -29,6 +29,7 @@ def serve(channel: Connection) -> None:
     adopt_shared_server(ForkedServer())
     shell = _new_shell()
     answers: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "hello": lambda _: None,
         "cell": lambda request: _run_cell(shell, request),
         "call": lambda request: _call(shell, request),
         "pack": lambda request: _pack(shell, request),

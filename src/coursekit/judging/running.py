@@ -60,6 +60,8 @@ class Running:
         if self._tells_end(message):
             return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
         reply: dict[str, Any] = message["reply"]
+        if "fault" in reply:
+            raise Fault(str(reply["fault"]))
         return reply
 
     def end(self) -> bool:
