@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test labs check bench lab doctor lock clean
+.PHONY: help env run test labs check bench soak lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 
@@ -34,6 +34,9 @@ check: env ## check style and types, and that what is generated is fresh
 bench: env ## measure side by side: starting ranks, communication, the input pipeline, grading a class (an hour)
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
+
+soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours)
+	@$(BIN)/coursekit soak
 
 lab: env ## open JupyterLab on labs/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --notebook-dir=labs # nbgrader's pages start programs by name
