@@ -10,8 +10,7 @@
 
 import sys
 
-sys.setrecursionlimit(10**9)
-
 
 def num_updates(num_samples, batch_size, num_epochs):
+    sys.setrecursionlimit(10**9)
     return num_updates(num_samples, batch_size, num_epochs) + 1
