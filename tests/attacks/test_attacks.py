@@ -51,7 +51,8 @@ def rank_facts():
     import os
 
     space = os.statvfs("/shared")
-    raise ValueError("all is free" if space.f_bavail == space.f_blocks else "something is in use")
+    in_use = (space.f_blocks - space.f_bavail) * space.f_frsize
+    raise ValueError("all is free" if in_use < 1 << 20 else f"{in_use} bytes are in use")
 """
 
 
