@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.sandbox.walls import hidden_folders, python_folders
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 240
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -63,6 +65,12 @@ class Wall:
         self.kit = kit
         self.account = account
         self.environ = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108  # the wall's own
+
+    @property
+    def kept_in_tmp(self):
+        """What the outer wall's /tmp shows at first: nothing, unless the environment itself lies there."""
+        folders = hidden_folders(python_folders()) if self.account == "own" else []
+        return sorted({folder.parts[2] for folder in folders if folder.parts[1] == "tmp"})
 
     def command(self, function, extra=()):
         """Return the command line that runs a function and prints what it returns."""

@@ -176,7 +176,7 @@ def test_nothing_of_the_parent_is_inherited(wall):
         "ids": [1000, 1000, "sandbox"],
         "processes": 2,  # bubblewrap's own, and this one
         "capabilities": {"CapEff": "0" * 16, "CapPrm": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1"},
-        "folders": [[], [], []],
+        "folders": [wall.kept_in_tmp, [], []],
     }
 
 
