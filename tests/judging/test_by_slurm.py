@@ -57,7 +57,8 @@ import os as _os, subprocess as _run
 _found = sorted(name for name in _os.environ if name.startswith(("SLURM", "SBATCH", "MUNGE")))
 for _folder in ("/run", "/var/run", "/tmp", "/etc/slurm", "/etc/munge"):
     for _path, _inner, _files in _os.walk(_folder):
-        _found += [name for name in _files if ("munge" in name or "slurm" in name or name == "socket") and ".py" not in name]
+        _names = [name for name in _files if ".py" not in name]  # where the environment lies in /tmp
+        _found += [name for name in _names if "munge" in name or "slurm" in name or name == "socket"]
 for _words in (["squeue", "--noheader"], ["scancel", "--name=grade"], ["sbatch", "--wrap=true"]):
     try:
         _done = _run.run(_words, capture_output=True, text=True, timeout=20)
