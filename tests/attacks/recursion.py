@@ -3,6 +3,7 @@
 # lab = "01-sgd"
 # class = "resource"
 # fails = ["num-updates-tests"]
+# consequences = ["tape-step-tests"]
 # flags = ["ProcessEnded|TimeoutError|RecursionError", "introspection"]
 # ///
 
