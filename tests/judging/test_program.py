@@ -60,7 +60,6 @@ def test_cells_are_parted_by_what_they_use(program):
         Part("answer-cell", "def answer(x):\n    return x", is_answer=True),
     )
     assert [(part.name, part.points) for part in program.judged] == [("trial", None), ("tests", 2.0), ("report", None)]
-    assert [part.name for part in program.tests] == ["tests"]
 
 
 def test_the_judge_knows_imports_and_parameters(program):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nbgrader.utils import is_grade, is_solution
 
+from coursekit.judging.program import name_of
 from coursekit.judging.verdict import Flag
 
 if TYPE_CHECKING:
@@ -36,11 +37,6 @@ class Cells:
     extra: Sequence[tuple[str, str]]
     notes: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
-
-
-def name_of(cell: NotebookNode) -> str:
-    """Return the name of a released cell: nbgrader's, or Jupyter's id for one that nbgrader does not know."""
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.id)
 
 
 def take_cells(notebook: StudentNotebook, released: NotebookNode) -> Cells:

@@ -11,9 +11,9 @@ from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
 from coursekit.building.generated import to_bytes
-from coursekit.course.cells import name_of
 from coursekit.course.safe_files import RefusedFileError, read_file
 from coursekit.course.times import SECRET, TIMESTAMP, timestamp_text
+from coursekit.judging.program import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,13 +11,14 @@ import nbformat
 from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
-from coursekit.course.cells import defined, name_of
+from coursekit.course.cells import defined
 from coursekit.course.safe_files import write_file
 from coursekit.course.times import TIMESTAMP, timestamp_text
 from coursekit.errors import CourseKitError
 from coursekit.grading.answer_bank import load_bank
 from coursekit.grading.concerned import Lab as Reach
 from coursekit.grading.points import is_test
+from coursekit.judging.program import name_of
 from coursekit.labs import select_labs
 
 if TYPE_CHECKING:

@@ -62,11 +62,6 @@ class Program:
     known: str
     order: tuple[str, ...]
 
-    @property
-    def tests(self) -> tuple[Part, ...]:
-        """The cells that give points."""
-        return tuple(part for part in self.judged if part.points is not None)
-
 
 def read_program(lab: str, source: NotebookNode) -> Program:
     """Part a lab's source notebook, with hidden tests, in two."""
