@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -91,22 +92,32 @@ def test_a_pattern_that_fits_nothing_is_refused(bank):
         run("01", "-k", "shard")
 
 
-def test_control_c_leaves_no_kernel(bank):
-    """An interrupted bank ends every kernel that was running."""
-    started = [bank.folder / name for name in ("first", "second")]
-    for path in started:
-        bank(path.name, RIGHT + f"    import pathlib, time; pathlib.Path({str(path)!r}).touch(); time.sleep(600)\n")
+def test_control_c_leaves_no_process(bank):
+    """An interrupted bank ends all that was running: workers, sandboxes, and the processes of answers."""
+    for seconds in ("600", "601"):  # equal answers would be judged once
+        bank(f"sleeper-{seconds}", RIGHT + f"    import subprocess; subprocess.run(['sleep', '{seconds}'])\n")
     command = [sys.executable, "-c", "from coursekit.cli import main; main()", "answers", "01", "--jobs", "2"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + 60
-    while not all(path.exists() for path in started) and time.monotonic() < deadline:
+    running = []
+    while _count_sleeps(running) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
-    kernels = psutil.Process(process.pid).children(recursive=True)
+        running = psutil.Process(process.pid).children(recursive=True)
+    num_asleep = _count_sleeps(running)
 
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=120)
 
-    assert len(kernels) == 2
-    assert not [kernel for kernel in kernels if kernel.is_running()]
+    assert num_asleep == 2
+    assert psutil.wait_procs(running, timeout=5)[1] == []
     assert b"Traceback" not in output
     assert process.returncode == 1
+
+
+def _count_sleeps(processes):
+    """Return how many of these are an answer's `sleep`; one that ends meanwhile is none."""
+    num_sleeps = 0
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            num_sleeps += process.name() == "sleep"
+    return num_sleeps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -127,7 +128,11 @@ def _start_stubborn_job(environ):
 
 
 def _descendants(pid):
-    return [(process.name(), process) for process in psutil.Process(pid).children(recursive=True)]
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended between the two questions
+            found.append((process.name(), process))
+    return found
 
 
 def _left(processes, folder):

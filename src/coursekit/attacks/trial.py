@@ -164,7 +164,7 @@ def grade_staged(attack: Attack, work: Work, course: Course, slot: Slot) -> Verd
     if course.lab != WHOLE:
         answers = {cell.name: cell.source for cell in attack.cells if cell.kind == "answer"}
         reach = Lab(source.cells).tests_in_reach(answers) - {*attack.consequences}
-        left_out = {part.name for part in program.tests} - reach
+        left_out = {part.name for part in program.judged if part.points is not None} - reach
     return grade(program, work, slot, left_out=left_out)
 
 

@@ -175,15 +175,17 @@ def read_dataset(
 def load_pictures(
     load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
 ) -> tuple[int, Array, Array]:
-    """Write a picture into a file, and load it from there for validation, and many times for training."""
+    """Write a picture into a file, and load it from there many times for validation and as often for training."""
     from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
 
     path = places.here().own / "train-00000-of-00001"
     imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
     record = next(iter(imagenet.read_records(str(path))))
-    picture, found = load_picture(record, training=False)
-    training = [np.asarray(load_picture(record, training=True)[0]) for _ in range(num_calls)]
-    return int(found), np.asarray(picture), np.stack(training)
+    _, found = load_picture(record, training=False)
+    validation, training = (
+        np.stack([np.asarray(load_picture(record, training=way)[0]) for _ in range(num_calls)]) for way in (False, True)
+    )
+    return int(found), validation, training
 
 
 def use_train(
