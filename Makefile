@@ -45,7 +45,7 @@ doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, 
 	@$(BIN)/coursekit doctor
 
 lock: ## renew the pins in requirements.lock and tools/build-requirements.lock (needs uv)
-	uv pip compile pyproject.toml --extra tensorflow --extra horovod-build --extra authoring --extra postgresql --extra dev \
+	uv pip compile pyproject.toml --extra tensorflow --extra horovod-build --extra authoring --extra postgresql --extra hub --extra dev \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
 	uv pip compile tools/build-requirements.in --no-deps \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/build-requirements.lock
