@@ -1,11 +1,12 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test labs check bench soak lab doctor lock clean
+.PHONY: help env run test labs check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 
 BIN := .venv/bin
 NUM_RANKS ?= 2
+PORT ?= 8000
 GENERATED := labs slurm/jobs docs/sites.md
 
 help: ## list the targets
@@ -37,6 +38,10 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 
 soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours)
 	@$(BIN)/coursekit soak
+
+hub: env ## start JupyterHub on this machine with an instructor and three students made for the occasion (PORT=8000)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix hub --silent --no-audit --no-fund
+	@$(BIN)/coursekit hub --port $(PORT)
 
 lab: env ## open JupyterLab on labs/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --notebook-dir=labs # nbgrader's pages start programs by name

@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": "coursekit.environment.doctor_command:doctor",
     "execute": "coursekit.running.execute_command:execute",
     "grade": "coursekit.course.grade_command:grade",
+    "hub": "coursekit.hub.command:hub",
     "jobs": "coursekit.jobs.command:jobs",
     "readme": "coursekit.running.readme_command:readme",
     "rehearse": "coursekit.rehearsal.command:rehearse",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coursekit.course.folder import Course, find_course
-from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, STUDENT_TEMPLATE, TEMPLATE
+from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.roster import ROSTER, merge, read_roster, write_roster
 from coursekit.course.safe_files import write_file
 from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "course"
 # Students pass through to the exchange, and may look at nothing else.
 FOLDER_MODE, PRIVATE_MODE = 0o711, 0o700
-PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins", "student")
+STUDENT = "student"  # what is for everybody to read: where the exchange is
+PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,17 @@ def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str
     folder.chmod(FOLDER_MODE)
     for inner in PRIVATE:
         (folder / inner).mkdir(mode=PRIVATE_MODE, exist_ok=True)
+    (folder / STUDENT).mkdir(mode=0o755, exist_ok=True)
     (folder / EXCHANGE).mkdir(exist_ok=True)
     (folder / EXCHANGE).chmod(0o777)  # nbgrader demands it; each student's files are their own
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
     settings = SETTINGS_TEMPLATE.format(name=name, database=database)
-    student = STUDENT_TEMPLATE.format(name=name, exchange=str(resolved / EXCHANGE))
-    texts = {SETTINGS: settings, CONFIG: TEMPLATE.format(root=checkout), f"student/{CONFIG}": student}
+    student = student_config(name, resolved / EXCHANGE)
+    texts = {SETTINGS: settings, CONFIG: TEMPLATE.format(root=checkout), f"{STUDENT}/{CONFIG}": student}
     missing = [file for file in texts if not (folder / file).exists()]
     for file in missing:
-        write_file(folder / file, texts[file].encode())
+        write_file(folder / file, texts[file].encode(), 0o644 if file.startswith(STUDENT) else 0o600)
     return missing
 
 

@@ -40,7 +40,25 @@ STUDENT_TEMPLATE = '''\
 c = get_config()  # noqa: F821 - traitlets puts it here
 c.CourseDirectory.course_id = {name!r}
 c.Exchange.root = {exchange!r}
+
+# Validate: training takes longer than nbgrader's 30 s, and what TensorFlow logs on stderr is no mistake.
+c.Execute.timeout = {timeout_s}
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = {pattern!r}
 '''
+
+
+def student_config(name: str, exchange: Path) -> str:
+    """Return the text of the configuration that students' servers read; it needs nothing but nbgrader.
+
+    Args:
+        name: nbgrader's course id.
+        exchange: the folder of the exchange.
+    """
+    settings = nbgrader_settings()
+    return STUDENT_TEMPLATE.format(
+        name=name, exchange=str(exchange), timeout_s=settings.Execute.timeout, pattern=settings.IgnorePattern.pattern
+    )
 
 
 def course_config(folder: Path, root: Path) -> Config:

@@ -1,0 +1,86 @@
+"""JupyterHub for a class that hands in through nbgrader: one file, two settings.
+
+demo  `make hub`: one machine, accounts made for the occasion, a token for each, nothing beyond loopback.
+site  COURSEKIT_SITE=karolina COURSEKIT_COURSE=/srv/course COURSEKIT_INSTRUCTORS=ada,alan \
+          jupyterhub -f hub/jupyterhub_config.py
+      for a centre: servers are jobs on the site's nodes; who may log in, addresses and TLS are the centre's to set,
+      below or in a file that loads this one.
+
+The course folder is one that `coursekit course init` made; who owns it runs the formgrader.
+"""
+
+import os
+from pathlib import Path
+
+from coursekit.course.roster import ROSTER, read_roster
+from coursekit.course.settings import load_settings
+from coursekit.hub import proxy
+
+c = get_config()  # noqa: F821 - traitlets puts it here
+
+HUB = Path(__file__).resolve().parent
+BIN = HUB.parent / ".venv" / "bin"
+SITE = os.environ.get("COURSEKIT_SITE", "")
+COURSE = Path(os.environ["COURSEKIT_COURSE"])
+PORT = int(os.environ.get("COURSEKIT_HUB_PORT", "8000"))
+COURSE_ID = load_settings(COURSE).name
+GRADER = COURSE.owner()
+STUDENTS = {student.id for student in read_roster(COURSE / ROSTER)}
+INSTRUCTORS = set(os.environ["COURSEKIT_INSTRUCTORS"].split(","))
+
+# Addresses: four ports in a row, on loopback. A centre puts its TLS in front, or sets bind_url and ssl_cert here.
+c.JupyterHub.bind_url = f"http://127.0.0.1:{PORT}"
+c.JupyterHub.hub_port = PORT + 1
+c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 2}"
+c.ConfigurableHTTPProxy.command = proxy.command(HUB)
+
+# Who: the roster and the instructors. Nobody is an administrator: nobody can open another's server.
+c.Authenticator.allowed_users = STUDENTS | INSTRUCTORS
+c.JupyterHub.load_groups = {"students": {"users": sorted(STUDENTS)}, "instructors": {"users": sorted(INSTRUCTORS)}}
+
+# Servers: JupyterLab with nbgrader's pages; which of them, hub/jupyter/ says for each group.
+c.Spawner.cmd = [str(BIN / "jupyterhub-singleuser")]
+c.Spawner.default_url = "/lab"
+c.Spawner.environment = {
+    "PATH": os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)]),  # nbgrader starts programs by name
+    "JUPYTER_CONFIG_PATH": lambda spawner: os.pathsep.join(
+        [
+            str(HUB / "jupyter" / ("instructor" if spawner.user.name in INSTRUCTORS else "student")),
+            str(COURSE / "student"),  # where the exchange is
+        ]
+    ),
+}
+
+# Formgrader: a service of the hub that runs as the owner of the course; only instructors may open it.
+c.JupyterHub.services = [
+    {
+        "name": COURSE_ID,
+        "url": f"http://127.0.0.1:{PORT + 3}",
+        "command": [str(BIN / "jupyterhub-singleuser"), f"--ServerApp.root_dir={COURSE.parent}"],
+        "user": GRADER,
+        "cwd": str(COURSE),  # nbgrader reads its configuration where it is started
+        "environment": {
+            "HOME": str(Path(f"~{GRADER}").expanduser()),
+            "PATH": c.Spawner.environment["PATH"],
+            "COURSEKIT_ROOT": os.environ.get("COURSEKIT_ROOT", str(HUB.parent)),
+            "JUPYTER_CONFIG_PATH": str(HUB / "jupyter" / "formgrader"),
+            "JUPYTERHUB_DEFAULT_URL": "/formgrader",
+        },
+        "oauth_no_confirm": True,
+    }
+]
+FORMGRADER = f"access:services!service={COURSE_ID}"
+c.JupyterHub.load_roles = [
+    {"name": "grading", "scopes": [FORMGRADER, "list:services"], "groups": ["instructors"]},
+    # A server may ask for its owner what its owner may: the course list of an instructor finds formgrader.
+    {"name": "server", "scopes": ["users:activity!user", "access:servers!server", FORMGRADER, "list:services"]},
+]
+
+if SITE:
+    from coursekit.hub import site
+
+    site.configure(c, SITE, HUB.parent)
+else:
+    from coursekit.hub import demo
+
+    demo.configure(c)

@@ -1,0 +1,67 @@
+"""nbgrader's formgrader, with the kit's own verbs behind its buttons: sandboxed grading, and hand-ins that are kept.
+
+As it comes, formgrader's Autograde runs students' code in the account that holds the gradebook.
+Here its buttons start the commands that an instructor would type, and the page shows what these say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from nbgrader.server_extensions import formgrader
+from tornado import web
+
+LAB, STUDENT = "([^/]+)", "([^/]+)"
+ASSIGNMENT = f"formgrader/api/assignment/{LAB}"
+# Address to the words of the command; {0} is the lab, {1} the student.
+VERBS = {
+    f"{ASSIGNMENT}/collect": ("course", "collect", "{0}"),
+    f"formgrader/api/submission/{LAB}/{STUDENT}/autograde": ("grade", "{0}", "--only", "{1}"),
+    # The kit makes pages of feedback and gives them out in one step.
+    f"{ASSIGNMENT}/generate_feedback": ("course", "feedback", "{0}"),
+    f"{ASSIGNMENT}/release_feedback": ("course", "feedback", "{0}"),
+    f"{ASSIGNMENT}/{STUDENT}/generate_feedback": ("course", "feedback", "{0}", "--only", "{1}"),
+    f"{ASSIGNMENT}/{STUDENT}/release_feedback": ("course", "feedback", "{0}", "--only", "{1}"),
+}
+
+
+class VerbHandler(APIHandler):  # type: ignore[misc]  # jupyter_server's handlers have no types
+    """Runs one command of the kit and answers in the form that formgrader's pages expect."""
+
+    def initialize(self, words: tuple[str, ...], course: str) -> None:
+        """Take the words of the command and the course folder."""
+        self.words = words
+        self.course = course
+
+    @web.authenticated
+    async def post(self, *names: str) -> None:
+        """Run it; a name that begins with a dash would be an option, and is none of ours."""
+        if any(name.startswith("-") for name in names):
+            raise web.HTTPError(404)
+        words = [word.format(*names) for word in self.words]
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "coursekit", *words, "--course", self.course),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        said, _ = await process.communicate()
+        log = said.decode(errors="replace")
+        failed = process.returncode != 0
+        outcome = {"success": not failed, "log": log, **({"error": log.strip()} if failed else {})}
+        self.finish(json.dumps(outcome))
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    """Put the kit's verbs before nbgrader's own, then load formgrader: the first address that fits is taken."""
+    base = server.web_app.settings["base_url"]
+    handlers = [
+        (url_path_join(base, address), VerbHandler, {"words": words, "course": "."}) for address, words in VERBS.items()
+    ]
+    server.web_app.add_handlers(".*$", handlers)
+    formgrader.load_jupyter_server_extension(server)

@@ -1,0 +1,74 @@
+"""What the processes of the demo see of this machine: the accounts made for it, and of the checkout no answers.
+
+All of it is mounted in a mount namespace of the demo's own, so that nothing of it is left when its last process ends,
+and nothing of this machine is changed: neither /etc/passwd nor the rights of a folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.sandbox import system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coursekit.hub.people import Person
+
+# Of the checkout: what servers run from, and nothing that holds an answer.
+SHOWN = (".venv", "src", "hub")
+# Passable, not readable: who knows a path below may go there.
+PASSABLE = 0o711
+
+
+def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
+    """Hide the checkout but for what is shown, let everybody reach that, and put other texts into files.
+
+    Needs a mount namespace of its own, and root in it.
+
+    Args:
+        root: the course checkout.
+        state: the folder of the demo, which stays in view.
+        files: path of a file to the text that is seen in its place.
+    """
+    shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
+    for cover in covers(root, shown):
+        _cover(cover, [path for path in shown if path.is_relative_to(cover)])
+    for path, text in files.items():
+        with tempfile.NamedTemporaryFile("w", dir=state, prefix="seen-") as file:
+            file.write(text)
+            file.flush()
+            Path(file.name).chmod(0o644)
+            system.mount(file.name, path, None, system.BIND)
+
+
+def covers(root: Path, shown: Iterable[Path]) -> list[Path]:
+    """Return the folders to be covered: the checkout, and what keeps others from passing on the way to what is shown."""
+    found = {root} | {folder for path in shown for folder in path.parents if not _is_passable(folder)}
+    return sorted(folder for folder in found if not found & {*folder.parents})
+
+
+def make_home(folder: Path, person: Person) -> None:
+    """Make a person's home folder, theirs alone, if it is not there."""
+    home = folder / person.name
+    home.mkdir(mode=0o700, exist_ok=True)
+    os.chown(home, person.uid, person.uid)
+
+
+def _cover(folder: Path, shown: list[Path]) -> None:
+    """Mount an empty folder over this one, and in it the paths that stay in view."""
+    handles = [os.open(path, os.O_PATH) for path in shown]
+    system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
+    for path, handle in zip(shown, handles):
+        path.mkdir(mode=PASSABLE, parents=True)
+        system.mount(f"/proc/self/fd/{handle}", str(path), None, system.BIND | system.RECURSIVE)
+        os.close(handle)
+
+
+def _is_passable(folder: Path) -> bool:
+    return bool(folder.stat().st_mode & stat.S_IXOTH)
