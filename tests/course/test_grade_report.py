@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from base64 import b64decode
 from datetime import datetime, timezone
 from html.parser import HTMLParser
 
@@ -91,7 +90,7 @@ def test_the_page_says_everything_and_obeys_nothing(course, graded):
     page = Page(render(course, graded, NOW))
     assert {tag for tag, _ in page.elements}.isdisjoint({"script", "iframe", "link", "object"})
     addresses = [attributes[key] for _, attributes in page.elements for key in ("href", "src") if key in attributes]
-    assert all(address.startswith(("#student-", "data:image/png;base64,")) for address in addresses)
+    assert all(address.startswith("#student-") for address in addresses)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", "".join(page.words))
     for words in (
         "5 hand-ins of 5 students graded",
@@ -111,9 +110,8 @@ def test_the_page_says_everything_and_obeys_nothing(course, graded):
         f"shard, the first 2000 of {200 * len(NASTY)} characters",
     ):
         assert words in page.text
-    (picture,) = (attributes for tag, attributes in page.elements if tag == "img")
-    assert b64decode(picture["src"].partition(",")[2]).startswith(b"\x89PNG")
-    assert picture["alt"] == describe(properties(graded))
+    (picture,) = (attributes for tag, attributes in page.elements if attributes.get("role") == "img")
+    assert picture["aria-label"] == describe(properties(graded))
     red = [attributes for tag, attributes in page.elements if attributes.get("class") == "banner bad"]
     assert len(red) == 1
 

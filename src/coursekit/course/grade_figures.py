@@ -7,19 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-
-from coursekit.pictures import COLORS, WIDTH_INCH, to_png
+from coursekit.course.bars import Bar, bars_as_svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markupsafe import Markup
+
     from coursekit.course.grade import Graded
 
-ROW_INCH, FRAME_INCH = 0.3, 1.1
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-PASSED_COLOR, FAILED_COLOR = COLORS[0], COLORS[1]
 
 
 @dataclass(frozen=True)
@@ -65,39 +62,29 @@ def properties(graded: Sequence[Graded]) -> tuple[Property, ...]:
 
 
 def _with_example(one: Property, messages: Sequence[str]) -> Property:
-    """Add the message that most share; numbers differ from run to run, as inputs are random."""
+    example, num_alike = most_common(messages)
+    return replace(one, example=example, num_alike=num_alike)
+
+
+def most_common(messages: Sequence[str]) -> tuple[str, int]:
+    """Return a message that most share, and how many do; numbers differ from run to run, as inputs are random."""
     if not messages:
-        return one
+        return "", 0
     shape, num_alike = Counter(_shape(message) for message in messages).most_common(1)[0]
-    return replace(one, example=next(text for text in messages if _shape(text) == shape), num_alike=num_alike)
+    return next(text for text in messages if _shape(text) == shape), num_alike
 
 
 def _shape(message: str) -> str:
     return NUMBER.sub("#", message)
 
 
-def draw(lab_properties: Sequence[Property]) -> bytes:
-    """Return a PNG file: for each property of one lab how many hand-ins passed and failed."""
-    figure = Figure(figsize=(WIDTH_INCH, FRAME_INCH + ROW_INCH * len(lab_properties)), layout="constrained")
-    axes = figure.subplots()
-    rows = range(len(lab_properties))
-    passed = [one.num_passed for one in lab_properties]
-    failed = [one.num_failed for one in lab_properties]
-    bars = axes.barh(rows, passed, color=PASSED_COLOR, label="passed")
-    axes.bar_label(bars, [str(num) if num else "" for num in passed], label_type="center", color="white")
-    bars = axes.barh(rows, failed, left=passed, color=FAILED_COLOR, hatch="//", edgecolor="white", label="failed")
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-    axes.bar_label(bars, [str(num) if num else "" for num in failed], label_type="center", bbox=box)
-    for text, num in zip(axes.texts[len(passed) :], failed):
-        text.set_visible(bool(num))  # else an empty box stands there
-    axes.set_yticks(rows, [f"{one.name} ({one.max_points:g})" for one in lab_properties])
-    axes.invert_yaxis()
-    axes.set_xlim(0, max(map(sum, zip(passed, failed))))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("hand-ins")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper right", ncols=2, frameon=False)
-    return to_png(figure)
+def draw(lab_properties: Sequence[Property]) -> Markup:
+    """Return an SVG element: for each property of one lab how many hand-ins passed and failed."""
+    bars = [
+        Bar(f"{one.name} ({one.max_points:g})", one.num_passed, one.num_failed, f"{one.num_passed} : {one.num_failed}")
+        for one in lab_properties
+    ]
+    return bars_as_svg(f"bars-{lab_properties[0].lab}", bars, describe(lab_properties), ("passed", "failed"))
 
 
 def describe(lab_properties: Sequence[Property]) -> str:

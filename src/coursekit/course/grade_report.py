@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import asdict
 from datetime import datetime
@@ -10,14 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.markup import escape
 from rich.table import Table
 
-from coursekit.course.grade import EMPTY, FAULT, PRIVATE_MODE
-from coursekit.course.grade_figures import describe, draw, properties
+from coursekit.course.grade import EMPTY, FAULT
+from coursekit.course.grade_figures import draw, properties
+from coursekit.course.pages import page_template, report_path
 from coursekit.course.safe_files import write_file
-from coursekit.course.times import shown
 from coursekit.judging.plain_text import plain_text
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from coursekit.course.folder import Course
     from coursekit.course.grade import Graded
 
-REPORTS = "reports"
 TEMPLATE = "grade_report.html.j2"
 SCHEMA = 1
 NUM_SLOWEST = 5
@@ -97,9 +94,7 @@ def write_report(course: Course, graded: Sequence[Graded]) -> Path:
         The page.
     """
     now = datetime.now().astimezone()
-    folder = course.folder / REPORTS
-    folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
-    page = folder / f"grading-{now:%Y-%m-%dT%H-%M-%S}.html"
+    page = report_path(course, "grading", now)
     record = to_json(course, graded, now)
     write_file(page.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
     write_file(page, render(course, graded, now).encode("utf-8", "replace"))
@@ -133,17 +128,8 @@ def _hand_in_to_json(one: Graded) -> dict[str, Any]:
 
 def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
     """Return the page: all text escaped, and without control characters."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: plain_text(value) if isinstance(value, str) else value,
-    )
-    environment.filters.update(shown=shown)
     by_lab = {lab: list(group) for lab, group in groupby(properties(graded), key=lambda one: one.lab)}
-    return environment.get_template(TEMPLATE).render(
+    return page_template(Path(__file__).parent, TEMPLATE).render(
         course=course.settings.name,
         written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
         graded=graded,
@@ -153,7 +139,7 @@ def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
         flagged=[one for one in graded if one.verdict.flags],
         slowest=slowest(graded),
         properties=by_lab,
-        pictures={lab: (base64.b64encode(draw(found)).decode(), describe(found)) for lab, found in by_lab.items()},
+        pictures={lab: draw(found) for lab, found in by_lab.items()},
         sandboxes=sorted({one.verdict.sandbox for one in graded}),
         no_sandbox=NO_SANDBOX,
         special=(FAULT, EMPTY),

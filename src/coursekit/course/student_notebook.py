@@ -33,6 +33,7 @@ class StudentCell:
         cell_id: Jupyter's id of the cell; empty when there is none.
         points: What the metadata says it is worth; None when it says nothing.
         is_answer: Whether the metadata calls it an answer; None when it says nothing.
+        was_run: Whether it carries the number of an execution.
     """
 
     cell_type: str
@@ -41,6 +42,7 @@ class StudentCell:
     cell_id: str = ""
     points: object = None
     is_answer: bool | None = None
+    was_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def _cell(cell: object) -> StudentCell:
         cell_id=_text(cell, "id"),
         points=points if isinstance(points, (str, float, bool, type(None))) else type(points).__name__,
         is_answer=solution if isinstance(solution, bool) else None,
+        was_run=isinstance(cell.get("execution_count"), float),
     )
 
 
