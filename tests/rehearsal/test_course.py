@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from coursekit.building.release import CODE_STUB
+from coursekit.building.stubs import CODE_STUB
 from coursekit.grading.points import is_test
 from coursekit.labs import find_labs
 from coursekit.rehearsal.course import make_course, without_tests

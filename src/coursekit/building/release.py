@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from coursekit.building.generated import to_bytes
+from coursekit.building.stubs import CODE_STUB, TEXT_STUB
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
-CODE_STUB = 'raise NotImplementedError("your answer goes here")'
-TEXT_STUB = "*Your answer goes here.*"
 
 
 def release_notebook(name: str, source: NotebookNode) -> NotebookNode:

@@ -6,7 +6,7 @@ import os
 import sysconfig
 from typing import TYPE_CHECKING
 
-from coursekit.building.release import CODE_STUB, TEXT_STUB
+from coursekit.building.stubs import CODE_STUB, TEXT_STUB
 from coursekit.course.settings import load_settings
 from coursekit.grading.nbgrader_settings import nbgrader_settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from coursekit.building.release import CODE_STUB
+from coursekit.building.stubs import CODE_STUB
 from coursekit.building.twin import is_script
 from coursekit.errors import CourseKitError
 
