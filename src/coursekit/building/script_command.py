@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coursekit.building.generated import write_if_changed
-from coursekit.building.stubs import CODE_STUB
 from coursekit.building.script_cells import TwinError
+from coursekit.building.stubs import CODE_STUB
 from coursekit.building.twin import TWIN_NAME, check_twin, is_script, twin_text
 from coursekit.building.twin_mark import kind_of
 from coursekit.errors import CourseKitError
