@@ -54,6 +54,7 @@ STARTS_AGAIN = (
     Directive("--open-mode=append", "and goes on with the same log"),
 )
 AS_ANOTHER_JOB = (Directive("--no-requeue", "what a lost task has not judged is submitted as another job"),)
+NOT_AGAIN = (Directive("--no-requeue", "whoever wants it again starts it again"),)
 
 
 def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
@@ -73,13 +74,14 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         partition: where it runs.
         shape: how much of it.
         time_limit_min: its time limit, cut to what the partition allows.
-        signal: what its script hears ahead of that limit.
+        signal: what its script hears ahead of that limit; '' for one that hears nothing and is started by a person.
         event: account, reservation and QOS of a workshop.
         is_grading: whether it judges hand-ins; who follows it submits again what a lost task leaves undone.
     """
     task, cpus = WORDS_OF_GRADING if is_grading else WORDS_OF_RANKS
     num_cpus = num_cpus_of_grading(partition) if is_grading else partition.num_cpus_per_gpu
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
+    ahead = Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
     return (
         Directive(f"--job-name={job_name}"),
         Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
@@ -91,8 +93,8 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         Directive(f"--cpus-per-task={num_cpus}", cpus),
         *_gpus(partition, shape),
         Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
-        Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
-        *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN),
+        *([ahead] if signal else []),
+        *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN if signal else NOT_AGAIN),
     )
 
 

@@ -27,7 +27,7 @@ JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
 # Patterns by what they belong to: a lab, or the site as a whole.
 LAB_PATTERNS = ("lab", "train")
-SITE_PATTERNS = ("solutions", "jupyter", "grade")
+SITE_PATTERNS = ("solutions", "jupyter", "grade", "hub")
 JUPYTER_MIN = GRADE_MIN = 60
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
 
@@ -43,6 +43,9 @@ class Job:
         partition: a name in the site's file; '' for its default.
         num_nodes: how many nodes; 0 for what the committed scripts ask for.
         event: account, reservation and QOS.
+        num_tasks_per_node: ranks of a node; 0 for one per GPU.
+        time_limit_min: the time limit; 0 for that of the pattern.
+        arguments: words for the program that the script starts, for a shell.
     """
 
     site: Site
@@ -51,6 +54,9 @@ class Job:
     partition: str = ""
     num_nodes: int = 0
     event: Event = NO_EVENT
+    num_tasks_per_node: int = 0
+    time_limit_min: int = 0
+    arguments: str = ""
 
     @property
     def name(self) -> str:
@@ -62,7 +68,10 @@ class Job:
         """What its script hears ahead of the time limit.
 
         A training then has itself requeued, which it must not when somebody cancels it: that comes as SIGTERM.
+        A hub's server hears nothing, '': it would end, and its student not know why.
         """
+        if self.pattern == "hub":
+            return ""
         return "USR1" if self.pattern == "train" else "TERM"
 
     @property
@@ -83,7 +92,7 @@ class Job:
                 f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
             )
         usual = 1 if one_rank or self.pattern == "jupyter" else self.site.num_nodes
-        return Shape(self.num_nodes or usual, 1 if one_rank else kind.num_gpus_per_node)
+        return Shape(self.num_nodes or usual, self.num_tasks_per_node or (1 if one_rank else kind.num_gpus_per_node))
 
 
 def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
@@ -135,13 +144,10 @@ def render(root: Path, job: Job) -> str:
         CourseKitError: the site has no such partition, it gives no such job, or the script has a trap in it.
     """
     site, key = job.site, job.partition or job.site.default_partition
-    if key not in site.partitions:
-        names = ", ".join(sorted(site.partitions))
-        raise CourseKitError(f"{site.name} has no partition {key!r}: slurm/sites/{site.name}.toml has {names}.")
-    kind = site.partitions[key]
+    kind = kind_of_nodes(site, key)
     shape = job.shape(kind)
     text = (
-        _environment(root)
+        templates(root)
         .get_template(f"{job.pattern}{SUFFIX}.j2")
         .render(
             site=site,
@@ -157,13 +163,27 @@ def render(root: Path, job: Job) -> str:
             ],
             modules=(*site.software.modules, *kind.modules),
             account=account(site, kind),
+            arguments=job.arguments,
         )
     )
     refuse_traps(text, f"{job.name}{SUFFIX} for {site.name}")
     return text
 
 
-def _environment(root: Path) -> Environment:
+def kind_of_nodes(site: Site, key: str) -> Partition:
+    """Return a partition by the name that `--partition` takes.
+
+    Raises:
+        CourseKitError: the site has none of this name.
+    """
+    if key not in site.partitions:
+        names = ", ".join(sorted(site.partitions))
+        raise CourseKitError(f"{site.name} has no partition {key!r}: slurm/sites/{site.name}.toml has {names}.")
+    return site.partitions[key]
+
+
+def templates(root: Path) -> Environment:
+    """Return the templates of job scripts; a name that is not defined is an error."""
     return Environment(
         loader=FileSystemLoader(root / TEMPLATES),
         undefined=StrictUndefined,
@@ -175,6 +195,8 @@ def _environment(root: Path) -> Environment:
 
 
 def _time_limit_min(root: Path, job: Job) -> int:
+    if job.time_limit_min:
+        return job.time_limit_min
     if job.pattern in {"jupyter", "grade"}:
         return GRADE_MIN if job.is_grading else JUPYTER_MIN
     return sum(lab.resources.time_limit_min for lab in ([job.lab] if job.lab else find_labs(root)))

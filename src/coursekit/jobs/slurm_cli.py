@@ -66,7 +66,7 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
     except subprocess.TimeoutExpired:
         raise SlurmError(f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.") from None
     if ended.returncode:
-        said = _without_prefix(ended.stderr, program)
+        said = without_prefix(ended.stderr, program)
         if any(words in said for words in NO_SLURM):
             raise SlurmError(f"{program} finds no Slurm: go to a login node, or try later if you are on one ({said}).")
         raise SlurmError(f"{program} failed: {said or f'exit status {ended.returncode}'}", said)
@@ -99,7 +99,8 @@ def user() -> str:
     return str(os.getuid())
 
 
-def _without_prefix(said: str, program: str) -> str:
+def without_prefix(said: str, program: str) -> str:
+    """Return what a command of Slurm said, in one line and without its name."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     for prefix in (f"{program}: ", "error: ", "Batch job submission failed: "):
         lines = [line.removeprefix(prefix) for line in lines]

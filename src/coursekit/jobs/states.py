@@ -90,6 +90,11 @@ def read_queue() -> dict[str, JobState]:
         SlurmError: Slurm does not answer.
     """
     text = call("squeue", f"--user={user()}", "--states=all", "--array", "--noheader", f"--format={QUEUE_FORMAT}")
+    return parse_queue(text)
+
+
+def parse_queue(text: str) -> dict[str, JobState]:
+    """Return the jobs of squeue's lines in `QUEUE_FORMAT`."""
     return dict(_parse_queue_line(line) for line in text.splitlines() if line.count("|") >= QUEUE_FORMAT.count("|"))
 
 
