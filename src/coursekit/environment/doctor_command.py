@@ -36,6 +36,21 @@ def table(findings: Sequence[Finding]) -> Table:
     return result
 
 
+def show(findings: Sequence[Finding], *, as_json: bool) -> bool:
+    """Print findings as a table or as JSON, and return whether nothing that the labs need is missing or wrong."""
+    hindrances = [finding.name for finding in findings if finding.hinders]
+    if as_json:
+        click.echo(
+            json.dumps({"ready": not hindrances, "findings": [asdict(finding) for finding in findings]}, indent=1)
+        )
+    else:
+        Console().print(table(findings))
+        click.echo(
+            f"Mend first: {', '.join(hindrances)}." if hindrances else "Ready: nothing that the labs need is missing."
+        )
+    return not hindrances
+
+
 @click.command(epilog="Example: coursekit doctor --json > doctor.json")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON instead of a table.")
 def doctor(as_json: bool) -> None:
@@ -47,14 +62,4 @@ def doctor(as_json: bool) -> None:
     progress = Console(stderr=True)
     with progress.status("looking …") as status:
         findings = list(examine(lambda subject: status.update(f"looking at {subject} …")))
-    hindrances = [finding.name for finding in findings if finding.hinders]
-    if as_json:
-        click.echo(
-            json.dumps({"ready": not hindrances, "findings": [asdict(finding) for finding in findings]}, indent=1)
-        )
-    else:
-        Console().print(table(findings))
-        click.echo(
-            f"Mend first: {', '.join(hindrances)}." if hindrances else "Ready: nothing that the labs need is missing."
-        )
-    sys.exit(1 if hindrances else 0)
+    sys.exit(0 if show(findings, as_json=as_json) else 1)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -18,6 +19,9 @@ from coursekit.environment.findings import Finding, ask
 from coursekit.environment.versions import MAKE_ENV, not_imported, probe
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ASK_LIMIT_S = 15
 GB = 10**9
@@ -115,12 +119,12 @@ def check_node() -> Finding:
     return Finding("Node", "good", f"{platform.node()}: {cores} CPU cores for this process, {memory_gb}")
 
 
-def check_allocation() -> Finding:
-    """Look at the Slurm allocation around this process."""
-    job_id = os.environ.get("SLURM_JOB_ID")
+def check_allocation(variables: Mapping[str, str] = os.environ) -> Finding:
+    """Look at the Slurm allocation around the process that has these variables, this one unless told."""
+    job_id = variables.get("SLURM_JOB_ID")
     if job_id is None:
         return Finding("Allocation", "missing", "not inside a Slurm job", "none needed; salloc gives one", needed=False)
-    found = [f"{name[6:].lower()} {os.environ[name]}" for name in ALLOCATION_VARIABLES if name in os.environ]
+    found = [f"{name[6:].lower()} {variables[name]}" for name in ALLOCATION_VARIABLES if name in variables]
     return Finding("Allocation", "good", ", ".join([f"job {job_id}", *found]), needed=False)
 
 
@@ -160,9 +164,14 @@ def check_allreduce() -> Finding:
     answer = ask([sys.executable, "-m", "coursekit.environment.allreduce"], allreduce.LIMIT_S + ASK_LIMIT_S)
     if answer.status is None or not re.match(r"\{", answer.output):
         return Finding(name, "wrong", answer.complaint, MAKE_ENV)
-    measured = json.loads(answer.output.splitlines()[-1])
+    return judge_allreduce(json.loads(answer.output.splitlines()[-1]))
+
+
+def judge_allreduce(measured: dict[str, Any]) -> Finding:
+    """Return the finding for what `coursekit.environment.allreduce` printed."""
+    name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
     sums = [rank["sum"] for rank in measured["ranks"]]
-    if answer.status != 0:
+    if sums != [allreduce.expected_sum()] * allreduce.NUM_RANKS:
         return Finding(name, "wrong", f"the ranks got the sums {sums}, not {allreduce.expected_sum()}", MAKE_ENV)
     milliseconds = max(rank["allreduce_ms"] for rank in measured["ranks"])
     text = (
