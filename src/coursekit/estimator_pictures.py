@@ -32,7 +32,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     steps = np.arange(1, losses.shape[1] + 1)
     for rank, of_rank in enumerate(losses):
         left.plot(
-            steps, of_rank, color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4], alpha=0.5, label=f"rank {rank}"
+            steps, of_rank, color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4], linewidth=0.8, label=f"rank {rank}"
         )
     left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
     left.set(xlabel="step", ylabel="loss of the batch", title=f"{name} on {len(results)} ranks", ylim=(0, None))

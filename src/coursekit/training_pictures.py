@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
+from coursekit.picture_output import GROUND
+from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,13 +28,13 @@ def _draw_grid(
         place.set_title(str(label), fontsize="small", pad=2)
         place.set(xticks=[], yticks=[])
         for spine in place.spines.values():
-            spine.set(color=color or "0.5", linewidth=3 if color else 1)
+            spine.set(color=color or GREY, linewidth=3 if color else 1)
 
 
 def _grid(num_rows: int) -> tuple[Any, Array]:
     from matplotlib.figure import Figure  # noqa: PLC0415  # the one figure with rows
 
-    figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained", facecolor=GROUND)
     return figure, figure.subplots(num_rows, NUM_COLUMNS, squeeze=False)
 
 
@@ -68,8 +69,10 @@ def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
     figure, axes = _grid(len(batches))
     for rank, (pictures, labels) in enumerate(batches):
         _draw_grid(axes[rank], [(picture + 1) * 127.5 for picture in pictures], list(labels), COLORS[rank % 8])
-        axes[rank][0].set_ylabel(f"rank {rank}", color=COLORS[rank % 8])
-    show(figure, f"The first pictures of {len(batches)} ranks, a row each: other pictures on each rank, cut at random.")
+        axes[rank][0].set_ylabel(f"rank {rank}")
+    labels_of = [", ".join(str(label) for label in labels[:NUM_COLUMNS]) for _, labels in batches]
+    rows = "; ".join(f"rank {rank} has the labels {labels}" for rank, labels in enumerate(labels_of))
+    show(figure, f"The first pictures of {len(batches)} ranks, a row each, cut at random: {rows}.")
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
@@ -81,7 +84,8 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
     axes.set(xlabel="step", ylabel="learning rate", title="Warm-up", ylim=(0, None))
     axes.legend(fontsize="small")
     ends = ", ".join(f"{values[-1]:.3g} with {count}" for count, values in rates.items())
-    show(figure, f"All learning rates begin alike and rise in a straight line; they end at {ends}.")
+    starts = min(values[0] for values in rates.values())
+    show(figure, f"All learning rates begin at {starts:.3g} and rise in a straight line; they end at {ends}.")
 
 
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:

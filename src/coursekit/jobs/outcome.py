@@ -90,9 +90,9 @@ def in_notebook() -> bool:
 
 def display_picture(picture: Picture) -> None:
     """Show a picture in the notebook that calls this."""
-    from IPython.display import Image, display  # noqa: PLC0415 - only notebooks show pictures
+    from coursekit.picture_output import display_png  # noqa: PLC0415 - only notebooks show pictures
 
-    display(Image(picture.content, alt=picture.alternative))  # type: ignore[no-untyped-call]
+    display_png(picture.content, picture.alternative)
 
 
 def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.mime_types import SPEED
-from coursekit.pictures import COLORS, panels, show
+from coursekit.pictures import COLORS, GREY, panels, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     positions = range(len(known))
     axes.bar(positions, shares, color=COLORS[1], width=0.6, label="in allreduce")
     rest = [1 - share for share in shares]
-    axes.bar(positions, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor="0.6", label="other")
+    axes.bar(positions, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor=GREY, label="other")
     for position, share in enumerate(shares):
         _write_above(axes, position, 1, _percent(share))
     _label_ranks(axes, [row for row, _ in known])

@@ -1,0 +1,118 @@
+"""How a picture reaches a notebook: as HTML, since JupyterLab 4 drops the text alternative of a plain PNG.
+
+A row of panels becomes a row of images, one per panel, which wraps where the column is narrow or the page is zoomed.
+The output also holds the whole picture as PNG, with its text alternative in the metadata: reports and feedback show it.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+PNG, HTML = "image/png", "text/html"
+SHARPNESS = 2  # pixels of the images per pixel of the page: sharp at 200 % zoom, too
+DPI = 100  # pixels of the page per inch of a figure
+MAX_NUM_PANELS = 3  # rows of more are grids of photographs, which stay together
+NUM_COLORS = 128  # of drawings: a third of the bytes, and nobody sees it
+
+# The ground stays light in dark themes: no colour is readable both on white and on black.
+GROUND = "white"
+CARD = '<div style="background-color: {ground}; max-width: {width}px">{images}</div>'
+IMAGE = (
+    '<img src="data:image/png;base64,{png}" alt="{alt}" width="{width}" height="{height}" '
+    'style="max-width: 100%; height: auto; vertical-align: top">'
+)
+
+
+def display_figure(figure: Figure, alt: str) -> None:
+    """Show a figure in the notebook; the words of a panel are its axes' label."""
+    panels = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
+    words = [axes.get_label() for axes in panels]
+    whole = " ".join([alt, *filter(None, map(str, words))])
+    parts = [whole]
+    if len(panels) > 1:
+        titles = [axes.get_title().replace("\n", " ") or axes.get_ylabel() for axes in panels]
+        others = [
+            f"Panel {number} of {len(panels)}: {text or title}"
+            for number, (text, title) in enumerate(zip(words, titles), 1)
+        ][1:]
+        parts = [" ".join(filter(None, [alt, str(words[0])])), *others]
+    _display(to_png(figure), whole, [(image, text) for image, text in zip(cut(figure, len(parts)), parts)])
+
+
+def display_png(content: bytes, alt: str) -> None:
+    """Show a PNG file of `to_png` in the notebook, as it is."""
+    from PIL import Image  # noqa: PLC0415  # only notebooks show pictures
+
+    image = Image.open(io.BytesIO(content))
+    width, height = (SHARPNESS * size for size in image.size)
+    _display(content, alt, [((content, width, height), alt)])
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return the figure as a PNG file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # as above
+
+    FigureCanvasAgg(figure)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI)
+    return buffer.getvalue()
+
+
+def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
+    """Return the figure as PNG files, width and height in their pixels: one whole, or one of each panel of its row."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # as above
+    from PIL import Image  # noqa: PLC0415  # as above
+
+    figure.set_dpi(DPI * SHARPNESS)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    edges = [0, pixels.shape[1]]
+    if num_parts > 1:
+        boxes = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # type: ignore[no-untyped-call]
+        middles = [(left.x1 + right.x0) / 2 for left, right in zip(boxes, boxes[1:]) if left and right]
+        edges[1:1] = [SHARPNESS * round(middle / SHARPNESS) for middle in middles]
+    holds_photographs = any(axes.images for axes in figure.axes)
+    parts = []
+    for left_edge, right_edge in zip(edges, edges[1:]):
+        image = Image.fromarray(np.ascontiguousarray(pixels[:, left_edge:right_edge])).convert("RGB")
+        buffer = io.BytesIO()
+        (image if holds_photographs else image.quantize(NUM_COLORS)).save(buffer, format="png", optimize=True)
+        parts.append((buffer.getvalue(), image.width, image.height))
+    return parts
+
+
+def _display(png: bytes, alt: str, images: Sequence[tuple[tuple[bytes, int, int], str]]) -> None:
+    from IPython.display import display  # noqa: PLC0415  # as above
+
+    shown = [
+        IMAGE.format(
+            png=_base64(part),
+            alt=html.escape(text),
+            width=width // SHARPNESS,
+            height=height // SHARPNESS,
+        )
+        for (part, width, height), text in images
+    ]
+    # One more pixel, or rounding would wrap the last panel.
+    total = 1 + sum(width // SHARPNESS for (_, width, _), _ in images)
+    data: dict[str, Any] = {
+        HTML: CARD.format(ground=GROUND, width=total, images="".join(shown)),
+        PNG: _base64(png),
+        "text/plain": alt,
+    }
+    display(data, raw=True, metadata={PNG: {"alt": alt}})  # type: ignore[no-untyped-call]
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
