@@ -25,6 +25,10 @@ class RefusedFileError(Exception):
     """A file is no plain file of a bounded size; the message says why in a few words."""
 
 
+class MissingFileError(RefusedFileError):
+    """A file is not there at all."""
+
+
 @dataclass(frozen=True)
 class Listing:
     """What lies in a folder of a student.
@@ -109,6 +113,8 @@ def _opened(folder: Path, name: str) -> Iterator[int]:
             os.close(descriptor)
             descriptor = inner
         yield descriptor
+    except FileNotFoundError as error:
+        raise MissingFileError(f"it cannot be opened ({error.strerror})") from None
     except OSError as error:
         raise RefusedFileError(f"it cannot be opened ({error.strerror})") from None
     finally:

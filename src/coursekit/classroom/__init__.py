@@ -1,0 +1,1 @@
+"""The progress of a class: who is where in each lab, and what to explain again."""
