@@ -11,12 +11,13 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 from socket import create_server
 from types import SimpleNamespace
 
+import nbformat
+import psutil
 import pytest
 
 from coursekit.rehearsal.cluster import Cluster
@@ -34,9 +35,36 @@ pytestmark = [
     pytest.mark.timeout(400),
 ]
 
-CHROMIUM_FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-PENDING_LIMIT_S = 12
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+)
+PENDING_LIMIT_S = 8
 LAB = "02-horovod-sgd"
+# Where ranks are, and what the hub answers a student who tells it more than a port, or the port again.
+LAST_CELL = """
+import json, os, urllib.error, urllib.request
+
+def where():
+    return f"{os.environ['SLURMD_NODENAME']} step {os.environ['SLURM_STEP_ID']}"
+
+def tell(data):
+    request = urllib.request.Request(
+        os.environ["JUPYTERHUB_API_URL"] + "/batchspawner",
+        data=json.dumps(data).encode(),
+        headers={"Authorization": "token " + os.environ["JUPYTERHUB_API_TOKEN"]},
+    )
+    try:
+        return urllib.request.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+print("\\n".join(ranks.run(where, num_ranks=4)))
+print(tell({"port": 5000, "exec_prefix": "touch here"}), tell({"port": 5000}))
+"""
 CONFIG = """
 from pathlib import Path
 from coursekit.hub import site
@@ -68,11 +96,17 @@ def hub(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
         course = make_course(ROOT, cluster.folder / "course")
+        append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
         password, ports = secrets.token_hex(8), free_ports(3)
         own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
         environ = {name: cluster.environ[name] for name in cluster.environ if name != "SBATCH_ACCOUNT"} | own
         config = CONFIG.format(
-            course=str(course), ports=ports, proxy=str(PROXY), password=password, environ=environ, limit_s=PENDING_LIMIT_S
+            course=str(course),
+            ports=ports,
+            proxy=str(PROXY),
+            password=password,
+            environ=environ,
+            limit_s=PENDING_LIMIT_S,
         )
         (folder / "config.py").write_text(config)
         with (folder / "hub.log").open("w") as log:
@@ -83,6 +117,7 @@ def hub(tmp_path_factory):
                     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
                     "SLURM_CONF": cluster.environ["SLURM_CONF"],
                     "COURSEKIT_HUB_ADDRESS": "127.0.0.1",
+                    "SECRET_OF_THE_HUB": "a key",
                 },
                 cwd=folder,
                 stdout=log,
@@ -118,28 +153,149 @@ def page(hub):
 
 
 def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
-    """The form gives two nodes; lab 02 runs on ranks of job steps there; after its time limit the hub says why."""
+    """The form gives two nodes, where lab 02 runs on ranks of a job step; at its time limit the hub says why."""
     fill(page, num_nodes=2, num_ranks_per_node=2, time_min=30, account="OPEN-00-00")
     screenshot(page, "site-form")
-    page.click("#spawn_form button[type=submit]")
-    page.wait_for_url("**/user/root/lab*")
-    job = only_job(hub)
+    start(page)
+    job = newest_job(hub)
+    executed = run_lab(page, hub)
+    screenshot(page, "site-lab-02")
 
-    assert run_notebook(page, hub, "where") == [["qgpu-1", "0"], ["qgpu-1", "0"], ["qgpu-2", "0"], ["qgpu-2", "0"]]
-    assert hub.cluster.call("squeue", "--noheader", "--format=%D %C %b %a").split() == ["2", "64", "gres/gpu:2", "open-00-00"]
+    assert [output for cell in executed for output in cell["outputs"] if output["output_type"] == "error"] == []
+    assert "".join(executed[-1]["outputs"][0]["text"]).splitlines() == [
+        "qgpu-1 step 0",
+        "qgpu-1 step 0",
+        "qgpu-2 step 0",
+        "qgpu-2 step 0",
+        "400 404",
+    ]
+    assert_no_secret_is_seen()
 
     hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=1")
-    until(lambda: not jobs(hub), 120)
-    until(lambda: "stopped" in hub.log.read_text().rpartition("Initiating spawn")[2])
-    page.goto(f"{hub.address}/user/root/lab")
-    said = page.inner_text("#why-ended")
+    said = why_ended(page, hub)
     screenshot(page, "site-time-limit")
 
     assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ min: It reached its time limit\. "
-        r"Notebooks are as they were last saved\. Start it again, with more minutes if you need them\.",
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ min: "
+        r"It reached its time limit\. Notebooks are as they were last saved\. "
+        r"Start it again, with more minutes if you need them\.",
         said,
     )
+
+
+def test_a_server_that_waits(hub, page):
+    """The page says why it waits, and when it has been cancelled for that; started again, it can be stopped."""
+    words = ("--nodes=2", "--exclusive", "--gpus-per-node=8", "--output=/dev/null", "--parsable", "--wrap=sleep 600")
+    other = hub.cluster.call("sbatch", *words).strip()
+    fill(page, num_nodes=1, time_min=45, account="OPEN-00-00")
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('waits: ')")
+    waits = page.inner_text("#progress-message")
+    job = newest_job(hub)
+    screenshot(page, "site-pending")
+
+    assert re.match(
+        rf"Job {job} waits: (other jobs are ahead of it|it is among the next; the nodes that it needs are still busy) "
+        r"\((Priority|Resources)\)\.",
+        waits,
+    )
+
+    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('Spawn failed')")
+    page.reload()
+    said = page.inner_text("main, .container:has(#start)")
+
+    assert f"After {PENDING_LIMIT_S} s without a start, the longest that the hub waits, the job was cancelled." in said
+    assert "Ask for fewer nodes or less time, or try another partition." in said
+    assert jobs(hub) == [other]
+
+    page.click("#start")
+
+    assert page.input_value("#time_min") == "45"
+
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('waits: ')")
+    hub.cluster.call("scancel", other)
+    page.wait_for_url("**/user/root/lab*")
+    page.goto(f"{hub.address}/hub/home")
+    page.click("#stop")
+    page.wait_for_selector("#stop", state="hidden")
+
+    assert jobs(hub) == []
+
+
+def test_a_server_that_slurm_refuses(page):
+    """What the form cannot know, whose project it is, is told on the form, which keeps what was typed."""
+    fill(page, num_nodes=1, time_min=20, account="nobodys")
+    page.click("#spawn_form button[type=submit]")
+    said = page.inner_text(".spawn-error-msg")
+    screenshot(page, "site-refused")
+
+    assert said == (
+        "Error: karolina refused your server: the project nobodys does not exist, is not yours, or is not for qgpu: "
+        "write another. Slurm says: Invalid account or account/partition combination specified."
+    )
+    assert [page.input_value(f"#{name}") for name in ("time_min", "account")] == ["20", "nobodys"]
+
+
+def test_a_node_that_fails(hub, page):
+    """When a node of the job goes down, the hub says so, and no job is left. (The last test: the node stays down.)"""
+    fill(page, num_nodes=2, num_ranks_per_node=1, account="OPEN-00-00")
+    start(page)
+    job = newest_job(hub)
+    hub.cluster.fail("qgpu-2")
+    said = why_ended(page, hub)
+    screenshot(page, "site-node-failure")
+
+    assert re.fullmatch(
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
+        r"A node failed under it, which is not your fault\. Notebooks are as they were last saved\. Start it again\.",
+        said,
+    )
+
+
+def start(page):
+    """Send the form and wait for JupyterLab."""
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_url("**/user/root/lab*")
+
+
+def run_lab(page, hub):
+    """Run the lab's notebook as a student does, save it, and return its code cells."""
+    notebook = hub.course / "labs" / LAB / f"{LAB}.ipynb"
+    page.goto(f"{hub.address}/user/root/lab/tree/labs/{LAB}/{LAB}.ipynb")
+    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
+    page.click("text=Run >> nth=0")
+    page.click("text=Run All Cells >> nth=0")
+    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=busy]")
+    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=180_000)
+    page.keyboard.press("Control+s")
+
+    def code_cells():
+        return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+
+    until(lambda: code_cells()[-1]["execution_count"] is not None)
+    return code_cells()
+
+
+def why_ended(page, hub):
+    """Wait until the hub misses the server, and return what it then says at the server's address."""
+    until(lambda: "server stopped, with exit code" in hub.log.read_text().rpartition("Job submitted")[2], 120)
+
+    assert jobs(hub) == []
+
+    page.goto(f"{hub.address}/user/root/lab")
+    return page.inner_text("#why-ended")
+
+
+def assert_no_secret_is_seen():
+    """The server's token stands on no command line, and nothing of the hub's own environment reaches the server."""
+    processes = psutil.Process().children(recursive=True)
+    (server,) = (each for each in processes if any("jupyterhub-singleuser" in word for word in each.cmdline()))
+    environ = server.environ()
+
+    assert len(environ["JUPYTERHUB_API_TOKEN"]) >= 32
+    assert [each for each in processes if environ["JUPYTERHUB_API_TOKEN"] in " ".join(each.cmdline())] == []
+    assert "SECRET_OF_THE_HUB" not in environ
 
 
 def free_ports(number):
@@ -149,6 +305,13 @@ def free_ports(number):
     for each in sockets:
         each.close()
     return ports
+
+
+def append_cell(path, source):
+    """Append a code cell to a notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(source.strip()))
+    nbformat.write(notebook, path)
 
 
 def answers(url):
@@ -175,14 +338,13 @@ def fill(page, **values):
 
 
 def jobs(hub):
-    """Return the jobs of the hub that wait or run."""
-    return hub.cluster.call("squeue", "--noheader", "--name=hub", "--format=%i").split()
+    """Return the jobs that wait or run."""
+    return hub.cluster.call("squeue", "--noheader", "--format=%i").split()
 
 
-def only_job(hub):
-    """Return the number of the one job of the hub."""
-    (job,) = jobs(hub)
-    return job
+def newest_job(hub):
+    """Return the number of the newest job."""
+    return max(jobs(hub), key=int)
 
 
 def screenshot(page, name):

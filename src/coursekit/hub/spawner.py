@@ -142,6 +142,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     def _submitted(self, submission: asyncio.Future[str]) -> None:
         if not submission.cancelled() and submission.exception() is None:
             self.job_id = submission.result().strip().splitlines()[-1].partition(";")[0]
+            self.log.info("Job submitted: %s is %s", self._log_name, self.job_id)
             self.orm_spawner.state = self.get_state()  # a hub that is started again finds the job
             self.db.commit()
 
