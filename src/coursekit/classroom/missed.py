@@ -97,10 +97,11 @@ def draw(lab: str, missed: Sequence[Missed]) -> Markup:
     """Return an SVG element: for each property how many of all points were earned; what nobody has yet is left out."""
     bars = [
         Bar(
-            f"{one.wording.title} ({one.cell.max_points:g})",
+            one.wording.title,
             one.points,
             one.cell.max_points * one.num_graded - one.points,
             f"{one.num_missed} of {one.num_graded}",
+            one.wording.section,
         )
         for one in missed
         if one.num_graded

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coursekit.classroom.missed import Missed
-    from coursekit.classroom.progress import ClassProgress, Progress
+    from coursekit.classroom.progress import ClassProgress, LabProgress, Progress
 
 NUM_WORST = 5
 NUM_BLOCKS = 12
@@ -29,9 +29,9 @@ def print_class(found: ClassProgress, console: Console) -> None:
         console.print(_students(found))
         for line in (*legend(found), f"{HAND} waits for points by hand, {FEEDBACK} has feedback."):
             console.print(line, style="dim", markup=False, highlight=False)
-    worst = _worst(found)
-    if worst.row_count:
-        console.print(worst)
+    for lab in found.labs:
+        if any(one.num_missed for one in lab.missed):
+            console.print(_worst(lab))
     for line in notes(found):
         console.print(Text(f"! {plain_text(line)}", style="yellow"), soft_wrap=True)
 
@@ -39,12 +39,12 @@ def print_class(found: ClassProgress, console: Console) -> None:
 def _overview(found: ClassProgress) -> Table:
     title = f"{plain_text(found.course)}: {len(found.counted)} students"
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title, title_justify="left")
-    for heading in ("lab", "released", "fetched", "run", "handed in", "graded", "by hand", "feedback", "mean"):
-        table.add_column(heading, justify="left" if heading in {"lab", "released"} else "right")
+    for heading in ("lab", "fetched", "run", "handed\nin", "graded", "by\nhand", "feed-\nback", "mean\npoints"):
+        table.add_column(heading, justify="left" if heading == "lab" else "right", no_wrap=True)
     for lab in found.labs:
         mean = mean_points(found, lab)
-        shown = "" if mean is None else f"{mean:.1f} / {lab.max_points:g}"
-        table.add_row(lab.lab.name, "yes" if lab.is_released else "", *map(str, counts(found, lab).values()), shown)
+        shown = "" if mean is None else f"{mean:.1f}/{lab.max_points:g}"
+        table.add_row(lab.lab.name, *map(str, counts(found, lab).values()), shown)
     return table
 
 
@@ -69,14 +69,13 @@ def _cell(progress: Progress, max_points: float) -> Text:
     return cell
 
 
-def _worst(found: ClassProgress) -> Table:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title="To explain again", title_justify="left")
-    for heading in ("lab", "missed", "", "property", "section"):
-        table.add_column(heading, justify="right" if heading == "missed" else "left", no_wrap=not heading)
-    for lab in found.labs:
-        for one in [one for one in lab.missed if one.num_missed][:NUM_WORST]:
-            row = (f"{one.num_missed} of {one.num_graded}", _bar(one), one.wording.title, one.wording.section)
-            table.add_row(lab.lab.name, *(Text(plain_text(text)) for text in row))
+def _worst(lab: LabProgress) -> Table:
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=f"{lab.lab.name}, to explain again", title_justify="left")
+    for heading in ("missed", "", "property", "section"):
+        table.add_column(heading, justify="right" if heading == "missed" else "left", no_wrap=heading in {"missed", ""})
+    for one in [one for one in lab.missed if one.num_missed][:NUM_WORST]:
+        row = (f"{one.num_missed} of {one.num_graded}", _bar(one), one.wording.title, one.wording.section)
+        table.add_row(*(Text(plain_text(text)) for text in row))
     return table
 
 

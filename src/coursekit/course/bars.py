@@ -12,22 +12,22 @@ from coursekit.judging.plain_text import plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-GOOD_COLOR, MISSED_COLOR = "#0072B2", "#D55E00"  # the first two of coursekit.pictures.COLORS, without matplotlib
-ROW_EM, BAR_PERCENT = 2.9, 84
-MIN_SHARE_OF_BAR = 1e-9
+GOOD_COLOR, MISSED_COLOR = "#0072B2", "#D55E00"  # the first two of coursekit.pictures.COLORS, which takes matplotlib
+HEAD_EM, ROW_EM, END_EM = 1.8, 2.9, 5.5
 
-# Widths in per cent and heights in em: it fits any page, and its text keeps the size of the text around it.
+# Widths in per cent and heights in em: it fits any page, and text keeps the size of that around it.
 PICTURE = Markup("""\
 <svg role="img" aria-label="{alt}" width="100%" height="{height}em" font-size="1em">
 <defs><pattern id="{name}" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">\
 <rect width="8" height="8" fill="{missed}"/><rect width="2" height="8" fill="#fff"/></pattern></defs>
 <rect x="0" y=".2em" width="1em" height="1em" fill="{good}"/><text x="1.5em" y="1.1em">{good_word}</text>
-<rect x="9em" y=".2em" width="1em" height="1em" fill="url(#{name})"/><text x="10.5em" y="1.1em">{missed_word}</text>
+<rect x="10em" y=".2em" width="1em" height="1em" fill="url(#{name})"/><text x="11.5em" y="1.1em">{missed_word}</text>
 {rows}</svg>""")
 ROW = Markup("""\
-<svg y="{y}em" width="100%" height="{height}em"><text y="1.15em">{label}</text>
-<rect y="1.5em" width="{good}%" height="1em" fill="{color}"/>\
-<rect x="{good}%" y="1.5em" width="{missed}%" height="1em" fill="url(#{name})"/>
+<svg y="{y}em" width="100%" height="{height}em"><text y="1.15em">{label}\
+<tspan class="quiet" dx=".75em">{note}</tspan></text>
+<rect y="1.5em" height="1em" fill="{color}" style="width: {good}"/>\
+<rect y="1.5em" height="1em" fill="url(#{name})" style="x: {good}; width: {missed}"/>
 <text x="100%" y="2.35em" text-anchor="end">{text}</text></svg>
 """)
 
@@ -41,12 +41,14 @@ class Bar:
         good: How much was right, in any unit.
         missed: How much was missed, in the same unit.
         text: A few characters at its end.
+        note: What stands behind the label, less loud.
     """
 
     label: str
     good: float
     missed: float
     text: str
+    note: str = ""
 
 
 def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str] = ("passed", "missed")) -> Markup:
@@ -61,7 +63,7 @@ def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str]
     rows = Markup("").join(_row(name, i, bar) for i, bar in enumerate(bars))
     return PICTURE.format(
         alt=plain_text(alt),
-        height=f"{1.8 + ROW_EM * len(bars):g}",
+        height=f"{HEAD_EM + ROW_EM * len(bars):g}",
         name=name,
         good=GOOD_COLOR,
         missed=MISSED_COLOR,
@@ -72,14 +74,20 @@ def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str]
 
 
 def _row(name: str, i: int, bar: Bar) -> Markup:
-    percent = BAR_PERCENT / max(bar.good + bar.missed, MIN_SHARE_OF_BAR)
+    good, missed = (part / ((bar.good + bar.missed) or 1) for part in (bar.good, bar.missed))
     return ROW.format(
-        y=f"{1.8 + ROW_EM * i:g}",
+        y=f"{HEAD_EM + ROW_EM * i:g}",
         height=f"{ROW_EM:g}",
         label=plain_text(bar.label),
-        good=f"{percent * bar.good:.4g}",
-        missed=f"{percent * bar.missed:.4g}",
+        note=plain_text(bar.note),
+        good=_width(good),
+        missed=_width(missed),
         color=GOOD_COLOR,
         name=name,
         text=plain_text(bar.text),
     )
+
+
+def _width(share: float) -> str:
+    """Return a part of the page's width, less the room for the text at the end."""
+    return f"calc((100% - {END_EM}em) * {share:.4g})"
