@@ -573,7 +573,7 @@ with check("validation", section="9"):
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
 #
 # 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` pictures; a `max_num_steps` above 0 limits the steps of an epoch.
-# 2. Compile with your optimiser, the loss `tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)` and the metric `"accuracy"`.
+# 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses` and the metric `"accuracy"`.
 # 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch`, `verbose=0` and your callbacks, `WarmUp` and those of `more_callbacks`.
 # 4. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
 #

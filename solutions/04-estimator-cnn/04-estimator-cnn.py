@@ -653,7 +653,7 @@ with check("TF_CONFIG", section="8"):
 #
 # <details><summary>Hint</summary>
 #
-# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)` with the scaled rate, and `network.compile` with the loss `tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)`.
+# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)` with the scaled rate, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses`.
 # Outside: the data, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
 #
 # </details>
