@@ -184,7 +184,7 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
 
 
 def test_a_server_that_waits(hub, page):
-    """The page says why it waits, and when it has been cancelled for that; started again, it can be stopped."""
+    """The page says why it waits, and when it is cancelled for that; it can be stopped as it waits or runs."""
     words = ("--nodes=2", "--exclusive", "--gpus-per-node=8", "--output=/dev/null", "--parsable", "--wrap=sleep 600")
     other = hub.cluster.call("sbatch", *words).strip()
     fill(page, num_nodes=1, time_min=45, account="OPEN-00-00")
@@ -200,6 +200,10 @@ def test_a_server_that_waits(hub, page):
         waits,
     )
 
+    page.click("#stop-server-btn")
+    until(lambda: jobs(hub) == [other])
+    page.goto(f"{hub.address}/hub/spawn")
+    page.click("#spawn_form button[type=submit]")
     page.wait_for_function("document.querySelector('#progress-message').innerText.includes('Spawn failed')")
     page.reload()
     said = page.inner_text("main, .container:has(#start)")
@@ -238,7 +242,8 @@ def test_a_server_that_slurm_refuses(page):
 
 
 def test_a_node_that_fails(hub, page):
-    """When a node of the job goes down, the hub says so, and no job is left. (The last test: the node stays down.)"""
+    """When a node of the job goes down, the hub says so, and no job is left."""
+    # The last of these tests: the node stays down.
     fill(page, num_nodes=2, num_ranks_per_node=1, account="OPEN-00-00")
     start(page)
     job = newest_job(hub)

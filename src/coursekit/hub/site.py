@@ -21,6 +21,7 @@ ADDRESS_VARIABLE = "COURSEKIT_HUB_ADDRESS"
 PENDING_LIMIT_S = 3600  # a job that waits longer is cancelled, and its student told
 SERVER_LIMIT_S = 300  # a cold parallel file system
 MARGIN_S = 300  # the hub's own limit comes after ours, since it cannot say why
+AS_STUDENT = "runuser -u {username} --"  # keeps variables as they are, which sudo does not
 FROM_THE_HUB = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes on what it sees, so it sees little
 
 
@@ -46,6 +47,8 @@ def configure(c: Any, site: str, root: Path) -> None:
     c.JupyterHub.template_vars = {"why_ended": lambda _: why_ended}  # the hub calls what can be called
     c.CourseSpawner.site_name = site
     c.CourseSpawner.root = str(root)
+    if os.geteuid() == 0:  # else sudo, as batchspawner has it
+        c.CourseSpawner.exec_prefix = AS_STUDENT
     c.CourseSpawner.pending_limit_s = PENDING_LIMIT_S
     c.CourseSpawner.server_limit_s = SERVER_LIMIT_S
     c.Spawner.start_timeout = PENDING_LIMIT_S + SERVER_LIMIT_S + MARGIN_S

@@ -130,7 +130,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         words = ("sbatch", "--parsable", f"--chdir={self.folder}")
         environ = {**self.get_env(), "COURSEKIT_VENV": f"{self.root}/.venv"}
         script = self.script()
-        self._submission = asyncio.ensure_future(call_as(self._prefix, *words, environ=environ, text=script))
+        self._submission = asyncio.ensure_future(call_as(self.as_student, *words, environ=environ, text=script))
         self._submission.add_done_callback(self._submitted)
         try:
             await asyncio.shield(self._submission)
@@ -151,7 +151,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         asked = time.monotonic()
         limit_s = self.pending_limit_s
         while not (self.port and self._node):
-            state = await self._look()
+            state = await self.look()
             if state is None:  # Slurm does not answer: the job may well be there
                 pass
             elif _is_over(state):
@@ -199,7 +199,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         await self._end_of_submission()
         if not self.job_id:
             return 1
-        state = await self._look()
+        state = await self.look()
         if state is None or not _is_over(state):
             return None
         self.endings[self._key] = await self._ending(state)
@@ -215,11 +215,11 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         await self._end_of_submission()
         for _ in range(NUM_STOP_TRIES if self.job_id else 0):
             try:
-                await call_as(self._prefix, "scancel", self.job_id)
+                await call_as(self.as_student, "scancel", self.job_id)
             except SlurmError as error:
                 if FORGOTTEN not in error.words:
                     self.log.warning("job %s: %s", self.job_id, error)
-            state = await self._look()
+            state = await self.look()
             if now or (state and _is_over(state)):
                 self.clear_state()
                 return
@@ -231,9 +231,10 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         if self._submission and not self._submission.done():
             await asyncio.wait([self._submission])
 
-    async def _look(self) -> JobState | None:
+    async def look(self) -> JobState | None:
+        """Ask Slurm for the job, and return its state; None when Slurm does not answer."""
         try:
-            self._state, node = await look_as(self._prefix, self.job_id)
+            self._state, node = await look_as(self.as_student, self.job_id)
         except SlurmError as error:
             self.log.warning("job %s: %s", self.job_id, error)
             return None
@@ -243,7 +244,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     async def _ending(self, state: JobState) -> str:
         """Return why the job is gone; its log is read as the student, who may have put anything in its place."""
         try:
-            log = await call_as(self._prefix, "tail", f"--bytes={NUM_TAIL_BYTES}", str(self.folder / self._log_file))
+            log = await call_as(self.as_student, "tail", f"--bytes={NUM_TAIL_BYTES}", str(self.folder / self._log_file))
         except SlurmError:
             return explain_ended(self.job_id, state)
         return explain_ended(self.job_id, state, log, self._log_file)
@@ -257,7 +258,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return self.user.name, self.name
 
     @property
-    def _prefix(self) -> list[str]:
+    def as_student(self) -> list[str]:
         """The words that make a command run as the student."""
         if self.user.name == getpass.getuser():
             return []
