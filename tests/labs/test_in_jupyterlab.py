@@ -2,98 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 ANSWER = """def rank_facts():
     hvd.init()
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}"""
-START_TIMEOUT_S = 90
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.timeout(400)]
 
 
 @pytest.fixture
-def jupyterlab(tmp_path):
-    """Start JupyterLab on loopback over a copy of labs/; yield its address and token."""
-    folder = tmp_path
-    shutil.copytree(ROOT / "labs", folder / "labs")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    token = secrets.token_hex(16)
-    log = (folder / "jupyter.log").open("w")
-    # Settings of their own: neither those of whoever runs the tests, nor the file browser's last state.
-    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
-            *(f"--port={port}", f"--IdentityProvider.token={token}", f"--notebook-dir={folder / 'labs'}"),
-            "--LabApp.news_url=None",
-        ],
-        env={**os.environ, **own},
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_answering(f"{address}/api?token={token}", process)
-        yield address, token
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-        log.close()
-
-
-def wait_until_answering(url, process):
-    """Return once the server answers."""
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "JupyterLab ended at its start"
-        try:
-            with urllib.request.urlopen(url, timeout=5):  # noqa: S310  # our own server on loopback
-                return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail("JupyterLab did not answer in time")
-
-
-@pytest.fixture
-def page(jupyterlab):
-    """Open lab 02 in headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    address, token = jupyterlab
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+def page(tmp_path, open_jupyterlab, open_browser):
+    """Open lab 02 of a copy of labs/ in headless Chromium."""
+    shutil.copytree(ROOT / "labs", tmp_path / "labs")
+    with open_jupyterlab(tmp_path / "labs", tmp_path) as (address, token), open_browser() as browser:
         page = browser.new_page(viewport={"width": 1300, "height": 1000})
         page.set_default_timeout(60_000)
         page.goto(f"{address}/lab/tree/02-horovod-sgd/02-horovod-sgd.ipynb?token={token}")
         page.wait_for_selector(".jp-RenderedMarkdown h1:has-text('Lab 02: SGD on several ranks')")
         page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
         yield page
-        browser.close()
 
 
 def cell(page, text):

@@ -1,0 +1,93 @@
+"""A real JupyterLab and a real browser for the tests of the labs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_TIMEOUT_S = 90
+
+
+@pytest.fixture(scope="session")
+def open_jupyterlab():
+    """Return a context manager: `open_jupyterlab(folder, own, *options)` yields the address and token of JupyterLab."""
+    return serve
+
+
+@pytest.fixture(scope="session")
+def open_browser():
+    """Return a context manager that yields a headless Chromium."""
+    return chromium
+
+
+@contextlib.contextmanager
+def serve(folder, own, *options):
+    """Serve a folder on loopback, with settings and data in the folder `own`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_hex(16)
+    # Settings of their own: neither those of whoever runs the tests, nor the file browser's last state.
+    settings = {name: str(own / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    with (own / "jupyter.log").open("w") as log:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+                *(f"--port={port}", f"--IdentityProvider.token={token}", f"--notebook-dir={folder}"),
+                *("--LabApp.news_url=None", *options),
+            ],
+            env={**os.environ, **settings},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        address = f"http://127.0.0.1:{port}"
+        try:
+            wait_until_answering(f"{address}/api?token={token}", process)
+            yield address, token
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def wait_until_answering(url, process):
+    """Return once the server answers."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "JupyterLab ended at its start"
+        try:
+            with urllib.request.urlopen(url, timeout=5):  # noqa: S310  # our own server on loopback
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail("JupyterLab did not answer in time")
+
+
+@contextlib.contextmanager
+def chromium():
+    """Start the system's Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
