@@ -69,7 +69,7 @@ def _cells(data: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _message(cell: Mapping[str, Any]) -> str:
     for output in cell.get("outputs", ()):
         if output.get("output_type") == "error":
-            return f"{output.get('ename', '')}: {output.get('evalue', '')}"[:NUM_CHARACTERS]
+            return f"{output.get('ename', '')}: {output.get('evalue', '')}".removesuffix(": ")[:NUM_CHARACTERS]
     return ""
 
 

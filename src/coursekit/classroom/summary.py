@@ -89,12 +89,15 @@ def _about_lab(found: ClassProgress, lab: LabProgress) -> Iterator[str]:
         yield f"{name} was never released: `coursekit course release {name[:2]}`."
     num_new = sum(lab.progress[member.id].num_new > 0 for member in found.members)
     if num_new:
-        yield f"{name}: new hand-ins of {num_new} students lie in the exchange: `coursekit course collect {name[:2]}`."
+        whose = f"{num_new} student{'s' * (num_new > 1)}"
+        yield f"{name}: new hand-ins of {whose} lie in the exchange: `coursekit course collect {name[:2]}`."
     if lab.num_former:
-        yield (
-            f"{name}: tests or points changed after {lab.num_former} hand-ins were graded, which count as they were: "
-            f"`coursekit grade {name[:2]}`."
+        still = (
+            f"{lab.num_former} hand-ins still count as they were"
+            if lab.num_former > 1
+            else "1 hand-in still counts as it was"
         )
+        yield f"{name}: tests or points changed after grading, and {still} graded: `coursekit grade {name[:2]}`."
 
 
 def _named(labels: Sequence[str]) -> str:

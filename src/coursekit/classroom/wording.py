@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-CHECK = re.compile(r"""\bcheck\(\s*["'](?P<title>[^"']+)["'],\s*section=["'](?P<section>[^"']+)["']""")
+CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<section>.+?)\3""")
 HEADING = re.compile(r"^#{1,2} (?P<text>.+)$", re.MULTILINE)
 NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 
