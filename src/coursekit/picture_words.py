@@ -26,7 +26,7 @@ def of_trajectories(title: str, histories: Mapping[str, Array], optimum: Sequenc
     """Return trajectories of shape (num_steps + 1, 2) over the loss surface in words."""
     lowest = f"the loss is lowest at slope {_short(optimum[0])}, offset {_short(optimum[1])}"
     shown = [
-        f"{label} from {_place(history[0])} to {_place(history[-1])} in {len(history) - 1} steps"
+        f"{label} from {_place(history[0])} to {_place(history[-1])} in {_steps(len(history) - 1)}"
         if len(history) > 1
         else f"{label} at {_place(history[0])}"
         for label, history in histories.items()
@@ -52,6 +52,10 @@ def of_shards(shards: Iterable[Array]) -> str:
 def _listed(head: str, items: Sequence[str]) -> str:
     more = [f"and {len(items) - MAX_NUM_ITEMS} more"] if len(items) > MAX_NUM_ITEMS else []
     return ": ".join([head, "; ".join([*items[:MAX_NUM_ITEMS], *more])]) + "." if items else head + "."
+
+
+def _steps(num_steps: int) -> str:
+    return "1 step" if num_steps == 1 else f"{num_steps} steps"
 
 
 def _place(point: Sequence[float] | Array) -> str:

@@ -55,7 +55,7 @@ def screenshot(page, name):
 
 
 def test_student_works_through_the_start_of_lab_02(page):
-    """A student runs the first cells, sees the check name what is missing, answers, sees it pass, and unfolds a hint."""
+    """A student runs the first cells, sees the check name what is missing, answers, sees it pass and unfolds a hint."""
     screenshot(page, "lab02-top")
     run_cell(page, "num_ranks = 2")
     run_cell(page, "ranks.warm_up()")
