@@ -1,4 +1,7 @@
-"""The labs of the course: one folder each in `solutions/`, described by its `lab.toml`."""
+"""The labs of the course: one folder each in `solutions/`, described by its `lab.toml`.
+
+A students' copy has no `solutions/`; there, `lab.toml` lies beside the notebook in `labs/`.
+"""
 
 from __future__ import annotations
 
@@ -60,19 +63,35 @@ def load_lab(folder: Path) -> Lab:
     Raises:
         CourseKitError: the folder's name is no lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
     """
+    lab = load_facts(folder)
+    if not lab.source.is_file():
+        raise CourseKitError(
+            f"{folder.parent.name}/{folder.name}/{lab.source.name} is missing: a lab's notebook is named as its folder."
+        )
+    return lab
+
+
+def load_facts(folder: Path) -> Lab:
+    """Read what is known of one lab, also where its answers are not: in `labs/<lab>` of a students' copy.
+
+    Raises:
+        CourseKitError: the folder's name is no lab name, or `lab.toml` is missing or wrong.
+    """
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
             f"{shown} is no name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
         )
-    lab = strict_toml.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
-    if not lab.source.is_file():
-        raise CourseKitError(f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.")
-    return lab
+    return strict_toml.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
 
 
 def find_labs(root: Path) -> tuple[Lab, ...]:
-    """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be one."""
+    """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be one.
+
+    Without `solutions/`, these are the folders in `labs/` with a `lab.toml`: a student may have others there.
+    """
+    if not (root / "solutions").is_dir():
+        return tuple(load_facts(path.parent) for path in sorted(root.glob("labs/*/lab.toml")))
     folders = (path for path in (root / "solutions").glob("*") if path.is_dir() and path.name[0] not in "._")
     return tuple(load_lab(folder) for folder in sorted(folders))
 

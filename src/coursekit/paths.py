@@ -11,7 +11,7 @@ ROOT_VARIABLE = "COURSEKIT_ROOT"
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Find the course checkout: the folder that holds `solutions/` and `pyproject.toml`.
+    """Find the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
     Args:
         start: where to look first, then in each folder above; the working directory when None.
@@ -27,7 +27,8 @@ def find_root(start: Path | None = None) -> Path:
         root = Path(named).resolve()
         if not _is_root(root):
             raise CourseKitError(
-                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml: set it to the checkout."
+                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml, and is no students' copy: "
+                "set it to the checkout."
             )
         return root
     first = (start or Path.cwd()).resolve()
@@ -41,4 +42,6 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    return (folder / "solutions").is_dir() and (folder / "pyproject.toml").is_file()
+    """Say whether the labs' facts are here: in `solutions/`, or in the `labs/` of a students' copy."""
+    has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
+    return has_labs and (folder / "pyproject.toml").is_file()

@@ -37,10 +37,12 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
         `marker_line` (of the marker) and `first_line` (of the cell's text), both counted from 1.
 
     Raises:
-        CourseKitError: there is text before the first marker, a marker inside a text or a fenced block,
-            or a marker with ill-formed tags.
+        CourseKitError: this is a students' copy, without it; there is text before the first marker,
+            a marker inside a text or a fenced block, or a marker with ill-formed tags.
     """
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
+    if not lab.source.is_file():
+        raise CourseKitError(f"{shown} is not there: a students' copy of the course has no answers to build from.")
     text = lab.source.read_text(encoding="utf-8")
     # The notebook's own metadata is the builder's business, so a header is blanked, which keeps the count of lines.
     text = HEADER.sub(lambda header: "\n" * header[0].count("\n"), text)
