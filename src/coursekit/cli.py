@@ -33,7 +33,7 @@ COMMANDS = {
     "script": "coursekit.building.script_command:script",
     "sites": "coursekit.sites.command:sites",
     "soak": "coursekit.grading.soak_command:soak",
-    "students-copy": "coursekit.building.students_copy:students_copy",
+    "students-copy": "coursekit.building.students_command:students_copy",
     "submit": "coursekit.jobs.submit_command:submit",
 }
 

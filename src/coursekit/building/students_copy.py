@@ -1,4 +1,4 @@
-"""`coursekit students-copy`: the folder to publish for students, with everything but the answers.
+"""The folder to publish for students, with everything but the answers.
 
 Where `solutions/` would say what labs there are, the copy has each lab's `lab.toml` beside its notebook.
 """
@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import nbformat
 
 from coursekit.building.build import source_notebook
@@ -19,7 +18,6 @@ from coursekit.building.leaks import refuse_leaks, texts
 from coursekit.course.safe_files import write_file
 from coursekit.errors import CourseKitError
 from coursekit.labs import find_labs
-from coursekit.paths import find_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,19 +42,6 @@ README = """\
 
 Made by `coursekit students-copy`.
 """
-
-
-@click.command("students-copy", epilog="Example: coursekit students-copy ../course-for-students")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def students_copy(folder: Path) -> None:
-    """Write the folder to publish for students into DIR: labs, job scripts and the package, without the answers.
-
-    DIR is new, empty but for .git, or a copy made before, which is brought up to date; then commit and push it.
-    """
-    root = find_root()
-    files = students_files(root)
-    num_written = write_copy(root, files, folder)
-    click.echo(f"{folder}: {len(files)} files, {num_written} of them new or changed; no answers, no hidden tests.")
 
 
 def students_files(root: Path) -> dict[str, bytes]:
