@@ -81,7 +81,7 @@ def _shape(message: str) -> str:
 def draw(lab_properties: Sequence[Property]) -> Markup:
     """Return an SVG element: for each property of one lab how many hand-ins passed and failed."""
     bars = [
-        Bar(f"{one.name} ({one.max_points:g})", one.num_passed, one.num_failed, f"{one.num_passed} : {one.num_failed}")
+        Bar(one.name, one.num_passed, one.num_failed, f"{one.num_failed} of {one.num_passed + one.num_failed}")
         for one in lab_properties
     ]
     return bars_as_svg(f"bars-{lab_properties[0].lab}", bars, describe(lab_properties), ("passed", "failed"))
