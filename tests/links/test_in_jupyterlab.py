@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.building.students_copy import students_files, write_copy
 from coursekit.links import pull_link
 
 ROOT = Path(__file__).parents[2]
@@ -95,13 +96,13 @@ def wait_until(answers, process):
 
 @pytest.fixture
 def git_server(tmp_path):
-    """Serve a bare repository that holds labs/, as a public git server would."""
+    """Serve a bare repository that holds the students' copy, as a public git server would."""
     served, port = tmp_path / "served", free_port()
     git("init", "--quiet", "--bare", "--initial-branch=main", served / "my course.git", folder=tmp_path)
     git("clone", "--quiet", served / "my course.git", tmp_path / "teacher", folder=tmp_path)
     server = GitServer(tmp_path, f"git://127.0.0.1:{port}/my%20course.git")
-    shutil.copytree(ROOT / "labs", server.clone / "labs")
     git("checkout", "--quiet", "-B", "main", folder=server.clone)
+    write_copy(ROOT, students_files(ROOT), server.clone)
     server.publish({})
     command = ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", f"--base-path={served}", "--export-all"]
     with program(command, tmp_path / "git.log") as process:
@@ -157,7 +158,7 @@ def test_link_fetches_opens_and_keeps_what_a_student_wrote(git_server, student, 
     """The first visit fetches and opens the lab; after a push, the second brings what is new and keeps own changes."""
     address, _, home = student
     own = home / "my-course"
-    published = sorted(path.name for path in (ROOT / "labs").iterdir())
+    published = sorted(path.name for path in (git_server.clone / "labs").iterdir())
     link = pull_link(address, git_server.address, "main", LAB)
 
     page = follow(browser, link)
