@@ -6,7 +6,7 @@ import os
 import pwd
 import re
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coursekit.course.hand_ins import HandIn, classify
@@ -69,7 +69,7 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
     lying = {path.parent.name for path in (course.folder / "submitted").glob(f"[!.]*/{lab}")}
     with course.gradebook() as gradebook:
-        due = {name: _due(gradebook, lab, name) for name in {*arrived, *known, *lying}}
+        due = {name: due_of(gradebook, lab, name) for name in {*arrived, *known, *lying}}
         roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
@@ -107,7 +107,7 @@ def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]
     return arrived, strays
 
 
-def _due(gradebook: Any, lab: str, student: str) -> datetime | None:
+def due_of(gradebook: Any, lab: str, student: str) -> datetime | None:
     """Return when a student's lab is due, with an extension that formgrader knows of."""
     from nbgrader.api import MissingEntry  # noqa: PLC0415 - heavy
 
@@ -121,13 +121,28 @@ def _due(gradebook: Any, lab: str, student: str) -> datetime | None:
 def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     course: Course, lab: str, student: str, paths: Sequence[Path], due: datetime | None, *, late: bool
 ) -> Collected:
-    folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
+    folder = course.hand_ins(lab, student)
     before = read_versions(folder)
     known = {version.received for version in before}
     for path in paths:
         if path.name not in known:
             timestamp, flags = _time_of(path, student, due, check_owner=_checks_owner(course))
             keep(path, path.name, timestamp, flags, folder)
+    settled = settle(course, lab, student, due, late=late)
+    return replace(settled, num_new=len(read_versions(folder)) - len(before))
+
+
+def settle(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
+    """Let the best of all versions that were kept, however they came in, be the one that is graded.
+
+    Args:
+        course: the course.
+        lab: name of the lab.
+        student: id of a student of whom a version was kept, or lies where nbgrader grades.
+        due: when the lab is due for them, as `due_of` knows.
+        late: take the newest even if it is late.
+    """
+    folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
     versions = read_versions(folder)
     released = course.released(lab)
@@ -138,9 +153,7 @@ def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     write_choice(
         folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
     )
-    return Collected(
-        student, lab, len(versions) - len(before), changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs))
-    )
+    return Collected(student, lab, 0, changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs)))
 
 
 def _choose(

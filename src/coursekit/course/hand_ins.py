@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.course.cells import Cells, num_known, take_cells
 from coursekit.course.job_records import JobRecord, read_records
+from coursekit.course.pack_manifest import MANIFEST
 from coursekit.course.safe_files import RefusedFileError, list_folder
 from coursekit.course.student_notebook import DamagedNotebookError, StudentNotebook, read_notebook
 from coursekit.course.times import SECRET, TIMESTAMP, read_timestamp
@@ -95,10 +96,11 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     except RefusedFileError as error:
         return HandIn(student, lab, folder, None, flags=(Flag("files", f"{folder.name} is not taken: {error}."),))
     name, notes = _find_notebook(folder, lab, released, listing.files)
+    expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
     beside = [
         file
         for file in listing.files
-        if file not in {name, TIMESTAMP, SECRET, *public} and not file.startswith(JOBS) and not file.endswith(NOTEBOOK)
+        if file not in expected and not file.startswith(JOBS) and not file.endswith(NOTEBOOK)
     ]
     flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
