@@ -56,7 +56,7 @@ c.JupyterHub.services = [
     {
         "name": COURSE_ID,
         "url": f"http://127.0.0.1:{PORT + 3}",
-        "command": [str(BIN / "jupyterhub-singleuser"), f"--ServerApp.root_dir={COURSE.parent}"],
+        "command": [str(BIN / "jupyterhub-singleuser"), f"--ServerApp.root_dir={COURSE}"],
         "user": GRADER,
         "cwd": str(COURSE),  # nbgrader reads its configuration where it is started
         "environment": {

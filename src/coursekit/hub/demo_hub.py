@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.hub import proxy
-from coursekit.hub.people import PEOPLE, Person, make_tokens
+from coursekit.hub.people import PEOPLE, PRIVATE, Person, make_tokens
 from coursekit.hub.view import PASSABLE
 from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.sandbox import system
@@ -54,7 +54,7 @@ class DemoHub:
         self.root = root.resolve()
         self.state = (state or root / "build" / "hub").resolve()
         self.address = f"http://127.0.0.1:{port}"
-        self.log = self.state / "jupyterhub.log"
+        self.log = self.state / PRIVATE / "jupyterhub.log"
         self.tokens: dict[Person, str] = {}
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
@@ -66,7 +66,8 @@ class DemoHub:
         _check_ports(self._port)
         self.state.mkdir(mode=PASSABLE, parents=True, exist_ok=True)
         self.state.chmod(PASSABLE)
-        self._lock = (self.state / "lock").open("w")
+        self.log.parent.mkdir(mode=0o700, exist_ok=True)
+        self._lock = (self.state / PRIVATE / "lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -75,7 +76,6 @@ class DemoHub:
         self.tokens = {person: tokens[person.name] for person in PEOPLE if person.name in tokens}
         words = (sys.executable, "-m", "coursekit.hub.inside", self.root, self.state, self._port)
         with self.log.open("wb") as log:
-            self.log.chmod(0o600)
             self._process = subprocess.Popen(
                 [*UNSHARE, *map(str, words)],
                 stdin=subprocess.DEVNULL,

@@ -11,9 +11,9 @@ import json
 import sys
 from typing import Any
 
-from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from nbgrader.server_extensions import formgrader
+from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_xsrf
 from tornado import web
 
 LAB, STUDENT = "([^/]+)", "([^/]+)"
@@ -30,7 +30,7 @@ VERBS = {
 }
 
 
-class VerbHandler(APIHandler):  # type: ignore[misc]  # jupyter_server's handlers have no types
+class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no types
     """Runs one command of the kit and answers in the form that formgrader's pages expect."""
 
     def initialize(self, words: tuple[str, ...], course: str) -> None:
@@ -39,6 +39,7 @@ class VerbHandler(APIHandler):  # type: ignore[misc]  # jupyter_server's handler
         self.course = course
 
     @web.authenticated
+    @check_xsrf
     async def post(self, *names: str) -> None:
         """Run it; a name that begins with a dash would be an option, and is none of ours."""
         if any(name.startswith("-") for name in names):
@@ -54,7 +55,8 @@ class VerbHandler(APIHandler):  # type: ignore[misc]  # jupyter_server's handler
         log = said.decode(errors="replace")
         failed = process.returncode != 0
         outcome = {"success": not failed, "log": log, **({"error": log.strip()} if failed else {})}
-        self.finish(json.dumps(outcome))
+        self.set_header("Content-Type", "text/plain")  # formgrader's scripts parse it themselves
+        await self.finish(json.dumps(outcome))
 
 
 def _load_jupyter_server_extension(server: Any) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from coursekit.course.safe_files import write_file
 from coursekit.hub.demo import STATE
-from coursekit.hub.people import COURSE, GRADER, INSTRUCTOR, PEOPLE, accounts, roster
-from coursekit.hub.view import PASSABLE, change_view, make_home
+from coursekit.hub.people import COURSE, GRADER, INSTRUCTOR, PEOPLE, PRIVATE, accounts, roster
+from coursekit.hub.view import PASSABLE, change_view, make_folder
 from coursekit.labs import find_labs
 from coursekit.paths import ROOT_VARIABLE
 
@@ -26,26 +26,27 @@ def main() -> None:
     """Do it; what fails is told on stderr and ends this process."""
     root, state, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     os.umask(0o022)
-    homes, kit = state / "home", state / "home" / GRADER.name / "kit"
+    homes, course = state / "home", state / "course"
+    kit = homes / GRADER.name / "kit"
     homes.mkdir(mode=PASSABLE, exist_ok=True)
     for person in PEOPLE:
-        make_home(homes, person)
-    kit.parent.chmod(PASSABLE)  # students pass through to the exchange
+        make_folder(homes / person.name, person)
+    make_folder(course, GRADER)
     labs = [lab.name for lab in find_labs(root)]
     _copy_kit(root, kit)
     change_view(root, state, accounts(homes))
-    _make_course(kit, labs)
+    _make_course(kit, course, labs)
 
     config = root / "hub" / "jupyterhub_config.py"
     environment = {
         **os.environ,
         STATE: str(state),
         ROOT_VARIABLE: str(kit),
-        "COURSEKIT_COURSE": str(kit.parent / "course"),
+        "COURSEKIT_COURSE": str(course),
         "COURSEKIT_INSTRUCTORS": INSTRUCTOR.name,
         "COURSEKIT_HUB_PORT": port,
     }
-    os.chdir(state)
+    os.chdir(state / PRIVATE)
     jupyterhub = [sys.executable, "-m", "jupyterhub", "-f", str(config)]
     os.execve(sys.executable, jupyterhub, environment)  # noqa: S606 - no shell is wanted
 
@@ -62,11 +63,10 @@ def _copy_kit(root: Path, kit: Path) -> None:
         os.chown(path, GRADER.uid, GRADER.uid)
 
 
-def _make_course(kit: Path, labs: list[str]) -> None:
+def _make_course(kit: Path, course: Path, labs: list[str]) -> None:
     """Make the course, or complete it, and release its labs."""
-    course = ["--course", str(kit.parent / "course")]
-    _as_grader(kit, "course", "init", "--name", COURSE, "--roster", "roster.csv", course[1])
-    _as_grader(kit, "course", "release", *labs, "--force", *course)
+    _as_grader(kit, "course", "init", "--name", COURSE, "--roster", "roster.csv", str(course))
+    _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
 
 
 def _as_grader(kit: Path, *words: str) -> None:

@@ -15,7 +15,8 @@ COURSE = "demo"
 # Debian keeps these numbers free of ordinary accounts.
 FIRST_UID = 60101
 NUM_TOKEN_BYTES = 12
-TOKENS = "tokens.json"
+PRIVATE = "hub"  # the folder, within the demo's, of what is JupyterHub's own
+TOKENS = f"{PRIVATE}/tokens.json"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ PEOPLE = (GRADER, INSTRUCTOR, *STUDENTS)
 
 
 def make_tokens(folder: Path) -> dict[str, str]:
-    """Make a new token for everybody who logs in; only their hashes are written down, in `folder`."""
+    """Make a new token for everybody who logs in; only their hashes are written down, in the demo's `folder`."""
     tokens = {person.name: secrets.token_urlsafe(NUM_TOKEN_BYTES) for person in PEOPLE if person.logs_in}
     hashes = {name: _hash(token) for name, token in tokens.items()}
     write_file(folder / TOKENS, json.dumps(hashes).encode(), mode=0o600)

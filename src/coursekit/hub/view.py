@@ -53,11 +53,10 @@ def covers(root: Path, shown: Iterable[Path]) -> list[Path]:
     return sorted(folder for folder in found if not found & {*folder.parents})
 
 
-def make_home(folder: Path, person: Person) -> None:
-    """Make a person's home folder, theirs alone, if it is not there."""
-    home = folder / person.name
-    home.mkdir(mode=0o700, exist_ok=True)
-    os.chown(home, person.uid, person.uid)
+def make_folder(folder: Path, person: Person) -> None:
+    """Make a folder that is this person's alone, if it is not there."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    os.chown(folder, person.uid, person.uid)
 
 
 def _cover(folder: Path, shown: list[Path]) -> None:
