@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from coursekit.classroom.graded_notebooks import has_former_tests, read_graded
 from coursekit.classroom.members import Member, find_members
 from coursekit.classroom.missed import Missed, find_missed
 from coursekit.classroom.points import Graded, read_points
-from coursekit.classroom.signs import HandedIn, Sign, find_handed_in, sign_in_home, sign_of_hand_in
+from coursekit.classroom.signs import HandedIn, Sign, Signs, find_handed_in, find_signs
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class ClassProgress:
         members: Everybody known; those on the roster first.
         labs: Labs in their order.
         homes: Pattern of the homes that were looked into; '' for none.
-        num_homes: Members of whom some home could be read.
+        num_dark: Members whose homes were looked for and could not be read.
         has_roster: Whether the course has a roster.
         is_anonymous: Whether members carry numbers for names.
     """
@@ -87,7 +88,7 @@ class ClassProgress:
     members: tuple[Member, ...]
     labs: tuple[LabProgress, ...]
     homes: str = ""
-    num_homes: int = 0
+    num_dark: int = 0
     has_roster: bool = True
     is_anonymous: bool = False
 
@@ -114,13 +115,13 @@ def read_class(course: Course, labs: Sequence[Lab], homes: str = "", *, anonymou
     known = {*points.students, *(student for student, _ in (*handed_in, *points.graded))}
     members, has_roster = find_members(course, known, anonymous=anonymous)
     signs = {
-        (member.id, lab.name): sign_in_home(homes, member.id, lab.name, course.settings.name) if homes else Sign()
-        for member in members
-        for lab in labs
+        key: find_signs(*key, handed_in.get(key, HandedIn()), homes, course.settings.name)
+        for key in product((member.id for member in members), (lab.name for lab in labs))
     }
-    readable = {student for (student, _), sign in signs.items() if sign.has_notebook is not None}
+    seen = {(student, sign.home.has_notebook) for (student, _), sign in signs.items() if sign.home}
+    dark = {student for student, _ in seen} - {student for student, has_notebook in seen if has_notebook is not None}
     progress = tuple(_lab(course, lab, members, points, handed_in, signs) for lab in labs)
-    found = ClassProgress(course.settings.name, members, progress, homes, len(readable), has_roster, anonymous)
+    found = ClassProgress(course.settings.name, members, progress, homes, len(dark), has_roster, anonymous)
     return _without_messages(found) if anonymous else found
 
 
@@ -138,13 +139,12 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     members: Sequence[Member],
     points: Points,
     handed_in: Mapping[tuple[str, str], HandedIn],
-    signs: Mapping[tuple[str, str], Sign],
+    signs: Mapping[tuple[str, str], Signs],
 ) -> LabProgress:
     name = lab.name
     feedback = {path.parent.parent.name for path in (course.folder / "feedback").glob(f"[!.]*/{name}/{name}.html")}
     progress = {
         one.id: _progress(
-            name,
             handed_in.get((one.id, name), HandedIn()),
             points.graded.get((one.id, name)),
             signs[one.id, name],
@@ -167,11 +167,11 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     )
 
 
-def _progress(lab: str, handed_in: HandedIn, graded: Graded | None, home: Sign, *, has_feedback: bool) -> Progress:
+def _progress(handed_in: HandedIn, graded: Graded | None, signs: Signs, *, has_feedback: bool) -> Progress:
     is_in = handed_in.folder is not None or graded is not None
-    sign = sign_of_hand_in(handed_in.folder, lab) if handed_in.folder else Sign()
-    seen = max(home, sign, key=lambda one: one.num_run)
-    has_run: bool | None = True if home.has_run or sign.has_run else None if is_in else home.has_run
+    hand_in, home = signs.hand_in, signs.home or Sign()
+    seen = max(home, hand_in, key=lambda one: one.num_run)
+    has_run: bool | None = True if home.has_run or hand_in.has_run else None if is_in else home.has_run
     return Progress(
         (True if is_in else home.has_notebook, has_run, is_in, graded is not None),
         seen.num_run,

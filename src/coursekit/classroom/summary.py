@@ -78,9 +78,11 @@ def _about_class(found: ClassProgress) -> Iterator[str]:
     others = [member.label for member in found.members if not member.is_counted]
     if others:
         yield f"Not on the roster, shown at the end and not counted: {_named(others)}."
-    num_dark = len(found.members) - found.num_homes
-    if found.homes and num_dark:
-        yield f"{num_dark} of {len(found.members)} homes cannot be read: what they would tell is not known."
+    if found.num_dark:
+        yield (
+            f"{found.num_dark} of {len(found.members)} students have no home in {found.homes} that may be read: "
+            "what it would tell is not known."
+        )
 
 
 def _about_lab(found: ClassProgress, lab: LabProgress) -> Iterator[str]:
