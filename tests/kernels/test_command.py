@@ -39,6 +39,7 @@ def test_installed_kernel_is_started_and_asked(coursekit, home, course):
         0,
         (
             f"coursekit-local: “Course on A small Slurm of your own” is in {folder}.\n"
+            "In JupyterLab, choose it for a notebook: Kernel > Change Kernel.\n"
             "On a node, see whether it works: coursekit kernel check coursekit-local\n"
         ),
         "",
@@ -156,7 +157,6 @@ def test_installing_again_replaces(coursekit, course):
             "'../x' is no name for a kernel: use small letters, digits, dots and hyphens, such as coursekit-local.",
         ),
         (["check"], "there is no kernel of the course: coursekit kernel install --site NAME makes one."),
-        (["check", "mars"], "there is no kernel 'mars': Jupyter finds python3."),
     ],
 )
 def test_bad_input_gets_a_sentence(coursekit, home, words, sentence):
@@ -165,6 +165,14 @@ def test_bad_input_gets_a_sentence(coursekit, home, words, sentence):
 
     assert (status, output, errors) == (1, "", f"coursekit: {sentence}\n")
     assert not list(home.rglob("kernels"))
+
+
+def test_unknown_kernel_lists_the_known_ones(coursekit):
+    """A name that Jupyter does not know is answered with those that it does."""
+    status, _, errors = coursekit("kernel", "check", "mars")
+
+    assert (status, errors.startswith("coursekit: there is no kernel 'mars': Jupyter finds ")) == (1, True)
+    assert "python3" in errors
 
 
 def test_several_kernels_must_be_named(coursekit):

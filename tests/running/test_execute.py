@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import nbformat
 import pytest
 
@@ -21,7 +23,7 @@ while True:
 """
 
 
-def execute(folder, *sources, time_limit_s=60.0):
+def execute(folder, *sources, time_limit_s=60.0, kernel="python3"):
     """Execute a notebook whose last cell is a test of 2 points."""
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
     cells[-1].metadata["nbgrader"] = {
@@ -33,7 +35,7 @@ def execute(folder, *sources, time_limit_s=60.0):
         "solution": False,
         "task": False,
     }
-    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    kernelspec = {"name": kernel, "display_name": "Python 3", "language": "python"}
     source = folder / "source" / "lab.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), source)
@@ -78,3 +80,9 @@ def test_a_kernel_that_ends_early_is_a_failure(tmp_path, source, reason):
     result, _ = execute(tmp_path, source, "pass")
     assert (result.verdict, result.reason, result.points) == ("failed", reason, 0)
     assert result.failed_cell.source == source
+
+
+def test_a_notebook_of_another_kernel_runs_on_this_python(tmp_path):
+    """What a student wrote on a hub's own kernel is executed beside this Python, where that kernel is not known."""
+    result, _ = execute(tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina")
+    assert (result.verdict, result.reason, result.points) == ("passed", "", 2)

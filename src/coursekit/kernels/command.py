@@ -40,6 +40,7 @@ def install(site_name: str, partition: str, name: str, for_user: bool, prefix: P
     planned = plan_kernel(root, load_site(root, site_name), partition, name, os.environ.get("COURSEKIT_VENV", ""))
     folder = write(planned, kernels_of_prefix(prefix) if prefix else user_kernels())
     click.echo(f"{planned.name}: “{planned.title}” is in {folder}.")
+    click.echo("In JupyterLab, choose it for a notebook: Kernel > Change Kernel.")
     click.echo(f"On a node, see whether it works: coursekit kernel check {planned.name}")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import papermill
-from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, NoSuchKernel
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
@@ -108,6 +108,9 @@ def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
         target,
         parameters=dict(run.parameters),
         engine_name=ENGINE,
+        # The Python beside this one, whatever the notebook was written with: a hub's kernel (`coursekit kernel`) would
+        # start a container within that of the job.
+        kernel_name=NATIVE_KERNEL_NAME,
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
