@@ -20,13 +20,14 @@ import nbformat
 import psutil
 import pytest
 
+from coursekit.hub import proxy
 from coursekit.rehearsal.cluster import Cluster
 from coursekit.rehearsal.course import make_course
 from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.sites.load import load_site
 
 ROOT = Path(__file__).parents[2]
-PROXY = ROOT / "hub" / "node_modules" / ".bin" / "configurable-http-proxy"
+PROXY = ROOT / "hub" / proxy.PROXY
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "chromium")
 pytestmark = [
     pytest.mark.needs(*PROGRAMS),
@@ -72,9 +73,9 @@ site.configure(c, "karolina", Path({course!r}))
 c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
-c.ConfigurableHTTPProxy.command = [{proxy!r}]
-c.JupyterHub.authenticator_class = "dummy"
-c.DummyAuthenticator.password = {password!r}
+c.ConfigurableHTTPProxy.command = {proxy!r}
+c.JupyterHub.authenticator_class = "shared-password"
+c.SharedPasswordAuthenticator.user_password = {password!r}
 c.Authenticator.allowed_users = {{"root"}}
 c.JupyterHub.db_url = "sqlite://"
 c.JupyterHub.cookie_secret = b"0" * 32
@@ -97,13 +98,13 @@ def hub(tmp_path_factory):
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
         course = make_course(ROOT, cluster.folder / "course")
         append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
-        password, ports = secrets.token_hex(8), free_ports(3)
+        password, ports = secrets.token_hex(16), free_ports(3)
         own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
         environ = {name: cluster.environ[name] for name in cluster.environ if name != "SBATCH_ACCOUNT"} | own
         config = CONFIG.format(
             course=str(course),
             ports=ports,
-            proxy=str(PROXY),
+            proxy=proxy.command(ROOT / "hub"),
             password=password,
             environ=environ,
             limit_s=PENDING_LIMIT_S,
@@ -136,7 +137,7 @@ def hub(tmp_path_factory):
 
 @pytest.fixture
 def page(hub):
-    """A browser in which the student has logged in; at the end no server and no job of theirs is left."""
+    """A browser in which the student has logged in; at the end no job of theirs is left."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -150,6 +151,8 @@ def page(hub):
         page.wait_for_selector("#num_nodes")
         yield page
         browser.close()
+    hub.cluster.call("scancel", "--user=root")  # what a test that failed has left
+    until(lambda: jobs(hub) == [])
 
 
 def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
@@ -171,12 +174,12 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
     ]
     assert_no_secret_is_seen()
 
-    hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+    hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=0")
     said = why_ended(page, hub)
     screenshot(page, "site-time-limit")
 
     assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ min: "
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
         r"It reached its time limit\. Notebooks are as they were last saved\. "
         r"Start it again, with more minutes if you need them\.",
         said,
@@ -189,7 +192,7 @@ def test_a_server_that_waits(hub, page):
     other = hub.cluster.call("sbatch", *words).strip()
     fill(page, num_nodes=1, time_min=45, account="OPEN-00-00")
     page.click("#spawn_form button[type=submit]")
-    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('waits: ')")
+    page.wait_for_selector("#progress-message:has-text('waits: ')")
     waits = page.inner_text("#progress-message")
     job = newest_job(hub)
     screenshot(page, "site-pending")
@@ -202,11 +205,13 @@ def test_a_server_that_waits(hub, page):
 
     page.click("#stop-server-btn")
     until(lambda: jobs(hub) == [other])
-    page.goto(f"{hub.address}/hub/spawn")
+    page.wait_for_selector("#start")
+    page.click("#start")
     page.click("#spawn_form button[type=submit]")
-    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('Spawn failed')")
+    page.wait_for_selector("#progress-message:has-text('Spawn failed')")
     page.reload()
-    said = page.inner_text("main, .container:has(#start)")
+    said = page.inner_text(".container:has(#start)")
+    screenshot(page, "site-waited-too-long")
 
     assert f"After {PENDING_LIMIT_S} s without a start, the longest that the hub waits, the job was cancelled." in said
     assert "Ask for fewer nodes or less time, or try another partition." in said
@@ -217,7 +222,7 @@ def test_a_server_that_waits(hub, page):
     assert page.input_value("#time_min") == "45"
 
     page.click("#spawn_form button[type=submit]")
-    page.wait_for_function("document.querySelector('#progress-message').innerText.includes('waits: ')")
+    page.wait_for_selector("#progress-message:has-text('waits: ')")
     hub.cluster.call("scancel", other)
     page.wait_for_url("**/user/root/lab*")
     page.goto(f"{hub.address}/hub/home")
@@ -271,14 +276,14 @@ def run_lab(page, hub):
     page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
     page.click("text=Run >> nth=0")
     page.click("text=Run All Cells >> nth=0")
-    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=busy]")
-    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=180_000)
-    page.keyboard.press("Control+s")
 
     def code_cells():
+        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=180_000)
+        page.keyboard.press("Control+s")
+        time.sleep(1)
         return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
 
-    until(lambda: code_cells()[-1]["execution_count"] is not None)
+    until(lambda: code_cells()[-1]["outputs"], 200)
     return code_cells()
 
 

@@ -51,9 +51,8 @@ def spawner(monkeypatch, tmp_path):
 
     monkeypatch.setattr(CourseSpawner, "get_env", lambda self: {"PATH": os.environ["PATH"], "USER": self.user.name})
     made = CourseSpawner(root=str(ROOT), site_name="jean-zay", notebook_dir=str(tmp_path), startup_poll_interval=0.05)
-    made.user = SimpleNamespace(name=getpass.getuser())
+    made.user = SimpleNamespace(name=getpass.getuser(), db=SimpleNamespace(commit=lambda: None))
     made.orm_spawner = SimpleNamespace(name="", user_options={}, state={}, server=None)
-    made.db = SimpleNamespace(commit=lambda: None)
     made.user_options = {}
     yield made
     CourseSpawner.endings.clear()

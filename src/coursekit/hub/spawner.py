@@ -144,7 +144,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
             self.job_id = submission.result().strip().splitlines()[-1].partition(";")[0]
             self.log.info("Job submitted: %s is %s", self._log_name, self.job_id)
             self.orm_spawner.state = self.get_state()  # a hub that is started again finds the job
-            self.db.commit()
+            self.user.db.commit()
 
     async def _until_there(self) -> None:
         """Wait for the port; a job that ends, waits or starts for too long is told of."""
