@@ -1,0 +1,123 @@
+"""A zip of somebody else's: whatever is odd about it is one sentence, and nothing of it is written anywhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import struct
+import warnings
+import zipfile
+
+import pytest
+
+from coursekit.course.pack_manifest import Manifest, checksum
+from coursekit.course.take_owner import NotTakenError
+from coursekit.course.take_zip import read_zip
+
+from .conftest import MONDAY, NAME
+
+NOTEBOOK = f"{NAME}.ipynb"
+GOOD = {NOTEBOOK: b"{}", f"jobs/{NAME}-1/result.json": b"[]"}
+
+
+def manifest(contents=GOOD, **changes):
+    """Return the bytes of a manifest that fits."""
+    data = json.loads(
+        Manifest(NAME, "ada", MONDAY, {name: checksum(data) for name, data in contents.items()}).to_bytes()
+    )
+    return json.dumps({**data, **changes}).encode()
+
+
+def zipped(entries, method=zipfile.ZIP_DEFLATED):
+    """Return a zip of these pairs of name, or ZipInfo, and content."""
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", method) as made:
+        warnings.simplefilter("ignore")  # of names that come twice
+        for name, data in entries:
+            made.writestr(name, data)
+    return file.getvalue()
+
+
+def hand_in(*more, contents=GOOD, **changes):
+    """Return a packed hand-in with more entries."""
+    return zipped([("hand-in.json", manifest(contents, **changes)), *contents.items(), *more])
+
+
+def entry(name, mode=0, **fields):
+    """Return the description of an entry."""
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    for field, value in fields.items():
+        setattr(info, field, value)
+    return info
+
+
+def test_a_good_one():
+    """Manifest and contents come back; empty folders of another packer do no harm."""
+    found, contents = read_zip(hand_in(("jobs/", b"")))
+    assert (found.lab, found.user, found.time) == (NAME, "ada", MONDAY)
+    assert contents == {"hand-in.json": manifest(), **GOOD}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is damaged, or no zip"),
+        (b"PK\x03\x04 and nothing else", "it is damaged, or no zip"),
+        (hand_in()[:-30], "it is damaged, or no zip"),
+        (zipped(GOOD.items()), "it holds no hand-in.json"),
+        (zipped([("hand-in.json", b"[" * 100_000)]), "its hand-in.json cannot be read: it is not valid JSON"),
+        (zipped([("hand-in.json", b"[]")]), "its hand-in.json cannot be read: it is not of schema 1"),
+        (hand_in(user="../bob"), "its user is none"),
+        (hand_in(lab=f"../{NAME}"), "its lab is none"),
+        (hand_in(time="2026-13-16T12:00:00+00:00"), "its time is none"),
+        (hand_in(time=7), "its time is none"),
+        (hand_in(files=[]), "it has no list of files"),
+        (hand_in(contents={}, files={NOTEBOOK: "0" * 64}), f"{NOTEBOOK} is missing"),
+        (hand_in(files={**dict.fromkeys(GOOD, "0" * 64)}), "is not as its manifest says"),
+        (hand_in(("more.py", b"")), "more.py is not in its manifest"),
+        (
+            hand_in(contents={**GOOD, "sitecustomize.py": b""}),
+            "sitecustomize.py is nothing that `coursekit hand-in` packs",
+        ),
+        (hand_in(("/etc/passwd", b"")), "/etc/passwd, which is no plain path"),
+        (hand_in(("jobs/../../../x", b"")), "no plain path"),
+        (hand_in(("C:\\x", b"")), "no plain path"),
+        (hand_in(("a//b", b"")), "no plain path"),
+        (hand_in(("$(touch x)\n", b"")), "no plain path"),
+        (hand_in((entry("link", stat.S_IFLNK | 0o777), b"/etc/passwd")), "link in it is a link"),
+        (hand_in((entry("pipe", stat.S_IFIFO | 0o666), b"")), "pipe in it is a special file"),
+        (hand_in(("inner.ZIP", zipped([]))), "it holds another zip, inner.ZIP"),
+        (hand_in((NOTEBOOK, b"{ }")), f"it holds {NOTEBOOK} twice"),
+        (hand_in((NOTEBOOK.upper(), b"")), "twice"),
+        (hand_in(*((f"many/{i}", b"") for i in range(100))), "it holds more than 100 files"),
+        (zipped(GOOD.items(), zipfile.ZIP_LZMA), "compressed in another way"),
+    ],
+)
+def test_what_is_refused(data, said):
+    """Every kind of hostile or broken zip ends in its sentence, with what to do."""
+    with pytest.raises(NotTakenError) as caught:
+        read_zip(data)
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(": ask the student for a new one, made by `coursekit hand-in`")
+
+
+def test_a_bomb_is_not_unpacked():
+    """60 MB of zeros in less than 0.1 MB, and also when the zip says that they are few."""
+    bomb = zipped([(NOTEBOOK, bytes(60_000_000))])
+    assert len(bomb) < 100_000
+    with pytest.raises(NotTakenError, match="it unpacks to more than 20 MB"):
+        read_zip(bomb)
+    lying = bomb.replace(struct.pack("<I", 60_000_000), struct.pack("<I", 2))
+    with pytest.raises(NotTakenError, match="it is damaged"):
+        read_zip(lying)
+
+
+def test_an_encrypted_one():
+    """Nobody is asked for a password."""
+    data = bytearray(zipped([(NOTEBOOK, b"{}")]))
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(NotTakenError, match="is encrypted"):
+        read_zip(bytes(data))
