@@ -160,22 +160,27 @@ def test_what_is_too_big(desk):
 
 
 def damaged(desk):
+    """Half a notebook."""
     desk().write_text('{"cells": [')
 
 
 def of_another_lab(desk):
+    """Under the name of this lab."""
     desk(f"{NAME}.ipynb", {}, OTHER)
 
 
 def of_nobody(desk):
+    """A notebook that is none of the course."""
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")]), desk.folder / f"{NAME}.ipynb")
 
 
 def nothing(desk):
+    """Leave the folder empty."""
     del desk
 
 
 def two_labs(desk):
+    """Two that begin alike."""
     desk("01-a.ipynb")
     desk("01-b.ipynb")
 

@@ -91,7 +91,7 @@ def pack(work: Work, user: str, folder: Path, now: datetime | None = None) -> Pa
     try:
         for attempt in count(1):
             name = manifest.file_name + (SUFFIX if attempt == 1 else f"-{attempt}{SUFFIX}")
-            if _write_new(folder / name, contents, now):
+            if _write_new(folder / name, contents):
                 return folder / name
     except OSError as error:
         raise CourseKitError(
@@ -100,7 +100,7 @@ def pack(work: Work, user: str, folder: Path, now: datetime | None = None) -> Pa
     raise AssertionError("there are names without end")
 
 
-def _write_new(path: Path, contents: Mapping[str, bytes], now: datetime) -> bool:
+def _write_new(path: Path, contents: Mapping[str, bytes]) -> bool:
     """Write a whole zip or nothing; return whether the name was free."""
     unfinished = path.with_name(f".{path.name}.tmp")
     if path.exists():
@@ -112,7 +112,7 @@ def _write_new(path: Path, contents: Mapping[str, bytes], now: datetime) -> bool
     try:
         with file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
             for name, data in contents.items():
-                packed.writestr(zipfile.ZipInfo(name, now.timetuple()[:6]), data, zipfile.ZIP_DEFLATED)
+                packed.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)  # the manifest tells the time
         unfinished.rename(path)
     finally:
         unfinished.unlink(missing_ok=True)

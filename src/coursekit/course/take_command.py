@@ -51,7 +51,7 @@ def collect(source: Path, folder: Path | None, *, late: bool) -> None:
             _say(console, f"{entry.student}, {entry.lab}: {line}")
     num_left = sum(one.outcome == NOT_TAKEN for one in taken)
     num_changed = sum(entry.changed for entry in settled)
-    print(f"{len(taken)} files, {num_left} of them not taken; {num_changed} hand-ins to grade are new or changed")
+    print(f"files: {len(taken)}, not taken: {num_left}; new or changed, to be graded: {num_changed}")
     sys.exit(1 if num_left else 0)
 
 
