@@ -54,6 +54,7 @@ def test_the_default_is_two_ranks_for_an_hour(site, wish):
         ({"num_nodes": ["2"], "time_min": [" 90 "], "unknown": ["x"]}, Wish("v100", 2, 2, 90)),
         ({"partition": "a100", "num_ranks_per_node": 8, "account": "abc"}, Wish("a100", 1, 8, 60, "abc")),
         ({"partition": "a100", "account": "abc@a100"}, Wish("a100", 1, 2, 60, "abc")),
+        ({"account": None, "time_min": ""}, Wish("v100", 1, 2, 60)),
         ({"reservation": "course-2026_1"}, Wish("v100", 1, 2, 60, "", "course-2026_1")),
         (asdict(Wish("h100", 4, 4, 1200, "abc", "r")), Wish("h100", 4, 4, 1200, "abc", "r")),
     ],

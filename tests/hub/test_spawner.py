@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from coursekit.hub.asked import Refused
 from coursekit.hub.form import Wish
 from coursekit.hub.site import configure
 from coursekit.hub.slurm_calls import call_as, look_as
-from coursekit.hub.spawner import CourseSpawner, Refused
+from coursekit.hub.spawner import CourseSpawner
 from coursekit.hub.why import explain_ended, explain_refused, explain_too_long, seconds
 from coursekit.jobs.slurm_cli import SlurmError
 from coursekit.jobs.states import JobState
@@ -268,6 +271,23 @@ def test_why_a_server_is_refused(words, wish, part):
     assert part in said
     assert said.endswith(f"Slurm says: {words}.")
     assert "SBATCH" not in said
+
+
+def test_a_node_that_does_not_reach_the_hub():
+    """What the server then says on its node, in the words of its real program, is told as that."""
+    api = "http://127.0.0.1:1/hub/api"  # nobody listens there
+    said = subprocess.run(
+        [sys.executable, "-m", "batchspawner.singleuser", "jupyterhub-singleuser"],
+        env={**os.environ, "JUPYTERHUB_API_URL": api, "JUPYTERHUB_API_TOKEN": "x", "JUPYTERHUB_SERVICE_PREFIX": "/"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert "Its node did not reach the hub, which is not your fault" in explain_ended(
+        "5", JobState("FAILED"), said.stderr
+    )
 
 
 def test_times_of_slurm_are_read():

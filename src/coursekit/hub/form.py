@@ -156,6 +156,8 @@ def _text(value: object) -> str:
     """Return a value as text: forms send lists of one, programs send numbers."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
         value = value[0]
+    if value is None:
+        return ""
     return str(value).strip() if isinstance(value, (str, int)) else repr(value)
 
 

@@ -1,7 +1,7 @@
 """A student's server as a job: submitted with our script, watched while it waits, and missed with a reason.
 
-batchspawner's `SlurmSpawner`, with other insides: it knows the site's profile, calls Slurm without a shell, and asks
-accounting how a job ended. What it never does is to leave a job behind that the hub has lost sight of.
+batchspawner's `SlurmSpawner`, with other insides: it calls Slurm without a shell, and asks accounting how a job ended.
+What it never does is to leave a job behind that the hub has lost sight of.
 """
 
 from __future__ import annotations
@@ -10,44 +10,26 @@ import asyncio
 import getpass
 import shlex
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from batchspawner import SlurmSpawner
-from tornado import web
 from traitlets import Float, Unicode
 
-from coursekit.errors import CourseKitError
-from coursekit.hub.form import form_html, read_wish
+from coursekit.hub.asked import AskingSpawner, Refused
 from coursekit.hub.slurm_calls import FORGOTTEN, call_as, look_as
 from coursekit.hub.why import explain_ended, explain_refused, explain_too_long
-from coursekit.jobs.event import Event
 from coursekit.jobs.explain import NUM_TAIL_BYTES
 from coursekit.jobs.pending import explain_pending
-from coursekit.jobs.render import Job, render
 from coursekit.jobs.slurm_cli import SlurmError
 from coursekit.jobs.states import PENDING, UNKNOWN, JobState
-from coursekit.sites.load import load_site
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from coursekit.hub.form import Wish
-    from coursekit.sites.profile import Site
+    from collections.abc import AsyncIterator
 
 NUM_STOP_TRIES, STOP_PAUSE_S = 60, 1.0  # Slurm gives what it ends half a minute to do so
 
 
-class Refused(web.HTTPError):  # type: ignore[misc]  # tornado has no types
-    """A server that does not start, for a reason that is nobody's fault but what was asked for, or Slurm's."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(400, sentence)
-        self.jupyterhub_message = sentence
-
-
-class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no types
+class CourseSpawner(AskingSpawner):
     """A server on nodes of a site.
 
     Attributes:
@@ -56,8 +38,6 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
 
     endings: ClassVar[dict[tuple[str, str], str]] = {}
 
-    site_name = Unicode(help="The site, as slurm/sites/ calls it.").tag(config=True)
-    root = Unicode(help="The course's checkout, under the same path on every node, with its .venv.").tag(config=True)
     node_address = Unicode("{node}", help="How the hub reaches a node, such as '{node}.cluster'.").tag(config=True)
     pending_limit_s = Float(3600, help="How long a job may wait for nodes before it is cancelled.").tag(config=True)
     server_limit_s = Float(300, help="How long a server may take to start on its node.").tag(config=True)
@@ -65,13 +45,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)
         self._state, self._node = JobState(PENDING), ""
-        self._typed: dict[str, object] = {}
         self._submission: asyncio.Future[str] | None = None
-
-    @property
-    def site(self) -> Site:
-        """The site's profile."""
-        return load_site(Path(self.root), self.site_name)
 
     @property
     def folder(self) -> Path:
@@ -79,35 +53,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         chosen = self.format_string(self.notebook_dir).replace("~", self.req_homedir, 1)
         return Path(chosen or self.req_homedir)
 
-    # The form.
-
-    async def get_options_form(self) -> str:
-        """Return the form, with what was typed last."""
-        return form_html(self.site, self._typed or self.orm_spawner.user_options or {})
-
-    def options_from_form(self, form_data: Mapping[str, list[str]]) -> dict[str, object]:
-        """Return what a form says, once it is checked."""
-        self._typed = {name: values[0] for name, values in form_data.items() if values}
-        return asdict(self._wish(self._typed))
-
-    def _wish(self, given: Mapping[str, object]) -> Wish:
-        try:
-            return read_wish(self.site, given)
-        except CourseKitError as error:
-            raise Refused(str(error)) from None
-
-    # From the form to a job that answers.
-
-    def script(self) -> str:
-        """Return the job script; whatever way the options came, they are checked here."""
-        wish = self._wish(self.user_options)
-        job = Job(
-            *(self.site, "hub", None, wish.partition, wish.num_nodes, Event(wish.account, wish.reservation)),
-            num_tasks_per_node=wish.num_ranks_per_node,
-            time_limit_min=wish.time_min,
-            arguments=shlex.join(self.get_args()),
-        )
-        return render(Path(self.root), job)
+    # From what was asked for to a server that answers.
 
     async def start(self) -> tuple[str, int]:
         """Submit the job, wait until its server has said its port, and return address and port.
@@ -137,7 +83,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         except SlurmError as error:
             if not error.words:
                 raise Refused(str(error)) from None
-            raise Refused(explain_refused(error.words, self.site, self._wish(self.user_options))) from None
+            raise Refused(explain_refused(error.words, self.site, self.wish(self.user_options))) from None
 
     def _submitted(self, submission: asyncio.Future[str]) -> None:
         if not submission.cancelled() and submission.exception() is None:

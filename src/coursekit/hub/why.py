@@ -6,6 +6,7 @@ variables, and a server in place of a script.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,12 @@ ENDINGS = {
     "PREEMPTED": f"It had to make room for a more important job. {SAVED} Start it again.",
     COMPLETED: f"It was shut down from within. {SAVED}",
 }
+# What `batchspawner-singleuser` says on a node that cannot reach the hub; `coursekit.jobs` takes it for the internet.
+NO_HUB = re.compile(r"Max retries exceeded with url: \S*/api/batchspawner")
+NO_HUB_WORDS = (
+    "Its node did not reach the hub, which is not your fault: tell the course's instructors. "
+    "(COURSEKIT_HUB_ADDRESS is to be an address of the hub that nodes see.)"
+)
 REFUSALS: tuple[Row, ...] = (
     Row("Invalid account or account/partition combination", "{account}"),
     Row("Requested time limit is invalid", "{minutes} min are more than {partition} or its QOS allows: ask for less"),
@@ -99,6 +106,8 @@ def _in_words(time_s: float) -> str:
 
 
 def _cause(state: JobState, log: str, log_name: str) -> str:
+    if NO_HUB.search(log):
+        return NO_HUB_WORDS
     words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, log)[:1])
     more = f"Its log {log_name} says more." if log_name and state.state not in ENDINGS else ""
     return " ".join(part for part in (words or f"Slurm calls it {state.state}.", more) if part)
