@@ -251,7 +251,7 @@ def wrong_notebook(inbox):
         (of_no_lab, "09-none was not released in this course (only 01-small, 02-other was)"),
         (damaged, "the notebook is damaged, it is not valid JSON (line 1): ask the student for it again."),
         (broken_zip, "it is damaged, or no zip: ask the student"),
-        (link, "it is a link or no file: put the file itself there."),
+        (link, "it is a link, no file, or a closed folder: put the file itself there."),
         (huge, "it is too big: 30 MB, at most 21 MB: look at what it is."),
         (text, "it is neither a hand-in (.zip) nor a notebook (.ipynb): put it elsewhere."),
         (wrong_notebook, "01-small.ipynb is the notebook of 02-other: the wrong lab; nothing can be graded: ask the"),
@@ -271,7 +271,7 @@ def test_what_is_not_taken(course, inbox, make, said):
 
 
 def test_the_command(course, inbox):
-    """A row for each file, a sentence for what is odd, and exit status 1 as long as anything is left."""
+    """A row for each file, a sentence for what is odd, exit status 1 while anything is left; DIR may be a link."""
     inbox.packed("ada (1).zip")
     inbox.packed("[red]x[/].zip", "eve", at=later(1), written=later(26))
     words = ["collect", str(inbox.folder), "--course", str(course.folder)]
@@ -284,6 +284,8 @@ def test_the_command(course, inbox):
     assert result.output.endswith("files: 2, not taken: 1; new or changed, to be graded: 1\n")
 
     (inbox.folder / "[red]x[/].zip").unlink()
+    (inbox.folder.parent / "link").symlink_to(inbox.folder)
+    words[1] = str(inbox.folder.parent / "link")
     result = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert result.exit_code == 0
     assert result.output.endswith("files: 1, not taken: 0; new or changed, to be graded: 0\n")
@@ -364,3 +366,16 @@ def test_from_packing_to_points(course, inbox):
     assert "job 4711 on acn[01-02]: 2 ranks" in page.read_text()
     (ada,) = [one for one in read_grades(course).students if one.id == "ada"]
     assert (dict(ada.points), ada.num_waiting) == ({NAME: 3}, 1)
+
+
+def test_a_disk_that_refuses_is_one_sentence(course, inbox):
+    """What stands in the way is named; after that is mended the same call goes on."""
+    inbox.packed()
+    obstacle = course.folder / "hand-ins" / NAME
+    obstacle.write_text("")
+    words = ["collect", str(inbox.folder), "--course", str(course.folder)]
+    result = CliRunner().invoke(cli, words)
+    assert isinstance(result.exception, CourseKitError), result.exception
+    assert "mend that, and call again; what was taken until then is kept" in str(result.exception)
+    obstacle.unlink()
+    assert CliRunner().invoke(cli, words).exit_code == 0

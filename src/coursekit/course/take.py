@@ -72,9 +72,13 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
     Raises:
         CourseKitError: the folder is part of the course, or another call is at work.
     """
+    folder = folder.resolve()
     check_folder(course, folder)
     files, others = list_files(folder)
-    taken = [Taken(name, NOT_TAKEN, lines=("it is a link or no file: put the file itself there.",)) for name in others]
+    taken = [
+        Taken(name, NOT_TAKEN, lines=("it is a link, no file, or a closed folder: put the file itself there.",))
+        for name in others
+    ]
     with _alone(course):
         roster, released = _roster(course), _released(course)
         taken += [_take(course, folder, name, roster, released) for name in files]

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coursekit.course.command import FOLDER
+from coursekit.errors import CourseKitError
 from coursekit.judging.plain_text import plain_text
 from coursekit.paths import find_root
 
@@ -39,7 +40,11 @@ def collect(source: Path, folder: Path | None, *, late: bool) -> None:
     from coursekit.course.take import NOT_TAKEN, take_all  # noqa: PLC0415 - as above
 
     course = find_course(root, folder)
-    taken, settled = take_all(course, source, late=late)
+    try:
+        taken, settled = take_all(course, source, late=late)
+    except OSError as error:
+        where, why = error.filename or course.folder, error.strerror or type(error).__name__
+        raise CourseKitError(f"{where}: {why}: mend that, and call again; what was taken until then is kept.") from None
     console = Console(highlight=False)
     if taken:
         console.print(_table(taken))
@@ -58,7 +63,7 @@ def collect(source: Path, folder: Path | None, *, late: bool) -> None:
 def _table(taken: Sequence[Taken]) -> Table:
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("file", overflow="fold")
-    for title in ("student", "lab", "packed (UTC)", "file of (UTC)", "outcome"):
+    for title in ("student", "lab", "packed (UTC)", "written (UTC)", "outcome"):
         table.add_column(title, no_wrap=True, overflow="fold")
     for one in taken:
         words = (one.file, one.student, one.lab[:2], _shown(one.packed), _shown(one.written), one.outcome)

@@ -18,10 +18,14 @@ OWN = ("hand-ins", "submitted", "autograded", "exchange", "release", "feedback")
 
 
 def list_files(folder: Path) -> tuple[list[str], list[str]]:
-    """Return all files below a folder, the oldest first, and what is none, such as links, which are not followed."""
+    """Return all files below a folder, the oldest first, and what is none, or cannot be read; no link is followed."""
     files: list[tuple[float, str]] = []
-    others = []
-    for inner, folders, names in os.walk(folder):
+    others: list[str] = []
+
+    def closed(error: OSError) -> None:
+        others.append(os.path.relpath(error.filename, folder))
+
+    for inner, folders, names in os.walk(folder, onerror=closed):
         folders[:] = [name for name in folders if not _is_litter(name)]
         for entry in [*folders, *names]:
             path = os.path.join(inner, entry)  # noqa: PTH118 - as os.walk gives it
