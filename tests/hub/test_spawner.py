@@ -102,6 +102,19 @@ def test_a_job_is_not_lost_when_its_student_stops_at_once(spawner, say, tmp_path
     assert (tmp_path / "scancel.calls").read_text() == "77\n"
 
 
+def test_a_submission_without_an_answer_leaves_no_job(spawner, say, tmp_path):
+    """A busy Slurm may take a job and say that it did not: what has the name of this submission is cancelled."""
+    say("sbatch", error="Batch job submission failed: Socket timed out on send/recv operation")
+    say("scancel")
+    with pytest.raises(Refused, match="Slurm is too busy to answer: try again in a minute"):
+        asyncio.run(spawner.start())
+    submitted = (tmp_path / "sbatch.calls").read_text().split()
+    (name,) = [word.partition("=")[2] for word in submitted if word.startswith("--job-name=")]
+
+    assert len(name) > len("hub-")
+    assert (tmp_path / "scancel.calls").read_text() == f"--name={name}\n"
+
+
 def test_a_slurm_that_does_not_answer_ends_nothing(spawner, say):
     """While the controller is away a server counts as running; its job stays known."""
     spawner.job_id = "77"
@@ -313,9 +326,12 @@ def test_where_the_server_is_and_how_it_waits(say):
     say("squeue", RUNS.replace("RUNNING", "FAILED"))
     say("sacct", "77|OUT_OF_MEMORY|00:05:00|2026-01-01T10:00:00|n[1-2]|0:125")
     ended = asyncio.run(look_as([], "77"))
+    say("squeue", RUNS.replace("RUNNING", "CONFIGURING"))
+    booting = asyncio.run(look_as([], "77"))
 
-    assert [(state.state, state.reason, node) for state, node in (waiting, running, ended)] == [
+    assert [(state.state, state.reason, node) for state, node in (waiting, booting, running, ended)] == [
         ("PENDING", "Priority", ""),
+        ("CONFIGURING", "", ""),
         ("RUNNING", "", "n1"),
         ("OUT_OF_MEMORY", "", ""),
     ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # What Slurm's commands need of the hub's environment; the rest, its keys among it, a student must not read.
 NEEDED = ("PATH", "LANG", "LC_ALL", "SLURM_CONF", "TZ")
 FORGOTTEN = "Invalid job id specified"
+RUNNING = "RUNNING"
 FIRST_NODE = "%B|"  # before the columns that `parse_queue` knows
 
 
@@ -52,7 +53,7 @@ async def call_as(prefix: Sequence[str], *words: str, environ: Mapping[str, str]
 
 
 async def look_as(prefix: Sequence[str], job_id: str) -> tuple[JobState, str]:
-    """Return what Slurm knows of a job, and the first of its nodes, '' before it has any.
+    """Return what Slurm knows of a job, and the first of its nodes, '' while it does not run.
 
     Raises:
         SlurmError: Slurm does not answer, which says nothing about the job.
@@ -69,7 +70,7 @@ async def look_as(prefix: Sequence[str], job_id: str) -> tuple[JobState, str]:
         node, _, rest = line.strip().partition("|")
         queued = parse_queue(rest).get(job_id)
     if queued and not queued.ended:
-        return queued, node if queued.nodes else ""
+        return queued, node if queued.state == RUNNING else ""  # nodes may still boot
     try:
         words = (f"--jobs={job_id}", "--parsable2", "--noheader", f"--format={ACCOUNTING_FORMAT}")
         accounted = parse_accounting(await call_as(prefix, "sacct", *words)).get(job_id)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import secrets
 import shlex
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +28,7 @@ from coursekit.jobs.states import PENDING, UNKNOWN, JobState
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+LOG = "hub-{}.out"
 NUM_STOP_TRIES, STOP_PAUSE_S = 60, 1.0  # Slurm gives what it ends half a minute to do so
 
 
@@ -73,7 +76,8 @@ class CourseSpawner(AskingSpawner):
 
     async def _submit(self) -> None:
         # As a task of its own: when the student stops it now, the job's number must not get lost.
-        words = ("sbatch", "--parsable", f"--chdir={self.folder}")
+        name = f"hub-{secrets.token_hex(4)}"
+        words = ("sbatch", "--parsable", f"--chdir={self.folder}", f"--job-name={name}", f"--output={LOG.format('%j')}")
         environ = {**self.get_env(), "COURSEKIT_VENV": f"{self.root}/.venv"}
         script = self.script()
         self._submission = asyncio.ensure_future(call_as(self.as_student, *words, environ=environ, text=script))
@@ -81,6 +85,8 @@ class CourseSpawner(AskingSpawner):
         try:
             await asyncio.shield(self._submission)
         except SlurmError as error:
+            with suppress(SlurmError):  # a Slurm that is busy may have taken the job without an answer
+                await call_as(self.as_student, "scancel", f"--name={name}")
             if not error.words:
                 raise Refused(str(error)) from None
             raise Refused(explain_refused(error.words, self.site, self.wish(self.user_options))) from None
@@ -104,7 +110,7 @@ class CourseSpawner(AskingSpawner):
                 sentence = await self._ending(state)
                 self.clear_state()
                 raise Refused(sentence)
-            elif state.ever_ran and limit_s == self.pending_limit_s:
+            elif self._node and limit_s == self.pending_limit_s:
                 limit_s = time.monotonic() - asked + self.server_limit_s
             if time.monotonic() - asked > limit_s:
                 sentence = self._late(limit_s)
@@ -197,7 +203,7 @@ class CourseSpawner(AskingSpawner):
 
     @property
     def _log_file(self) -> str:
-        return f"hub-{self.job_id}.out"
+        return LOG.format(self.job_id)
 
     @property
     def _key(self) -> tuple[str, str]:

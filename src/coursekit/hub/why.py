@@ -45,6 +45,7 @@ REFUSALS: tuple[Row, ...] = (
         "ask the course's instructors, or leave the field empty",
     ),
     Row("Invalid qos specification", "its QOS is not for your project there: take another partition, or ask support"),
+    Row("Socket timed out", "Slurm is too busy to answer: try again in a minute"),
     Row("Requested node configuration is not available", "no such nodes are in {partition}: ask for fewer or others"),
 )
 
