@@ -78,7 +78,7 @@ class CourseSpawner(AskingSpawner):
         # As a task of its own: when the student stops it now, the job's number must not get lost.
         name = f"hub-{secrets.token_hex(4)}"
         words = ("sbatch", "--parsable", f"--chdir={self.folder}", f"--job-name={name}", f"--output={LOG.format('%j')}")
-        environ = {**self.get_env(), "COURSEKIT_VENV": f"{self.root}/.venv"}
+        environ = {**self.get_env(), "COURSEKIT_CHECKOUT": self.root}
         script = self.script()
         self._submission = asyncio.ensure_future(call_as(self.as_student, *words, environ=environ, text=script))
         self._submission.add_done_callback(self._submitted)
