@@ -7,6 +7,7 @@ unexport PYTHONPATH PYTHONHOME
 BIN := .venv/bin
 NUM_RANKS ?= 2
 PORT ?= 8000
+PROXY := hub/node_modules/.package-lock.json
 GENERATED := labs slurm/jobs docs/sites.md
 
 help: ## list the targets
@@ -18,7 +19,7 @@ env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... choos
 run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and report
 	@$(BIN)/coursekit run --ranks $(NUM_RANKS)
 
-test: env ## run all tests and show the slowest
+test: env $(PROXY) ## run all tests and show the slowest
 	@$(BIN)/python -m pytest
 
 labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/
@@ -39,8 +40,11 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours)
 	@$(BIN)/coursekit soak
 
-hub: env ## start JupyterHub on this machine with an instructor and three students made for the occasion (PORT=8000)
+$(PROXY): hub/package-lock.json | env
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix hub --silent --no-audit --no-fund
+	@touch $@
+
+hub: env $(PROXY) ## start JupyterHub on this machine with an instructor and three students made for the occasion (PORT=8000)
 	@$(BIN)/coursekit hub --port $(PORT)
 
 lab: env ## open JupyterLab on labs/

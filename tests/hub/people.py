@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import nbformat
+
 from coursekit.building.regions import MARKER_WORDS
 
 LIST = "#nbgrader-assignment-list"
@@ -113,8 +114,7 @@ class Student(Visitor):
         self.page.get_by_role("button", name="Validate").click()
         dialog = self.page.locator(".jp-Dialog-content")
         dialog.wait_for(timeout=RUN_TIMEOUT_MS)
-        said = dialog.inner_text()
-        return said
+        return dialog.inner_text()
 
     def close_dialog(self):
         """Close the dialog that is open."""
@@ -126,6 +126,26 @@ class Student(Visitor):
         self.open_list()
         self.row("fetched", lab).get_by_role("button", name="Submit").click()
         self.row("submitted", lab).wait_for()
+
+    def feedback(self, lab):
+        """Fetch the feedback for a lab, open its page, and return what it says."""
+        self.open_list()
+        self.row("submitted", lab).get_by_role("button", name="Fetch Feedback").click()
+        self.page.get_by_text("(view feedback)").first.click()
+        self.page.locator(".jp-DirListing-item", has_text=f"{lab}.html").dblclick()
+        text = self.page.frame_locator(".jp-HTMLViewer iframe").locator("body")
+        text.get_by_text("Score:").first.wait_for()
+        self.shot("feedback")
+        return text.inner_text()
+
+    def show_picture(self, word):
+        """Keep a picture of the page where the notebook shows the first picture whose words begin so."""
+        self.page.locator(f".jp-OutputArea img[alt^={word.capitalize()}]").first.scroll_into_view_if_needed()
+        self.shot(word)
+
+    def pictures(self):
+        """Return the text alternatives of the pictures in the notebook."""
+        return [picture.get_attribute("alt") for picture in self.page.locator(".jp-OutputArea img").all()]
 
 
 def answers_and_stubs(source, released):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from rich.box import SIMPLE
 from rich.console import Console
@@ -20,17 +22,22 @@ DEFAULT_PORT = 8000
     show_default=True,
     help="Port of the address to open; the three after it are used, too.",
 )
-def hub(port: int) -> None:
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder that keeps the people's files.  [default: build/hub]",
+)
+def hub(port: int, state: Path | None) -> None:
     """Start JupyterHub on this machine with an instructor, three students and all labs, until Ctrl-C.
 
     Nothing listens beyond loopback.
-    The accounts exist within the demo only; their files stay in build/hub for the next time.
+    The accounts exist within the demo only; their files stay for the next time.
     """
     from coursekit.hub.demo_hub import DemoHub  # noqa: PLC0415 - jupyterhub takes a second to import
 
     console = Console()
     with console.status("making the course and starting JupyterHub: about half a minute"):
-        running = DemoHub(find_root(), port).start()
+        running = DemoHub(find_root(), port, state).start()
     with running:
         table = Table(box=SIMPLE, padding=(0, 2, 0, 0))
         for title in ("username", "password (a token, only shown here)", "who"):
@@ -42,7 +49,7 @@ def hub(port: int) -> None:
         for line in WHAT_TO_DO:
             console.print(line, highlight=False)
         running.wait()
-    console.print("everything has ended; the files stay in build/hub")
+    console.print(f"everything has ended; the people's files stay in {running.state}", highlight=False)
 
 
 WHAT_TO_DO = (

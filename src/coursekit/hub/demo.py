@@ -1,4 +1,4 @@
-"""The demo's part of JupyterHub's configuration: who may log in with which token, and that all stays on this machine."""
+"""The demo's part of JupyterHub's configuration: who may log in with which token, and all on this machine."""
 
 from __future__ import annotations
 

@@ -59,6 +59,11 @@ class DemoHub:
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int:
+        """Return the process that holds all others; 0 when nothing runs."""
+        return self._process.pid if self._process else 0
+
     def start(self) -> DemoHub:
         """Start everything and return when the hub answers."""
         _check_machine()
@@ -136,7 +141,7 @@ class DemoHub:
 
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.address}/hub/api/", timeout=5) as reply:
+            with urllib.request.urlopen(f"{self.address}/hub/api/", timeout=5) as reply:  # noqa: S310 - our own
                 return bool(reply.status == 200)  # noqa: PLR2004 - HTTP's word for yes
         except (urllib.error.URLError, OSError):
             return False

@@ -39,7 +39,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
         self.course = course
 
     @web.authenticated
-    @check_xsrf
+    @check_xsrf  # type: ignore[untyped-decorator]  # nor has its decorator
     async def post(self, *names: str) -> None:
         """Run it; a name that begins with a dash would be an option, and is none of ours."""
         if any(name.startswith("-") for name in names):

@@ -1,6 +1,6 @@
 """Inside the demo's namespaces: change the view, make the course, and become JupyterHub.
 
-    unshare … python -m coursekit.hub.inside ROOT STATE PORT
+unshare … python -m coursekit.hub.inside ROOT STATE PORT
 """
 
 from __future__ import annotations

@@ -75,16 +75,18 @@ def roster() -> str:
 
 
 def accounts(home: Path) -> dict[str, str]:
-    """Return this machine's /etc/passwd and /etc/group with the people of the demo in them."""
+    """Return this machine's files `passwd` and `group` with the people of the demo in them."""
     names = {person.name for person in PEOPLE}
     added = {
-        "/etc/passwd": [person.passwd(home) for person in PEOPLE],
-        "/etc/group": [person.group() for person in PEOPLE],
+        "passwd": [person.passwd(home) for person in PEOPLE],
+        "group": [person.group() for person in PEOPLE],
     }
     return {
-        path: "".join(line for line in Path(path).read_text().splitlines(keepends=True) if _name(line) not in names)
+        file: "".join(
+            line for line in Path("/etc", file).read_text().splitlines(keepends=True) if _name(line) not in names
+        )
         + "".join(lines)
-        for path, lines in added.items()
+        for file, lines in added.items()
     }
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,28 +27,23 @@ PASSABLE = 0o711
 
 
 def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
-    """Hide the checkout but for what is shown, let everybody reach that, and put other texts into files.
+    """Hide the checkout but for what is shown, let everybody reach that, and put other texts into files of /etc.
 
     Needs a mount namespace of its own, and root in it.
 
     Args:
         root: the course checkout.
         state: the folder of the demo, which stays in view.
-        files: path of a file to the text that is seen in its place.
+        files: name of a file in /etc to the text that is seen in its place.
     """
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
     for cover in covers(root, shown):
         _cover(cover, [path for path in shown if path.is_relative_to(cover)])
-    for path, text in files.items():
-        with tempfile.NamedTemporaryFile("w", dir=state, prefix="seen-") as file:
-            file.write(text)
-            file.flush()
-            Path(file.name).chmod(0o644)
-            system.mount(file.name, path, None, system.BIND)
+    _change_etc(state / "etc", files)
 
 
 def covers(root: Path, shown: Iterable[Path]) -> list[Path]:
-    """Return the folders to be covered: the checkout, and what keeps others from passing on the way to what is shown."""
+    """Return the folders to be covered: the checkout, and what lets others not pass on the way to what is shown."""
     found = {root} | {folder for path in shown for folder in path.parents if not _is_passable(folder)}
     return sorted(folder for folder in found if not found & {*folder.parents})
 
@@ -67,6 +62,19 @@ def _cover(folder: Path, shown: list[Path]) -> None:
         path.mkdir(mode=PASSABLE, parents=True)
         system.mount(f"/proc/self/fd/{handle}", str(path), None, system.BIND | system.RECURSIVE)
         os.close(handle)
+
+
+def _change_etc(folder: Path, files: dict[str, str]) -> None:
+    """Mount a copy of /etc with these texts over it.
+
+    A mount over one file of it would vanish as soon as somebody adds an account: that renames a new file over the old.
+    """
+    folder.mkdir(exist_ok=True)
+    system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
+    subprocess.run(["cp", "--archive", "/etc/.", folder], check=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    system.mount(str(folder), "/etc", None, system.BIND)
 
 
 def _is_passable(folder: Path) -> bool:
