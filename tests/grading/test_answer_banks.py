@@ -20,13 +20,6 @@ ROOT = Path(__file__).parents[2]
 BANKS = ROOT / "tests" / "answers"
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
-PART_SIZE = 16  # answers of a test: they share notebooks where they can, and the cores
-PARTS = [
-    paths[part :: -(-len(paths) // PART_SIZE)]  # neighbours by name answer the same cell and could share nothing
-    for lab in LABS
-    for paths in [[path for path in ANSWERS if path.parent.name == lab]]
-    for part in range(-(-len(paths) // PART_SIZE))
-]
 POINTS_PER_LAB = 20
 
 every_lab = pytest.mark.parametrize("lab", LABS)
@@ -43,14 +36,13 @@ def test_every_bank_belongs_to_a_lab():
     assert sorted({path.parent.name for path in ANSWERS}) == LABS
 
 
-@pytest.mark.timeout(1800)  # for sixteen answers, some of which wait for a deadline
-@pytest.mark.parametrize("paths", PARTS, ids=lambda paths: f"{paths[0].parent.name}/{paths[0].stem}…")
-def test_answers_get_their_verdicts(paths, sources):
+@pytest.mark.timeout(2400)  # a whole bank at once: its answers share notebooks where they can, and the cores
+@every_lab
+def test_answers_get_their_verdicts(lab, sources):
     """Exactly the tests that the bank names fail, each with its words."""
-    source = sources[paths[0].parent.name]
-    lab = nbformat.read(source, as_version=4)
-    answers = [load_answer(path, lab) for path in paths]
-    results = run_bank(answers, source, PoolSettings(default_num_slots()))
+    notebook = nbformat.read(sources[lab], as_version=4)
+    answers = [load_answer(path, notebook) for path in ANSWERS if path.parent.name == lab]
+    results = run_bank(answers, sources[lab], PoolSettings(default_num_slots()))
 
     assert {result.answer.name: result.disagreements for result in results if result.disagreements} == {}
 

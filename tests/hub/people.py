@@ -8,6 +8,7 @@ from coursekit.building.regions import MARKER_WORDS
 
 LIST = "#nbgrader-assignment-list"
 TIMEOUT_MS = 90_000
+DRAWN_MS = 1500  # until a page that was scrolled is drawn; only a picture depends on it
 RUN_TIMEOUT_MS = 120_000
 
 
@@ -141,6 +142,7 @@ class Student(Visitor):
     def show_picture(self, word):
         """Keep a picture of the page where the notebook shows the first picture whose words begin so."""
         self.page.locator(f".jp-OutputArea img[alt^={word.capitalize()}]").first.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(DRAWN_MS)
         self.shot(word)
 
     def pictures(self):
@@ -191,6 +193,8 @@ class Instructor(Visitor):
     def collect(self, lab):
         """Collect what was handed in, and return what the page says."""
         self.page.goto(f"{self.formgrader}/manage_assignments")
+        self._row(lab).wait_for()
+        self.shot("assignments")
         return self._press(self._row(lab).locator(".collect a"))
 
     def autograde(self, lab, student):
@@ -211,11 +215,14 @@ class Instructor(Visitor):
         self.page.goto(f"{self.formgrader}/manage_assignments")
         return self._press(self._row(lab).locator(".release-feedback a"))
 
-    def look_at(self, lab):
-        """Look at one hand-in in formgrader, as for grading by hand."""
+    def look_at(self, lab, score, check):
+        """Look at the hand-in with this score in formgrader, as for grading by hand, where this check is."""
         self.page.goto(f"{self.formgrader}/gradebook/{lab}/{lab}")
-        self.page.locator("tbody a").first.click()
+        self._row(score).locator("a").first.click()
         self.page.wait_for_selector(".nbgrader_cell")
+        self.page.get_by_text(check).first.scroll_into_view_if_needed()
+        self.page.mouse.wheel(0, 300)  # what it said stands below
+        self.page.wait_for_timeout(DRAWN_MS)
         self.shot("formgrader")
 
     def _row(self, text):
