@@ -3,8 +3,8 @@
 demo  `make hub`: one machine, accounts made for the occasion, a token for each, nothing beyond loopback.
 site  COURSEKIT_SITE=karolina COURSEKIT_COURSE=/srv/course COURSEKIT_INSTRUCTORS=ada,alan \
           jupyterhub -f hub/jupyterhub_config.py
-      for a centre: servers are jobs on the site's nodes; who may log in, addresses and TLS are the centre's to set,
-      below or in a file that loads this one.
+      for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. Who may log in
+      and TLS are the centre's to set, below or in a file that loads this one (load_subconfig).
 
 The course folder is one that `coursekit course init` made; who owns it runs the formgrader.
 """
@@ -19,6 +19,7 @@ from coursekit.hub import proxy
 c = get_config()  # noqa: F821 - traitlets puts it here
 
 HUB = Path(__file__).resolve().parent
+CHECKOUT = Path(os.environ.get("COURSEKIT_ROOT", HUB.parent))
 BIN = HUB.parent / ".venv" / "bin"
 SITE = os.environ.get("COURSEKIT_SITE", "")
 COURSE = Path(os.environ["COURSEKIT_COURSE"])
@@ -62,7 +63,7 @@ c.JupyterHub.services = [
         "environment": {
             "HOME": str(Path(f"~{GRADER}").expanduser()),
             "PATH": c.Spawner.environment["PATH"],
-            "COURSEKIT_ROOT": os.environ.get("COURSEKIT_ROOT", str(HUB.parent)),
+            "COURSEKIT_ROOT": str(CHECKOUT),
             "JUPYTER_CONFIG_PATH": str(HUB / "jupyter" / "formgrader"),
             "JUPYTERHUB_DEFAULT_URL": "/formgrader",
         },
@@ -79,7 +80,7 @@ c.JupyterHub.load_roles = [
 if SITE:
     from coursekit.hub import site
 
-    site.configure(c, SITE, HUB.parent)
+    site.configure(c, SITE, CHECKOUT)
 else:
     from coursekit.hub import demo
 

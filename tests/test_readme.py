@@ -14,7 +14,10 @@ DOCUMENTS = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/instructor.md",
+    "docs/security.md",
     "docs/sites.md",
+    "docs/student.md",
     "labs/README.md",
     "tests/answers/README.md",
 )

@@ -13,18 +13,21 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from socket import create_server
 from types import SimpleNamespace
 
 import nbformat
 import psutil
 import pytest
 
+from coursekit.course.init import init_course
 from coursekit.hub import proxy
+from coursekit.hub.demo_hub import NUM_PORTS
 from coursekit.rehearsal.cluster import Cluster
 from coursekit.rehearsal.course import make_course
 from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.sites.load import load_site
+
+from .conftest import free_ports
 
 ROOT = Path(__file__).parents[2]
 PROXY = ROOT / "hub" / proxy.PROXY
@@ -67,20 +70,14 @@ print("\\n".join(ranks.run(where, num_ranks=4)))
 print(tell({"port": 5000, "exec_prefix": "touch here"}), tell({"port": 5000}))
 """
 CONFIG = """
-from pathlib import Path
-from coursekit.hub import site
-site.configure(c, "karolina", Path({course!r}))
-c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
-c.JupyterHub.hub_port = {ports[1]}
-c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
-c.ConfigurableHTTPProxy.command = {proxy!r}
+load_subconfig({file!r})
+c.JupyterHub.services[0]["command"].append("--allow-root")
 c.JupyterHub.authenticator_class = "shared-password"
 c.SharedPasswordAuthenticator.user_password = {password!r}
-c.Authenticator.allowed_users = {{"root"}}
 c.JupyterHub.db_url = "sqlite://"
 c.JupyterHub.cookie_secret = b"0" * 32
 c.JupyterHub.log_level = "DEBUG"
-c.Spawner.environment = {environ!r}
+c.Spawner.environment.update({environ!r})
 c.Spawner.notebook_dir = {course!r}
 c.Spawner.args = ["--allow-root"]
 c.Spawner.ip = "127.0.0.1"
@@ -98,13 +95,13 @@ def hub(tmp_path_factory):
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
         course = make_course(ROOT, cluster.folder / "course")
         append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
-        password, ports = secrets.token_hex(16), free_ports(3)
+        password, port = secrets.token_hex(16), free_ports(NUM_PORTS)
+        event = make_event(course, folder / "event")
         own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
         environ = {name: cluster.environ[name] for name in cluster.environ if name != "SBATCH_ACCOUNT"} | own
         config = CONFIG.format(
+            file=str(ROOT / "hub" / "jupyterhub_config.py"),
             course=str(course),
-            ports=ports,
-            proxy=proxy.command(ROOT / "hub"),
             password=password,
             environ=environ,
             limit_s=PENDING_LIMIT_S,
@@ -118,6 +115,11 @@ def hub(tmp_path_factory):
                     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
                     "SLURM_CONF": cluster.environ["SLURM_CONF"],
                     "COURSEKIT_HUB_ADDRESS": "127.0.0.1",
+                    "COURSEKIT_HUB_PORT": str(port),
+                    "COURSEKIT_SITE": "karolina",
+                    "COURSEKIT_ROOT": str(course),
+                    "COURSEKIT_COURSE": str(event),
+                    "COURSEKIT_INSTRUCTORS": "root",
                     "SECRET_OF_THE_HUB": "a key",
                 },
                 cwd=folder,
@@ -125,7 +127,7 @@ def hub(tmp_path_factory):
                 stderr=log,
             )
             try:
-                address = f"http://127.0.0.1:{ports[0]}"
+                address = f"http://127.0.0.1:{port}"
                 until(lambda: process.poll() is None and answers(f"{address}/hub/api/"))
                 yield SimpleNamespace(
                     address=address, password=password, cluster=cluster, course=course, log=folder / "hub.log"
@@ -313,7 +315,8 @@ def why_ended(page, hub):
 def assert_no_secret_is_seen():
     """The server's token stands on no command line, and nothing of the hub's own environment reaches the server."""
     processes = psutil.Process().children(recursive=True)
-    (server,) = (each for each in processes if any("jupyterhub-singleuser" in word for word in each.cmdline()))
+    servers = (each for each in processes if any("jupyterhub-singleuser" in word for word in each.cmdline()))
+    (server,) = (each for each in servers if "SLURM_JOB_ID" in each.environ())  # the other one is formgrader
     environ = server.environ()
 
     assert len(environ["JUPYTERHUB_API_TOKEN"]) >= 32
@@ -321,13 +324,11 @@ def assert_no_secret_is_seen():
     assert "SECRET_OF_THE_HUB" not in environ
 
 
-def free_ports(number):
-    """Return ports that nobody listens on now."""
-    sockets = [create_server(("127.0.0.1", 0)) for _ in range(number)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+def make_event(root, folder):
+    """Make the folder of an event with one student, and return it."""
+    roster = folder.with_suffix(".csv")
+    roster.write_text("id\nada\n")
+    return init_course(root, folder, "event", roster, None).course.folder
 
 
 def append_cell(path, source):

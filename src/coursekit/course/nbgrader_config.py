@@ -6,6 +6,8 @@ import os
 import sysconfig
 from typing import TYPE_CHECKING
 
+from nbconvert.preprocessors.sanitize import ALLOWED_TAGS
+
 from coursekit.building.stubs import CODE_STUB, TEXT_STUB
 from coursekit.course.settings import load_settings
 from coursekit.grading.nbgrader_settings import nbgrader_settings
@@ -92,6 +94,7 @@ def course_config(folder: Path, root: Path) -> Config:
 
     # What a student wrote into a text cell must not run in the browser of whoever grades it, in formgrader as in pages.
     config.SanitizeHTML.enabled = True
+    config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the hints of the labs fold
     config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks", "nbconvert.preprocessors.sanitize.SanitizeHTML"]
     config.GenerateFeedback.preprocessors = [
         f"{PREPROCESSORS}.ShowToStudents",
