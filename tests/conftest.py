@@ -25,7 +25,7 @@ REMEDIES = {
     **dict.fromkeys(("mariadb-install-db", "mariadbd"), "apt install mariadb-server"),
     "gcc": "apt install g++ libslurm-dev",
     **dict.fromkeys(("initdb", "pg_ctl"), "apt install postgresql"),
-    **dict.fromkeys(("nsenter", "unshare"), "apt install util-linux"),
+    **dict.fromkeys(("nsenter", "runuser", "unshare"), "apt install util-linux"),
     "shellcheck": "apt install shellcheck",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.

@@ -8,6 +8,7 @@ from coursekit.building.regions import MARKER_WORDS
 
 LIST = "#nbgrader-assignment-list"
 TIMEOUT_MS = 90_000
+CLOSED_MS = 300
 DRAWN_MS = 1500  # until a page that was scrolled is drawn; only a picture depends on it
 RUN_TIMEOUT_MS = 120_000
 
@@ -108,7 +109,7 @@ class Student(Visitor):
         """Save the notebook."""
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Control+S")
-        self.page.wait_for_selector(".jp-Document .lm-TabBar-tab.jp-mod-dirty", state="detached")
+        self.page.wait_for_selector(".lm-TabBar-tab.jp-mod-dirty", state="detached")
 
     def validate(self):
         """Press Validate and return what the dialog says."""
@@ -118,9 +119,11 @@ class Student(Visitor):
         return dialog.inner_text()
 
     def close_dialog(self):
-        """Close the dialog that is open."""
-        self.page.locator(".jp-Dialog-button").last.click()
-        self.page.wait_for_selector(".jp-Dialog", state="detached")
+        """Close the dialog that is open, and any behind it."""
+        dialog = self.page.locator(".jp-Dialog")
+        while dialog.count():
+            dialog.last.locator(".jp-Dialog-button").last.click()
+            self.page.wait_for_timeout(CLOSED_MS)
 
     def submit(self, lab):
         """Hand a lab in and return when the list says so."""
