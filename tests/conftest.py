@@ -26,6 +26,7 @@ REMEDIES = {
     "gcc": "apt install g++ libslurm-dev",
     **dict.fromkeys(("initdb", "pg_ctl"), "apt install postgresql"),
     **dict.fromkeys(("nsenter", "runuser", "unshare"), "apt install util-linux"),
+    "newuidmap": "apt install uidmap",
     "shellcheck": "apt install shellcheck",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.

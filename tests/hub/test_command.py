@@ -6,8 +6,10 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -17,21 +19,59 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.hub.demo_hub import NUM_PORTS, DemoHub
+from coursekit.hub.people import PEOPLE
 
 from .conftest import ROOT, free_ports
 
 START_TIMEOUT_S = 120
 END_TIMEOUT_S = 30
+USER = 60200
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the demo makes accounts")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be several people")
 
 
-@pytest.mark.needs("unshare")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)])
-def test_a_signal_ends_everything(tmp_path, number, status):
-    """It tells the address and a token for each person; after Ctrl-C, and even after SIGKILL, no process is left."""
-    port, log = free_ports(NUM_PORTS), tmp_path / "log"
-    command = [sys.executable, "-m", "coursekit", "hub", "--port", str(port), "--state", str(tmp_path / "hub")]
+@pytest.fixture
+def place():
+    """A folder that an ordinary user can reach, too."""
+    with tempfile.TemporaryDirectory(prefix="coursekit-hub-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+        # Its files may belong to accounts of another namespace; the folder goes with them, as this is root.
+
+
+def as_ordinary_user(place):
+    """Return the words that run a command as somebody who is not root, with ids in /etc/subuid and a folder `mine`."""
+    (place / "mine").mkdir()
+    os.chown(place / "mine", USER, USER)
+    python = Path(sys.executable).resolve()
+    way = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
+    files = {"passwd": f"root:x:0:0::/root:/bin/sh\nsomebody:x:{USER}:{USER}::{place}/mine:/bin/sh\n"}
+    files |= {"group": f"root:x:0:\nsomebody:x:{USER}:\n"}
+    files |= dict.fromkeys(("subuid", "subgid"), "somebody:100000:65536\n")
+    code = f"""
+import os, sys
+from pathlib import Path
+from coursekit.hub.view import change_etc, cover
+for folder in {[str(folder) for folder in way][-1:]}:
+    cover(Path(folder), [Path(sys.base_prefix)])
+change_etc(Path({str(place)!r}, "etc"), {files!r})
+os.environ.update(HOME={str(place / "mine")!r}, XDG_STATE_HOME={str(place / "mine")!r})
+words = "setpriv --reuid=somebody --regid=somebody --clear-groups --inh-caps=-all".split()
+os.execvp(words[0], words + sys.argv[1:])
+"""
+    return ["unshare", "--mount", sys.executable, "-c", code]
+
+
+@pytest.mark.needs("unshare", "newuidmap")
+@pytest.mark.parametrize(
+    ("is_root", "number", "status"),
+    [(True, signal.SIGINT, 0), (True, signal.SIGKILL, -signal.SIGKILL), (False, signal.SIGINT, 0)],
+)
+def test_a_signal_ends_everything(place, is_root, number, status):
+    """It tells address and tokens; after Ctrl-C, even after SIGKILL, no process is left. It needs not be root."""
+    port, log, state = free_ports(NUM_PORTS), place / "log", place / "mine" / "coursekit" / "hub"
+    prefix, options = ([], ["--state", state]) if is_root else (as_ordinary_user(place), [])
+    command = [*prefix, sys.executable, "-m", "coursekit", "hub", "--port", str(port), *options]
     with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as hub:
         try:
             _wait_for(
@@ -49,7 +89,10 @@ def test_a_signal_ends_everything(tmp_path, number, status):
     assert re.findall(r"^ (\w+) +[\w-]{16} ", said, re.MULTILINE) == ["instructor", "ada", "alan", "grace"]
     assert len(running) >= len(("unshare", "jupyterhub", "its proxy", "formgrader"))
     assert psutil.wait_procs(running, timeout=END_TIMEOUT_S)[1] == []
-    assert str(tmp_path) not in Path("/proc/mounts").read_text()
+    assert str(place) not in Path("/proc/mounts").read_text()
+    owners = {path.name: path.stat().st_uid for path in (state / "home").iterdir()}
+    assert owners.keys() == {person.name for person in PEOPLE}
+    assert len({os.getuid(), *owners.values()}) == 1 + len(PEOPLE)
 
 
 def test_a_port_in_use_is_named(tmp_path):
@@ -62,11 +105,11 @@ def test_a_port_in_use_is_named(tmp_path):
             DemoHub(ROOT, port, tmp_path).start()
 
 
-def test_an_ordinary_user_is_told_what_to_do(tmp_path):
-    """Accounts need root; who is not gets a sentence."""
+def test_who_may_make_no_accounts_is_told_what_to_do(tmp_path):
+    """Accounts need root, or subordinate ids; who has neither gets a sentence."""
     os.seteuid(65534)
     try:
-        with pytest.raises(CourseKitError, match="must be root: use sudo"):
+        with pytest.raises(CourseKitError, match=r"does not let you .*: use sudo, or have uidmap installed"):
             DemoHub(ROOT, 8000, tmp_path).start()
     finally:
         os.seteuid(0)

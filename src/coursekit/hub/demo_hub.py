@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
@@ -23,7 +24,6 @@ from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.sandbox import system
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import TracebackType
 
 NUM_PORTS = 4
@@ -31,6 +31,8 @@ START_TIMEOUT_S = 180
 END_TIMEOUT_S = 20
 NUM_LOG_LINES = 15
 UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
+# An ordinary user is root in a namespace where the subordinate ids that the machine gives them are the accounts.
+AS_USER = ("--user", "--map-root-user", "--map-auto")
 
 
 class DemoHub:
@@ -39,7 +41,8 @@ class DemoHub:
     Args:
         root: the course checkout.
         port: the first of four ports.
-        state: the folder that keeps the people's files; build/hub of the checkout when None.
+        state: the folder that keeps the people's files; when None, build/hub of the checkout, or for an ordinary user,
+            who could not remove what other accounts own there, ~/.local/state/coursekit/hub.
 
     Attributes:
         address: what to open in a browser.
@@ -52,7 +55,7 @@ class DemoHub:
 
     def __init__(self, root: Path, port: int, state: Path | None = None) -> None:
         self.root = root.resolve()
-        self.state = (state or root / "build" / "hub").resolve()
+        self.state = (state or _default_state(root)).resolve()
         self.address = f"http://127.0.0.1:{port}"
         self.log = self.state / PRIVATE / "jupyterhub.log"
         self.tokens: dict[Person, str] = {}
@@ -82,7 +85,7 @@ class DemoHub:
         words = (sys.executable, "-m", "coursekit.hub.inside", self.root, self.state, self._port)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*UNSHARE, *map(str, words)],
+                [*UNSHARE, *_as_root(), *map(str, words)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -150,14 +153,28 @@ class DemoHub:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-NUM_LOG_LINES:])
 
 
+def _default_state(root: Path) -> Path:
+    if os.geteuid() == 0:
+        return root / "build" / "hub"
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "coursekit" / "hub"
+
+
+def _as_root() -> tuple[str, ...]:
+    return () if os.geteuid() == 0 else AS_USER
+
+
 def _check_machine() -> None:
-    if os.geteuid() != 0:
-        raise CourseKitError(
-            "the demo makes accounts for its people, for which it must be root: use sudo, or see docs/instructor.md "
-            "for a hub of your own."
-        )
     if shutil.which("unshare") is None:
         raise CourseKitError("the demo needs the program unshare: apt install util-linux.")
+    if os.geteuid() == 0:
+        return
+    tried = subprocess.run(["unshare", *AS_USER, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise CourseKitError(
+            "the demo makes accounts for its people, and this machine does not let you "
+            f"({tried.stderr.strip() or 'no reason given'}): use sudo, or have uidmap installed and a line for you in "
+            "/etc/subuid and /etc/subgid."
+        )
 
 
 def _check_ports(first: int) -> None:

@@ -37,9 +37,9 @@ def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
         files: name of a file in /etc to the text that is seen in its place.
     """
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
-    for cover in covers(root, shown):
-        _cover(cover, [path for path in shown if path.is_relative_to(cover)])
-    _change_etc(state / "etc", files)
+    for folder in covers(root, shown):
+        cover(folder, [path for path in shown if path.is_relative_to(folder)])
+    change_etc(state / "etc", files)
 
 
 def covers(root: Path, shown: Iterable[Path]) -> list[Path]:
@@ -54,7 +54,7 @@ def make_folder(folder: Path, person: Person) -> None:
     os.chown(folder, person.uid, person.uid)
 
 
-def _cover(folder: Path, shown: list[Path]) -> None:
+def cover(folder: Path, shown: list[Path]) -> None:
     """Mount an empty folder over this one, and in it the paths that stay in view."""
     handles = [os.open(path, os.O_PATH) for path in shown]
     system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
@@ -64,14 +64,15 @@ def _cover(folder: Path, shown: list[Path]) -> None:
         os.close(handle)
 
 
-def _change_etc(folder: Path, files: dict[str, str]) -> None:
+def change_etc(folder: Path, files: dict[str, str]) -> None:
     """Mount a copy of /etc with these texts over it.
 
     A mount over one file of it would vanish as soon as somebody adds an account: that renames a new file over the old.
     """
     folder.mkdir(exist_ok=True)
     system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
-    subprocess.run(["cp", "--archive", "/etc/.", folder], check=True)
+    # What not even root of a user's namespace may read is none of the demo's business.
+    subprocess.run(["cp", "--archive", "/etc/.", folder], stderr=subprocess.DEVNULL, check=False)
     for name, text in files.items():
         (folder / name).write_text(text)
     system.mount(str(folder), "/etc", None, system.BIND)
