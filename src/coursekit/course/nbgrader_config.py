@@ -6,7 +6,7 @@ import os
 import sysconfig
 from typing import TYPE_CHECKING
 
-from nbconvert.preprocessors.sanitize import ALLOWED_TAGS
+from nbconvert.preprocessors.sanitize import ALLOWED_TAGS  # type: ignore[attr-defined]  # its own default, from bleach
 
 from coursekit.building.stubs import CODE_STUB, TEXT_STUB
 from coursekit.course.settings import load_settings
