@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -43,17 +42,16 @@ def as_ordinary_user(place):
     """Return the words that run a command as somebody who is not root, with ids in /etc/subuid and a folder `mine`."""
     (place / "mine").mkdir()
     os.chown(place / "mine", USER, USER)
-    python = Path(sys.executable).resolve()
-    way = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
     files = {"passwd": f"root:x:0:0::/root:/bin/sh\nsomebody:x:{USER}:{USER}::{place}/mine:/bin/sh\n"}
     files |= {"group": f"root:x:0:\nsomebody:x:{USER}:\n"}
     files |= dict.fromkeys(("subuid", "subgid"), "somebody:100000:65536\n")
     code = f"""
 import os, sys
 from pathlib import Path
-from coursekit.hub.view import change_etc, cover
-for folder in {[str(folder) for folder in way][-1:]}:
-    cover(Path(folder), [Path(sys.base_prefix)])
+from coursekit.hub.view import barriers, change_etc, cover, topmost
+needed = [Path(sys.base_prefix), Path({str(ROOT)!r}), Path({str(place)!r})]
+for folder in topmost(barriers(needed)):
+    cover(folder, [path for path in needed if path.is_relative_to(folder)])
 change_etc(Path({str(place)!r}, "etc"), {files!r})
 os.environ.update(HOME={str(place / "mine")!r}, XDG_STATE_HOME={str(place / "mine")!r})
 words = "setpriv --reuid=somebody --regid=somebody --clear-groups --inh-caps=-all".split()

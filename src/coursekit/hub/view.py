@@ -37,15 +37,19 @@ def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
         files: name of a file in /etc to the text that is seen in its place.
     """
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
-    for folder in covers(root, shown):
+    for folder in topmost({root, *barriers(shown)}):
         cover(folder, [path for path in shown if path.is_relative_to(folder)])
     change_etc(state / "etc", files)
 
 
-def covers(root: Path, shown: Iterable[Path]) -> list[Path]:
-    """Return the folders to be covered: the checkout, and what lets others not pass on the way to what is shown."""
-    found = {root} | {folder for path in shown for folder in path.parents if not _is_passable(folder)}
-    return sorted(folder for folder in found if not found & {*folder.parents})
+def barriers(paths: Iterable[Path]) -> set[Path]:
+    """Return the folders that let others not pass on the way to these paths."""
+    return {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
+
+
+def topmost(folders: set[Path]) -> list[Path]:
+    """Return those of the folders that lie in no other of them."""
+    return sorted(folder for folder in folders if not folders & {*folder.parents})
 
 
 def make_folder(folder: Path, person: Person) -> None:
@@ -76,7 +80,3 @@ def change_etc(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (folder / name).write_text(text)
     system.mount(str(folder), "/etc", None, system.BIND)
-
-
-def _is_passable(folder: Path) -> bool:
-    return bool(folder.stat().st_mode & stat.S_IXOTH)
