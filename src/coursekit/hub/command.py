@@ -12,6 +12,12 @@ from rich.table import Table
 from coursekit.paths import find_root
 
 DEFAULT_PORT = 8000
+WHAT_TO_DO = (
+    "student:     Nbgrader > Assignment List: Fetch a lab, open it, fill it in, Validate, Submit",
+    "instructor:  Nbgrader > Course List: open the course, then Collect, Autograde, Generate and Release Feedback",
+    "student:     Assignment List: Fetch Feedback, and look at it",
+    "\nCtrl-C here ends everything.",
+)
 
 
 @click.command(epilog="Example: coursekit hub --port 8800")
@@ -50,11 +56,3 @@ def hub(port: int, state: Path | None) -> None:
             console.print(line, highlight=False)
         running.wait()
     console.print(f"everything has ended; the people's files stay in {running.state}", highlight=False)
-
-
-WHAT_TO_DO = (
-    "student:     Nbgrader > Assignment List: Fetch a lab, open it, fill it in, Validate, Submit",
-    "instructor:  Nbgrader > Course List: open the course, then Collect, Autograde, Generate and Release Feedback",
-    "student:     Assignment List: Fetch Feedback, and look at it",
-    "\nCtrl-C here ends everything.",
-)
