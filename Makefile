@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test labs check bench soak hub lab doctor lock clean
+.PHONY: help env run test labs slides results check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 
@@ -8,7 +8,8 @@ BIN := .venv/bin
 NUM_RANKS ?= 2
 PORT ?= 8000
 PROXY := hub/node_modules/.package-lock.json
-GENERATED := labs slurm/jobs docs/sites.md
+MARP := slides/node_modules/.package-lock.json
+GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,11 +20,17 @@ env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... choos
 run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and report
 	@$(BIN)/coursekit run --ranks $(NUM_RANKS)
 
-test: env $(PROXY) ## run all tests and show the slowest
+test: env $(PROXY) $(MARP) ## run all tests and show the slowest
 	@$(BIN)/python -m pytest
 
 labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/
 	@$(BIN)/coursekit build
+
+slides: env $(MARP) ## render the lecture to HTML and PDF in build/slides/, and measure every slide
+	@$(BIN)/coursekit slides
+
+results: env ## repeat the runs that the slides' figures are made from, on a quiet machine
+	@$(BIN)/coursekit record
 
 check: env ## check style and types, and that what is generated is fresh
 	@$(BIN)/ruff check
@@ -40,8 +47,9 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours)
 	@$(BIN)/coursekit soak
 
-$(PROXY): hub/package-lock.json | env
-	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix hub --silent --no-audit --no-fund
+# Node.js itself comes with .venv; what runs on it is installed where its package.json lies: in hub/, in slides/.
+%/node_modules/.package-lock.json: %/package-lock.json | env
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix $* --silent --no-audit --no-fund
 	@touch $@
 
 hub: env $(PROXY) ## start JupyterHub on this machine with an instructor and three students made for the occasion (PORT=8000)

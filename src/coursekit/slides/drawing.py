@@ -1,0 +1,53 @@
+"""What figures of slides share: the canvas, and boxes and arrows of diagrams, in the labs' colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from coursekit.pictures import COLORS, GREY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FULL_INCH = (11.6, 4.6)  # across a slide, below its heading
+HALF_INCH = (5.7, 4.6)  # beside a column of text
+
+# The phases of a training step, as the labs' pictures of throughput have them.
+COMPUTE, COMMUNICATE, INPUT, WAIT = COLORS[0], COLORS[1], COLORS[2], "0.85"
+
+Point = tuple[float, float]
+
+
+def canvas(size_inch: tuple[float, float] = FULL_INCH, num_panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure with this many panels side by side, in the slides' style."""
+    figure = Figure(figsize=size_inch, layout="constrained")
+    return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
+
+
+def diagram(size_inch: tuple[float, float] = FULL_INCH) -> tuple[Figure, Axes]:
+    """Return a figure for boxes and arrows: no axes, one unit is one inch, the origin at the lower left."""
+    figure = Figure(figsize=size_inch)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, size_inch[0]), ylim=(0, size_inch[1]))
+    axes.set_axis_off()
+    return figure, axes
+
+
+def box(axes: Axes, center: Point, text: str, size: Point = (1.6, 0.8), color: str = COLORS[0], **options: Any) -> None:
+    """Draw a box with words in it: filled with `color` and white words, or with `filled=False` a frame of it."""
+    filled = options.pop("filled", True)
+    corner = (center[0] - size[0] / 2, center[1] - size[1] / 2)
+    face = color if filled else "white"
+    style = "round,pad=0,rounding_size=0.08"
+    axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=face, edgecolor=color, linewidth=2))
+    axes.text(*center, text, ha="center", va="center", color="white" if filled else "black", **options)
+
+
+def arrow(axes: Axes, start: Point, end: Point, color: str = GREY, bend: float = 0.0, **options: Any) -> None:
+    """Draw an arrow; `bend` curves it, as a share of its length."""
+    options = {"linewidth": 2.5, "arrowstyle": "-|>", "mutation_scale": 22, "shrinkA": 2, "shrinkB": 2, **options}
+    curve = f"arc3,rad={bend}"
+    axes.add_patch(FancyArrowPatch(start, end, connectionstyle=curve, color=color, **options))
