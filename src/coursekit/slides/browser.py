@@ -15,7 +15,7 @@ MIN_TEXT_PX = 20  # of the 720 of a slide's height: 2.8 %, as text of 18 points 
 MIN_SMALL_PX = 14  # captions, footers, sources: for those who hold the PDF
 MIN_CONTRAST = 4.5  # WCAG 2.2, level AA
 MIN_SCALE = 0.72  # of a figure drawn for a slide's width: 16 points of it are then 15 pixels
-SIZE = {"width": 1280, "height": 720}
+WIDTH_PX, HEIGHT_PX = 1280, 720
 MEASURE = Path(__file__).with_name("measure.js")
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files", "--force-color-profile=srgb"]
 
@@ -34,7 +34,7 @@ def opened() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         try:
-            page = browser.new_page(viewport=SIZE)
+            page = browser.new_page(viewport={"width": WIDTH_PX, "height": HEIGHT_PX})
             page.route("http*://**", lambda route: route.abort())
             yield page
         finally:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EPILOG = "Example: coursekit slides 03 --no-pdf --pictures"
 
@@ -58,11 +54,7 @@ def record(names: tuple[str, ...]) -> None:
     console = Console()
     for name in names or known:
         console.print(f"{name} …", highlight=False)
-        seconds = _timed(lambda name=name: record_one(root, name))  # type: ignore[misc]
-        console.print(f"{name}: slides/results/{name}.json, {seconds:.0f} s", highlight=False, soft_wrap=True)
-
-
-def _timed(function: Callable[[], object]) -> float:
-    start = time.monotonic()
-    function()
-    return time.monotonic() - start
+        start = time.monotonic()
+        path = record_one(root, name)
+        seconds = time.monotonic() - start
+        console.print(f"{path.relative_to(root).as_posix()}: {seconds:.0f} s", highlight=False, soft_wrap=True)

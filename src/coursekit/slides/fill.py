@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from coursekit.slides.deck import Deck
 
-MARP = """---
-marp: true
-theme: coursekit
-math: mathjax
-paginate: true
-title: "{title}"
-footer: "{number} · {title}"
----
-"""
-
 
 @dataclass
 class Filler:
@@ -47,7 +37,7 @@ class Filler:
     drawn: dict[str, Drawn] = field(default_factory=dict)
 
     def fill(self, deck: Deck) -> str:
-        """Return a deck's Markdown as Marp reads it.
+        """Return the Markdown of a deck's slides with everything in its place.
 
         Raises:
             CourseKitError: the deck names something that is not there; the message names the deck's line.
@@ -64,7 +54,7 @@ class Filler:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}.") from None
         except CourseKitError as error:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}") from None
-        return MARP.format(title=deck.title, number=deck.name[:2]) + body
+        return body
 
     def figure(self, name: str, step: int = 1) -> str:
         """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from coursekit.errors import CourseKitError
 from coursekit.slides import browser, marp
@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coursekit.slides.deck import Deck
+    from coursekit.slides.deck import Deck, Slide
 
 OUTPUT = "build/slides"
+HEADER = """---
+marp: true
+theme: coursekit
+math: mathjax
+paginate: true
+title: "{title}"
+footer: "{number} · {title}"
+---
+"""
 
 
 def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
@@ -48,23 +57,23 @@ def make_slides(
     folder.mkdir(parents=True, exist_ok=True)
     marp.lay_out(root, folder)
     filler = Filler(root, folder / "figures")
-    files, faults = [], []
-    for deck in decks:
-        progress(f"{deck.name}: figures and numbers")
-        files.append(folder / f"{deck.name}.md")
-        files[-1].write_text(filler.fill(deck), encoding="utf-8")
-        faults += check_deck(root, deck, files[-1].read_text(encoding="utf-8"))
-    made = []
+    made, faults = [], []
     with browser.opened() as page:
-        for deck, file in zip(decks, files):
+        for deck in decks:
+            progress(f"{deck.name}: figures and numbers")
+            body = filler.fill(deck)
+            slides = slides_of(body)
+            faults += check_deck(root, deck, slides)
+            file = folder / f"{deck.name}.md"
+            file.write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
             progress(f"{deck.name}: rendering")
-            (bare,) = marp.to_html(root, [file], "bare")
-            faults += _measure(page, deck, file, bare)
+            bare = marp.to_html(root, file, "bare")
+            faults += _measure(page, deck, slides, bare)
             if pictures:
                 shutil.rmtree(folder / "pictures" / deck.name, ignore_errors=True)
                 browser.take_pictures(page, bare, folder / "pictures" / deck.name, deck.name)
             bare.unlink()
-            made += marp.to_html(root, [file])
+            made.append(marp.to_html(root, file))
             if pdf:
                 progress(f"{deck.name}: printing")
                 made.append(marp.to_pdf(root, file))
@@ -73,9 +82,7 @@ def make_slides(
     return made
 
 
-def _measure(page: object, deck: Deck, file: Path, bare: Path) -> list[str]:
-    body = file.read_text(encoding="utf-8").split("---\n", 2)[2]
-    slides = slides_of(body)
+def _measure(page: Any, deck: Deck, slides: Sequence[Slide], bare: Path) -> list[str]:
     return [
         f"slides/{deck.path.name}, slide {slide.number} ({slide.title}): {finding}."
         for slide, findings in zip(slides, browser.measure(page, bare))

@@ -41,10 +41,14 @@ def lay_out(root: Path, folder: Path) -> None:
     shutil.copyfile(root / THEME, folder / "theme.css")
 
 
-def to_html(root: Path, files: Sequence[Path], template: str = "bespoke") -> list[Path]:
-    """Make of each deck a page beside it: `bespoke` to present from, with notes, or `bare`, all slides in a column."""
+def to_html(root: Path, file: Path, template: str = "bespoke") -> Path:
+    """Make a page of a deck beside it: `bespoke` to present from, with notes, or `bare`, all slides in a column.
+
+    Raises:
+        CourseKitError: Marp is not there, or fails.
+    """
     end = ".html" if template == "bespoke" else f".{template}.html"
-    return [_convert(root, file, file.with_suffix(end), ["--template", template]) for file in files]
+    return _convert(root, file, file.with_suffix(end), ["--template", template])
 
 
 def to_pdf(root: Path, file: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import runpy
@@ -88,7 +88,7 @@ def record(root: Path, name: str) -> Path:
             "dirty": facts.dirty,
             "machine": f"{facts.num_cpus} cores of {facts.device}",
             "versions": facts.versions,
-            "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+            "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
             "seconds": round(seconds, 1),
             "recorder": checksum(script),
         },

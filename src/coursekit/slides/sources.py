@@ -1,4 +1,4 @@
-"""What others have measured or documented, each with its source: `slides/facts/*.toml` and `slides/published/*.toml`."""
+"""What others measured or documented, each with its source: `slides/facts/*.toml`, `slides/published/*.toml`."""
 
 from __future__ import annotations
 

@@ -6,13 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from coursekit.cli import COMMANDS
-from coursekit.slides.deck import slides_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from coursekit.slides.deck import Deck
+    from coursekit.slides.deck import Deck, Slide
 
 MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -20,7 +19,10 @@ FENCED = re.compile(r"^\s*(```|~~~).*?^\s*\1", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 # What a measurement looks like in text: it must come from a recorded result or from slides/facts/.
-UNITS = "ms|µs|us|s|seconds|min|hours|h|%|percent|times|×|[KMGT]i?B|bytes|bit/s|[KMGT]B/s|images/s|img/s|steps/s|GPUs|nodes"
+UNITS = (
+    r"ms|\u00b5s|us|s|seconds|min|hours|h|%|percent|times|\u00d7|"
+    "[KMGT]i?B|bytes|bit/s|[KMGT]B/s|images/s|img/s|steps/s|GPUs|nodes"
+)
 TYPED = re.compile(rf"(?<![\w.])\d[\d  .,]*\s?(?:{UNITS})(?![\w])")
 OURS = re.compile(r"^(?:labs|slurm|solutions|slides|src|docs|hub|tests)/[\w./*<>-]*$")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
@@ -28,21 +30,19 @@ VERB = re.compile(r"\bcoursekit ([a-z][a-z-]*)")
 MINUTE = 0.01  # notes may say half minutes
 
 
-def check_deck(root: Path, deck: Deck, filled: str) -> list[str]:
+def check_deck(root: Path, deck: Deck, slides: Sequence[Slide]) -> list[str]:
     """Return what is wrong with a deck's words, one sentence each.
 
     Args:
         root: the course checkout.
         deck: as it was written.
-        filled: its Markdown with figures and numbers in place.
+        slides: those of the deck when it is filled in.
     """
-    where = f"slides/{deck.path.name}"
-    slides = slides_of(filled.split("---\n", 2)[2])
-    return [f"{where}: {fault}." for fault in [*_timing(deck, filled), *_typed(deck.body), *_leads(root, slides)]]
+    faults = [*_timing(deck, slides), *_typed(deck.body), *_leads(root, slides)]
+    return [f"slides/{deck.path.name}: {fault}." for fault in faults]
 
 
-def _timing(deck: Deck, filled: str) -> Iterator[str]:
-    slides = slides_of(filled.split("---\n", 2)[2])
+def _timing(deck: Deck, slides: Sequence[Slide]) -> Iterator[str]:
     for slide in slides:
         if not slide.title:
             yield f"slide {slide.number} has no heading (# or ##)"
@@ -65,13 +65,13 @@ def _typed(body: str) -> Iterator[str]:
         )
 
 
-def _leads(root: Path, slides: object) -> Iterator[str]:
+def _leads(root: Path, slides: Sequence[Slide]) -> Iterator[str]:
     """Find paths and commands of ours that do not exist."""
-    for slide in slides:  # type: ignore[attr-defined]
+    for slide in slides:
         at = f"slide {slide.number} ({slide.title})"
-        paths = [code for code in CODE.findall(slide.text) if OURS.match(code)]
-        for path in paths:
-            if not any(root.glob(path.replace("<", "[").replace(">", "]").rstrip("/"))) and "<" not in path:
+        for path in filter(OURS.match, CODE.findall(slide.text)):
+            # A part in angle brackets stands for any name.
+            if not any(root.glob(re.sub("<[^>]*>", "*", path).rstrip("/"))):
                 yield f"{at} names {path}, which does not exist"
         for link in LINK.findall(slide.text):
             if not (root / "slides" / link).exists():
