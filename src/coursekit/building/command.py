@@ -25,6 +25,7 @@ def build(names: tuple[str, ...]) -> None:
     2. nbgrader takes the answers out: labs/<lab>/<lab>.ipynb is what students open.
     3. The tables of labs in labs/README.md and README.md are refreshed.
     4. slurm/sites/ and slurm/templates/ become slurm/jobs/<site>/, the job scripts, and docs/sites.md.
+    5. The minutes of slides/ and labs become docs/schedule.md.
 
     Files that would not change are left alone; whatever the solutions no longer hold is removed.
     """  # noqa: D301 - click reads \b as "keep these lines"
@@ -35,6 +36,7 @@ def build(names: tuple[str, ...]) -> None:
     from coursekit.building.tables import build_tables  # noqa: PLC0415
     from coursekit.jobs.generate import generate_jobs  # noqa: PLC0415
     from coursekit.sites.page import write_page  # noqa: PLC0415
+    from coursekit.slides.schedule import write_schedule  # noqa: PLC0415
 
     console = Console()
     verdicts: Counter[str] = Counter()
@@ -48,5 +50,6 @@ def build(names: tuple[str, ...]) -> None:
     build_tables(root, report)
     generate_jobs(root, report)
     write_page(root, report)
+    write_schedule(root, report)
     counted = "1 lab" if len(labs) == 1 else f"{len(labs)} labs"
     console.print(f"{counted}: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items())))

@@ -44,6 +44,7 @@ def record(names: tuple[str, ...]) -> None:
     An older result stays until the new one is whole.
     """
     root = find_root()
+    from coursekit.running.facts import collect  # noqa: PLC0415  # as above
     from coursekit.slides.results import record as record_one  # noqa: PLC0415  # as above
     from coursekit.slides.results import recorder_names  # noqa: PLC0415  # as above
 
@@ -52,9 +53,10 @@ def record(names: tuple[str, ...]) -> None:
     if unknown:
         raise CourseKitError(f"there is no recorder {', '.join(unknown)}: slides/recorders/ has {', '.join(known)}.")
     console = Console()
+    facts = collect(root)
     for name in names or known:
         console.print(f"{name} …", highlight=False)
         start = time.monotonic()
-        path = record_one(root, name)
+        path = record_one(root, name, facts)
         seconds = time.monotonic() - start
         console.print(f"{path.relative_to(root).as_posix()}: {seconds:.0f} s", highlight=False, soft_wrap=True)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from coursekit.slides.deck import Deck
 
 
+THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
 @dataclass
 class Filler:
     """Fills in decks; figures are drawn into `folder` when a deck first asks for them.
@@ -139,7 +142,7 @@ def significant(value: float, digits: int = 2) -> str:
     """Print a number with so many significant digits, never as a power of ten."""
     rounded = float(f"{value:.{digits}g}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
-    return f"{rounded:,.{decimals}f}".replace(",", " ")
+    return f"{rounded:,.{decimals}f}".replace(",", THIN_SPACE)
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.building.generated import write_if_changed
 from coursekit.errors import CourseKitError
-from coursekit.running.facts import collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from coursekit.running.facts import Facts
 
 RECORDERS = "slides/recorders"
 RESULTS = "slides/results"
@@ -63,17 +64,21 @@ def load(root: Path, name: str) -> Result:
     return Result(name, table["recorded"], {**table["data"], "pictures": pictures} if pictures else table["data"])
 
 
-def record(root: Path, name: str) -> Path:
+def record(root: Path, name: str, facts: Facts) -> Path:
     """Run a recorder and write its result; an older result stays until the new one is whole.
 
     A recorder is a script with a function `record()`, which returns plain data; what stands there under
     "pictures", by name the bytes of PNG files, is kept in files of their own.
 
+    Args:
+        root: the course checkout.
+        name: that of the recorder.
+        facts: machine and commit, as they were before the first of several results changed the checkout.
+
     Returns:
         The result's file.
     """
     script = root / RECORDERS / f"{name}.py"
-    facts = collect(root)
     start = time.monotonic()
     data = dict(runpy.run_path(str(script), run_name="recorder")["record"]())
     seconds = time.monotonic() - start

@@ -23,7 +23,7 @@ UNITS = (
     r"ms|\u00b5s|us|s|seconds|min|hours|h|%|percent|times|\u00d7|"
     "[KMGT]i?B|bytes|bit/s|[KMGT]B/s|images/s|img/s|steps/s|GPUs|nodes"
 )
-TYPED = re.compile(rf"(?<![\w.])\d[\d  .,]*\s?(?:{UNITS})(?![\w])")
+TYPED = re.compile(rf"(?<![\w.])\d+(?:[ .,\u202f]\d+)*\s?(?:{UNITS})(?!\w)")
 OURS = re.compile(r"^(?:labs|slurm|solutions|slides|src|docs|hub|tests)/[\w./*<>-]*$")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 VERB = re.compile(r"\bcoursekit ([a-z][a-z-]*)")
@@ -57,7 +57,7 @@ def _typed(body: str) -> Iterator[str]:
     """Find numbers that somebody typed though they were measured or quoted."""
     prose = body
     for hidden in (MARK, COMMENT, FENCED, CODE, FORMULA):
-        prose = hidden.sub(" ", prose)
+        prose = hidden.sub("_", prose)
     for found in TYPED.finditer(prose):
         yield (
             f"the number {found[0].strip()!r} is typed: take it from a recorded result "
