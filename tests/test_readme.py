@@ -15,10 +15,12 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/instructor.md",
+    "docs/schedule.md",
     "docs/security.md",
     "docs/sites.md",
     "docs/student.md",
     "labs/README.md",
+    "slides/README.md",
     "tests/answers/README.md",
 )
 
