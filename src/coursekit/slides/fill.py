@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -13,6 +14,7 @@ from coursekit.labs import find_labs
 from coursekit.sites.load import load_sites
 from coursekit.slides import results, sources
 from coursekit.slides.figures import Drawn, draw
+from coursekit.slides.quoting import quoted_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +34,8 @@ class Filler:
     - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
     - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: where all those stand;
-    - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`.
+    - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
+    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoting`.
     """
 
     root: Path
@@ -85,6 +88,7 @@ class Filler:
             facts=_Quoted(sources.load_facts(self.root), quoted),
             published=_Lazy(lambda name: self._published(name, quoted)),
             sources=lambda: "\n".join(f"- {source}" for source in dict.fromkeys(quoted)),
+            lines=partial(quoted_lines, self.root),
             sites={site.name: site for site in load_sites(self.root)},
             labs={lab.name: lab for lab in find_labs(self.root)},
         )

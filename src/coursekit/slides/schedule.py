@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PAGE = "docs/schedule.md"
 START_MIN = 9 * 60  # of the day, here and below
+EARLIEST_LUNCH_MIN = 11 * 60 + 30  # from then on a break is lunch
 LATEST_LUNCH_MIN = 13 * 60  # nothing before lunch ends later
 LUNCH_MIN = 60
 COFFEE_MIN = 15
@@ -90,16 +91,17 @@ def split(sessions: Sequence[Session], num_days: int) -> list[list[Session]]:
 def timetable(sessions: Sequence[Session]) -> Iterator[tuple[int, Item]]:
     """Yield the start of each item of a day, in minutes since midnight, breaks among them.
 
-    Lunch comes before the item that would end too late for it; coffee before one that would make the stretch too long.
+    Coffee comes before an item that would make the stretch too long; around noon such a break is lunch, which also
+    comes before an item that would end too late for it.
     """
     now, stretch, had_lunch = START_MIN, 0, False
     for item in (item for session in sessions for item in session):
-        pause = None
-        if not had_lunch and now + item.minutes > LATEST_LUNCH_MIN:
-            pause, had_lunch = Item("Lunch", LUNCH_MIN), True
-        elif stretch and stretch + item.minutes > LONGEST_STRETCH_MIN:
-            pause = Item("Coffee", COFFEE_MIN)
-        if pause:
+        is_tired = stretch and stretch + item.minutes > LONGEST_STRETCH_MIN
+        is_late = not had_lunch and now + item.minutes > LATEST_LUNCH_MIN
+        if is_tired or is_late:
+            is_lunch = not had_lunch and now >= EARLIEST_LUNCH_MIN
+            had_lunch |= is_lunch
+            pause = Item("Lunch", LUNCH_MIN) if is_lunch else Item("Coffee", COFFEE_MIN)
             yield now, pause
             now, stretch = now + pause.minutes, 0
         yield now, item
