@@ -22,6 +22,8 @@ Partitions
   deep (default): abyss in Slurm
     - GPUs of a node: 4 x Kraken 8
     - a node: 32 CPUs, 256 GB
+    - processors: 2 x Squid
+    - fabric: Currents
     - a rank: 8 CPUs
     - size: 20 nodes
     - time: at most 24 h; 1 h 30 min for jobs that do not say
@@ -31,6 +33,8 @@ Partitions
   test: shallow in Slurm
     - GPUs of a node: 4 x Kraken 8
     - a node: 32 CPUs, 256 GB
+    - processors: 2 x Squid
+    - fabric: Currents
     - a rank: 8 CPUs
     - size: 20 nodes
     - time: at most 30 min; 10 min for jobs that do not say
@@ -93,6 +97,16 @@ def test_a_doubt_is_marked_where_it_belongs(sites, checkout):
         "Files ?5",
         "- Compute nodes do not reach the internet. ?6",
     ]
+
+
+def test_what_is_not_known_of_a_node_is_said(sites, checkout):
+    """An empty processor or fabric is shown as such, not left out."""
+    text = checkout.file.read_text(encoding="utf-8").replace('"2 x Squid"', '""').replace('"Currents"', '""')
+    checkout.file.write_text(text, encoding="utf-8")
+
+    lines = [line.strip() for line in sites("show", "nautilus").splitlines()]
+
+    assert (lines.count("- processors: not known"), lines.count("- fabric: not known")) == (2, 2)
 
 
 def test_sites_are_listed_with_their_partitions(sites, checkout):

@@ -45,6 +45,16 @@ LIMITS = {
     ("jean-zay", "v100"): (10, 6000, 0),
     ("jean-zay", "v100-8"): (10, 6000, 0),
 }
+# What the network of the nodes is called ('': not found).
+FABRICS = {
+    ("piz-daint", "normal"): "Cray Aries",
+    ("daint-alps", "normal"): "HPE Slingshot",
+    ("jean-zay", "v100"): "Omni-Path",
+    ("jean-zay", "v100-8"): "Omni-Path",
+    ("jean-zay", "h100"): "",
+    ("karolina", "qgpu"): "InfiniBand",
+    ("barbora", "qgpu"): "InfiniBand",
+}
 
 
 def test_every_site_loads():
@@ -73,6 +83,16 @@ def test_limits_are_as_documented(site, partition):
     read = load_site(ROOT, site).partitions[partition]
 
     assert (read.default_time_min, read.max_time_min, read.max_num_nodes) == LIMITS[site, partition]
+
+
+@pytest.mark.parametrize(("site", "partition"), FABRICS)
+def test_fabrics_are_as_documented(site, partition):
+    """The network is what its operator or the courses there name; what nobody names is empty and in doubt."""
+    read = load_site(ROOT, site)
+    fabric = read.partitions[partition].fabric
+
+    assert fabric.startswith(FABRICS[site, partition])
+    assert fabric or f"partitions.{partition}.fabric" in {note.key for note in read.confirm}
 
 
 def test_accounts_of_jean_zay_follow_the_gpu():

@@ -25,7 +25,11 @@ def refusal(checkout) -> str:
         ("gpu_of_rank =", " [launch]", "gpu_of_rank, srun_options, mpi, interface"),
         ("imagenet =", " [storage]", "scratch_variable, dataset_variable, imagenet, notes"),
         ("tunnel =", " [jupyter]", "address, tunnel, notes"),
-        ('slurm_name = "abyss"', " [partitions.deep]", "slurm_name, requested, gpu, gpu_request, num_gpus_per_node"),
+        (
+            'slurm_name = "abyss"',
+            " [partitions.deep]",
+            "slurm_name, requested, gpu, cpu, fabric, gpu_request, num_gpus_per_node",
+        ),
         (
             "max_time_min = 600",
             " [qos.dive]",

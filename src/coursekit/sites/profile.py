@@ -30,6 +30,8 @@ class Partition:
         slurm_name: the partition's name in Slurm.
         requested: whether job scripts name it; some sites choose the partition from the other directives.
         gpu: the GPU in words; `none` for nodes without.
+        cpu: the processors of a node in words; '' where not known.
+        fabric: the network between nodes in words; '' where not known, or where there is one node only.
         gpu_request: how GPUs are asked for: `gres`, `gpus-per-node`, or `none` where they come with the node.
         num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
@@ -52,6 +54,8 @@ class Partition:
     slurm_name: str
     requested: bool
     gpu: str
+    cpu: MaybeText
+    fabric: MaybeText
     gpu_request: str
     num_gpus_per_node: Count
     num_cpus_per_gpu: Count

@@ -123,6 +123,8 @@ def _show_partition(console: Console, site: Site, key: str, marks: _Marks) -> No
         marked(
             f"a node: {partition.num_cpus_per_node} CPUs, {partition.memory_gb} GB", "num_cpus_per_node", "memory_gb"
         ),
+        marked(f"processors: {partition.cpu or UNKNOWN}", "cpu"),
+        marked(f"fabric: {partition.fabric or UNKNOWN}", "fabric"),
         marked(f"a rank: {counted(partition.num_cpus_per_gpu, 'CPU')}", "num_cpus_per_gpu"),
         marked(f"size: {nodes}{most}", "num_nodes", "max_num_nodes"),
         marked(f"time: at most {longest}; {default_time} for jobs that do not say", "max_time_min", "default_time_min"),
