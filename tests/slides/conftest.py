@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,10 @@ class Lecture:
 def lecture(tmp_path):
     """Give a lecture without decks."""
     return Lecture(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def whole_lecture():
+    """Make the lecture as `make slides` does, and return the folder."""
+    subprocess.run([sys.executable, "-m", "coursekit", "slides"], cwd=ROOT, check=True, timeout=500)
+    return ROOT / "build/slides"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -89,13 +87,6 @@ def test_an_unknown_deck_is_refused(lecture):
 
     with pytest.raises(CourseKitError, match="there is no deck '9': slides/ has 01-try"):
         select_decks(lecture.root, ["9"])
-
-
-@pytest.fixture(scope="module")
-def whole_lecture():
-    """Make the lecture as `make slides` does, and return the folder."""
-    subprocess.run([sys.executable, "-m", "coursekit", "slides"], cwd=ROOT, check=True, timeout=500)
-    return ROOT / "build/slides"
 
 
 def test_the_lecture_has_a_page_and_a_pdf_of_every_deck(whole_lecture):
