@@ -56,6 +56,7 @@ def make_slides(
     folder = root / OUTPUT
     folder.mkdir(parents=True, exist_ok=True)
     marp.lay_out(root, folder)
+    _remove_stale(root, folder)
     filler = Filler(root, folder / "figures")
     made, faults = [], []
     with browser.opened() as page:
@@ -80,6 +81,14 @@ def make_slides(
     if faults:
         raise CourseKitError("\n".join([f"{len(faults)} thing(s) to mend on the slides:", *faults]))
     return made
+
+
+def _remove_stale(root: Path, folder: Path) -> None:
+    """Remove what was made of decks that are no longer there."""
+    names = {deck.name for deck in find_decks(root)}
+    for path in folder.glob("[0-9][0-9]-*"):
+        if path.name.partition(".")[0] not in names:
+            path.unlink()
 
 
 def _measure(page: Any, deck: Deck, slides: Sequence[Slide], bare: Path) -> list[str]:
