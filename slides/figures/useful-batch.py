@@ -1,0 +1,34 @@
+"""How many steps a training needs, by batch: halved with every doubling at first, not at all in the end."""
+
+import numpy as np
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import HALF_INCH, canvas
+
+DATA = ()
+CAPTION = "Steps to a given accuracy, each batch with the best rate for it."
+FEWEST, NOISE = 1.0, 1024  # steps = fewest * (1 + noise / batch)
+
+
+def draw():
+    """Draw the curve and name its three parts."""
+    figure, (axes,) = canvas(HALF_INCH)
+    batches = np.geomspace(16, 65536, 200)
+    axes.plot(batches, FEWEST * NOISE / batches, color="0.6", linestyle="--", linewidth=1.8)
+    axes.plot(batches, FEWEST * (1 + NOISE / batches), color=COLORS[0], linewidth=4)
+    axes.text(60, 38, "half the steps for\ntwice the batch", fontsize=16)
+    axes.text(1200, 3.4, "less and less", fontsize=16)
+    axes.text(7000, 1.35, "no gain", fontsize=16)
+    axes.set(xscale="log", yscale="log", xlabel="batch", ylabel="steps needed", ylim=(0.5, 110), xlim=(16, 65536))
+    axes.set_xticks([], [])
+    axes.set_yticks([], [])
+    axes.minorticks_off()
+    return figure
+
+
+def words():
+    """Say the shape."""
+    return (
+        "Steps needed against batch, both logarithmic. Small batches: twice the batch, half the steps; then the "
+        "gain shrinks; with very large batches the number of steps no longer falls."
+    )
