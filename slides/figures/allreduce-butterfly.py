@@ -1,0 +1,20 @@
+"""Allreduce of four ranks as a butterfly, step by step, drawn from the schedule that the tests execute."""
+
+from __future__ import annotations
+
+from coursekit.slides.allreduce import butterfly
+from coursekit.slides.schedule_pictures import draw_lanes, words_of
+
+DATA = ()
+CAPTION = "A butterfly: partners at distance 1, then 2, swap what they have, and both add."
+NUM_RANKS = 4
+
+
+def draw():
+    """Draw a lane for each rank."""
+    return draw_lanes(butterfly(NUM_RANKS))
+
+
+def words():
+    """Tell the steps."""
+    return words_of(butterfly(NUM_RANKS))

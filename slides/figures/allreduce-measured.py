@@ -1,0 +1,47 @@
+"""Horovod's allreduce on this machine beside the model of latency and bandwidth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from coursekit.slides.allreduce import count, ring
+from coursekit.slides.drawing import FULL_INCH, canvas
+
+DATA = ("results/allreduce",)
+CAPTION = (
+    "Median milliseconds of an allreduce; lines are the model, fitted to two ranks over Gloo, points are measured."
+)
+
+
+def draw(data):
+    """Draw the points of every series, and the model's line for two and for four ranks."""
+    figure, (axes,) = canvas(FULL_INCH)
+    for index, one in enumerate(data["series"]):
+        style = {"color": COLORS[index], "marker": MARKERS[index], "linestyle": "none", "markersize": 11}
+        label = f"{one['num_ranks']} ranks, {one['way']}"
+        axes.plot(data["bytes"], 1e3 * np.array(one["seconds"]), **style, label=label)
+    sizes = np.logspace(3, 7.6, 100)
+    for index, num_ranks in ((0, 2), (2, 4)):
+        milliseconds = [1e3 * _model(data, num_ranks, size) for size in sizes]
+        style = {"color": COLORS[index], "linestyle": LINE_STYLES[index], "linewidth": 2}
+        axes.plot(sizes, milliseconds, **style, label=f"model, {num_ranks} ranks")
+    axes.set(xscale="log", yscale="log", xlabel="size of the array", ylabel="ms")
+    axes.set_xticks([1e3, 1e4, 1e5, 1e6, 1e7], ["1 kB", "10 kB", "100 kB", "1 MB", "10 MB"])
+    axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _model(data, num_ranks, num_bytes):
+    return count(ring(num_ranks)).seconds(num_bytes, data["alpha_us"] * 1e-6, data["beta_ns_per_byte"] * 1e-9)
+
+
+def words(data):
+    """Tell the smallest and the largest message of each series, and the fit."""
+    told = [
+        f"{one['num_ranks']} ranks over {one['way']} {1e3 * one['seconds'][0]:.1f}, {1e3 * one['seconds'][-1]:.0f} ms"
+        for one in data["series"]
+    ]
+    fitted = f"latency {data['alpha_us']:.0f} µs a step, bandwidth {data['bandwidth_gb_per_s']:.2f} GB/s"
+    return f"An allreduce of 1 KiB and of 32 MiB takes: {'; '.join(told)}. Fitted to two ranks over Gloo: {fitted}."

@@ -1,0 +1,20 @@
+"""Allreduce of four ranks as a star, step by step, drawn from the schedule that the tests execute."""
+
+from __future__ import annotations
+
+from coursekit.slides.allreduce import star
+from coursekit.slides.schedule_pictures import draw_lanes, words_of
+
+DATA = ()
+CAPTION = "A star: every message passes through rank 0, one after another; dashed arrows carry the finished sum."
+NUM_RANKS = 4
+
+
+def draw():
+    """Draw a lane for each rank."""
+    return draw_lanes(star(NUM_RANKS))
+
+
+def words():
+    """Tell the steps."""
+    return words_of(star(NUM_RANKS))

@@ -1,0 +1,20 @@
+"""Allreduce of four ranks as a tree, step by step, drawn from the schedule that the tests execute."""
+
+from __future__ import annotations
+
+from coursekit.slides.allreduce import tree
+from coursekit.slides.schedule_pictures import draw_lanes, words_of
+
+DATA = ()
+CAPTION = "A tree: pairs add up, then pairs of pairs; dashed arrows carry the finished sum back."
+NUM_RANKS = 4
+
+
+def draw():
+    """Draw a lane for each rank."""
+    return draw_lanes(tree(NUM_RANKS))
+
+
+def words():
+    """Tell the steps."""
+    return words_of(tree(NUM_RANKS))

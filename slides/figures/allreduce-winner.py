@@ -1,0 +1,47 @@
+"""Which way is fastest for which size of message: the model for 16 ranks on a fast network."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.pictures import COLORS, LINE_STYLES
+from coursekit.slides.allreduce import WAYS, count
+from coursekit.slides.drawing import FULL_INCH, canvas
+
+DATA = ()
+CAPTION = "16 ranks, latency 5 µs a step, bandwidth 10 GB/s."
+NUM_RANKS = 16
+ALPHA_S, BETA_S = 5e-6, 1e-10
+COSTS = {way: count(schedule(NUM_RANKS)) for way, schedule in WAYS.items()}
+
+
+def crossing():
+    """Return the bytes at which butterfly and ring take the same time."""
+    fast, broad = COSTS["butterfly"], COSTS["ring"]
+    return (broad.steps - fast.steps) * ALPHA_S / (float(fast.path - broad.path) * BETA_S)
+
+
+def draw():
+    """Draw the time of each way, and mark where the ring becomes the fastest."""
+    figure, (axes,) = canvas(FULL_INCH)
+    num_bytes = np.logspace(3, 9, 200)
+    for index, (way, cost) in enumerate(COSTS.items()):
+        seconds = [cost.seconds(one, ALPHA_S, BETA_S) for one in num_bytes]
+        axes.plot(num_bytes, seconds, color=COLORS[index], linestyle=LINE_STYLES[index], label=way, linewidth=3)
+    at = crossing()
+    axes.axvline(at, color="0.4", linewidth=1.5)
+    axes.axvspan(num_bytes[0], at, color=COLORS[2], alpha=0.08, linewidth=0)
+    axes.axvspan(at, num_bytes[-1], color=COLORS[3], alpha=0.1, linewidth=0)
+    axes.text(at / 1.25, 3e-1, "latency counts: butterfly first", ha="right", va="center")
+    axes.text(at * 1.25, 2.5e-5, "bandwidth counts: ring first", ha="left", va="center")
+    axes.set(xscale="log", yscale="log", xlim=(1e3, 1e9), ylim=(1e-5, 5), xlabel="size of the array", ylabel="seconds")
+    axes.set_xticks([1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9], ["1 kB", "10 kB", "100 kB", "1 MB", "10 MB", "100 MB", "1 GB"])
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=2.6)
+    return figure
+
+
+def words():
+    """Tell where the ring takes over, and the times at both ends."""
+    small, large = ({way: cost.seconds(size, ALPHA_S, BETA_S) for way, cost in COSTS.items()} for size in (1e3, 1e9))
+    told = [f"{way} {1e6 * small[way]:.0f} µs and {large[way]:.2f} s" for way in COSTS]
+    return f"Times for 1 kB and 1 GB: {'; '.join(told)}. The ring is first from {crossing() / 1e6:.2f} MB on."
