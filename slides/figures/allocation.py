@@ -1,8 +1,9 @@
 """Job, allocation, job step, task: four words, one inside the other."""
 
+from matplotlib.patches import FancyBboxPatch
+
 from coursekit.pictures import COLORS
 from coursekit.slides.drawing import diagram
-from matplotlib.patches import FancyBboxPatch
 
 DATA = ()
 CAPTION = "A job on two nodes with four GPUs each, and its two job steps."

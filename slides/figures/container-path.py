@@ -32,6 +32,7 @@ def draw():
 def words():
     """Tell the way."""
     return (
-        "A Dockerfile on your laptop is built and pushed as an image to a registry; on the login node it is pulled into one "
-        "file, .sif or .sqsh; srun starts ranks which all open this file. GPU driver, fabric and scratch come from the host."
+        "A Dockerfile on your laptop is built and pushed as an image to a registry; on the login node it is pulled "
+        "into one file, .sif or .sqsh; srun starts ranks which all open this file. GPU driver, fabric and scratch "
+        "come from the host."
     )

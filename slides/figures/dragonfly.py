@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from coursekit.slides.drawing import diagram
 
 DATA = ()
-CAPTION = "A dragonfly of four groups with six switches each; a job's eight nodes hang on the coloured switches."
+CAPTION = "A dragonfly of four groups with six switches each; the job's nodes hang on the round, coloured ones."
 
 NUM_SWITCHES = 6
 CENTERS = ((1.7, 2.25), (4.4, 2.25), (7.2, 2.25), (9.9, 2.25))
@@ -59,7 +59,9 @@ def _link(axes, first, second, *, loud):
 def words():
     """Describe both placements."""
     return [
-        "Four groups of six switches; within a group each switch is linked to each other, and one long link joins each pair "
-        "of groups. The job's eight nodes lie in all four groups, so that all six long links carry its gradients.",
+        (
+            "Four groups of six switches; within a group each switch is linked to each other, and one long link joins "
+            "each pair of groups. The job's nodes lie in all four groups, so that all six long links carry its gradients."
+        ),
         "The same network; the job's nodes all hang on switches of group 1, and no long link carries its gradients.",
     ]

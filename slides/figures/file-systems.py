@@ -7,7 +7,7 @@ DATA = ()
 CAPTION = "Four places for files on most machines; names and limits differ."
 
 ROWS = (
-    ("the node's memory or disk", "/tmp, /ramdisk", "gone after the job"),
+    ("the node's memory or disk", "/lscratch, /ramdisk", "gone after the job"),
     ("scratch", r"\$SCRATCH, /scratch", "unused files are removed"),
     ("project", r"\$WORK, \$STORE", "kept; shared by your group"),
     ("home", r"\$HOME", "kept, and small"),

@@ -28,6 +28,6 @@ def draw():
 def words():
     """Tell both ways."""
     return (
-        "A browser reaches JupyterLab on a compute node in two ways: over https to a JupyterHub, which submits the job; or "
-        "through ssh with a port forwarded by the login node to the node of a job that you submitted yourself."
+        "A browser reaches JupyterLab on a compute node in two ways: over https to a JupyterHub, which submits the "
+        "job; or through ssh with a port forwarded by the login node to the node of a job that you submitted yourself."
     )

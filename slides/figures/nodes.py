@@ -64,5 +64,6 @@ def _sentence(title, partition):
     cpu, fabric = partition.cpu or "not known", partition.fabric or "not known"
     return (
         f"A node of {title}: {num} x {partition.gpu}, and as many ranks with {partition.num_cpus_per_gpu} CPUs each, "
-        f"{partition.num_cpus_per_node} CPUs in all; processors: {cpu}; memory {partition.memory_gb} GB; fabric: {fabric}."
+        f"{partition.num_cpus_per_node} CPUs in all; processors: {cpu}; memory {partition.memory_gb} GB; "
+        f"fabric: {fabric}."
     )

@@ -1,4 +1,4 @@
-"""Why a job waits: a plan of nodes over time, with a large job that waits for free nodes and a small one that slips in."""
+"""Why a job waits: a plan of nodes over time, with a large job that waits, and a small one that slips in."""
 
 from matplotlib.patches import Rectangle
 
@@ -37,6 +37,6 @@ def draw():
 def words():
     """Tell the plan."""
     return (
-        "Nodes 0 to 2 are taken for 2 hours, nodes 3 and 4 for 3.5 hours, node 5 is free. A large job needs five nodes and "
-        "is planned to start in 3.5 hours. A short one of 3 nodes and 1.4 hours fits before it on nodes 0 to 2."
+        "Nodes 0 to 2 are taken for 2 hours, nodes 3 and 4 for 3.5 hours, node 5 is free. A large job needs five nodes "
+        "and is planned to start in 3.5 hours. A short one of 3 nodes and 1.4 hours fits before it on nodes 0 to 2."
     )

@@ -32,6 +32,7 @@ def draw():
 def words():
     """Say who takes what."""
     return (
-        "Ranks 0 to 3 are on node 0 and 4 to 7 on node 1; their local ranks are 0 to 3 on both. Each sees the four GPUs "
-        "of its node and takes the one that has the number of its local rank: rank 6, local rank 2, takes GPU 2 of node 1."
+        "Ranks 0 to 3 are on node 0 and 4 to 7 on node 1; their local ranks are 0 to 3 on both. Each sees the four "
+        "GPUs of its node and takes the one that has the number of its local rank: rank 6, local rank 2, takes GPU 2 "
+        "of node 1."
     )

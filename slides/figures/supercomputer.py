@@ -53,6 +53,6 @@ def _nodes(axes):
 def words():
     """Say what is connected with what."""
     return (
-        "From your laptop, ssh leads to the login node; there sbatch hands a job to the scheduler, Slurm, which starts it "
-        "on compute nodes: of 18 drawn, 3 are yours. A fabric joins the nodes, and all see the same storage."
+        "From your laptop, ssh leads to the login node; there sbatch hands a job to the scheduler, Slurm, which starts "
+        "it on compute nodes: of 18 drawn, 3 are yours. A fabric joins the nodes, and all see the same storage."
     )
