@@ -1,0 +1,44 @@
+"""What FP16 loses of the same gradients when the loss is multiplied by a power of two."""
+
+from __future__ import annotations
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import canvas
+
+DATA = ("results/gradients",)
+CAPTION = "Shares of all gradients, of activations and of weights, that a cast to FP16 spoils."
+
+
+def curves(data):
+    """Return the scales and, by name, the worst share of both kinds of gradients in percent."""
+    both = data["activations"], data["weights"]
+    scales = [int(scale) for scale in both[0]["lost"]]
+
+    def worst(what):
+        return [100 * max(kind[what][str(scale)] for kind in both) for scale in scales]
+
+    return scales, {"zero": worst("lost"), "subnormal": worst("subnormal"), "overflow": worst("overflowing")}
+
+
+def draw(data):
+    """Draw the three shares against the scale."""
+    figure, (axes,) = canvas((7.0, 4.7))
+    scales, found = curves(data)
+    for (name, share), color, line, marker in zip(found.items(), (COLORS[1], COLORS[3], COLORS[7]), "-:-", "osX"):
+        axes.plot(scales, share, color=color, linestyle=line, marker=marker, label=name)
+    axes.axvline(15, color="0.4", linestyle="--", linewidth=1.5)
+    axes.text(15.3, 93, "Keras begins here", color="0.3", va="top")
+    axes.set(xlabel="loss scale", ylabel="share (%)", ylim=(-2, 95))
+    axes.set_xticks(range(0, 33, 8), [f"$2^{{{power}}}$" for power in range(0, 33, 8)])
+    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
+    return figure
+
+
+def words(data):
+    """Say the shares at three scales."""
+    scales, found = curves(data)
+    told = [
+        f"with 2 to the {scales[at]}: {', '.join(f'{name} {share[at]:.2g} percent' for name, share in found.items())}"
+        for at in (0, scales.index(16), len(scales) - 1)
+    ]
+    return "Share of gradients that FP16 spoils, " + "; ".join(told) + "."

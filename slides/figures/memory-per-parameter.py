@@ -1,0 +1,43 @@
+"""Bytes that each parameter needs beside the activations, by precision and optimiser."""
+
+from __future__ import annotations
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import canvas
+
+DATA = ()
+CAPTION = "Bytes for each parameter; gradients at the moment when they are all there."
+PARTS = ("weights", "gradients", "optimiser", "FP16 copy")
+ROWS = {
+    "FP32, SGD": (4, 4, 0, 0),
+    "FP32, momentum": (4, 4, 4, 0),
+    "FP32, Adam": (4, 4, 8, 0),
+    "mixed, Adam": (4, 2, 8, 2),
+}
+LOOK = ((COLORS[0], ""), (COLORS[1], "//"), (COLORS[2], ".."), (COLORS[3], "xx"))
+
+
+def draw():
+    """Draw a stacked bar for each way."""
+    figure, (axes,) = canvas((7.0, 4.5))
+    for row, parts in enumerate(ROWS.values()):
+        left = 0
+        for (color, hatch), part, name in zip(LOOK, parts, PARTS):
+            label = name if row == len(ROWS) - 1 else None
+            axes.barh(-row, part, left=left, height=0.6, color=color, hatch=hatch, edgecolor="white", label=label)
+            left += part
+        axes.text(left + 0.3, -row, str(left), va="center")
+    axes.set_yticks([-row for row in range(len(ROWS))], list(ROWS))
+    axes.set(xlabel="bytes per parameter", xlim=(0, 18.5))
+    axes.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.4, 1.27), columnspacing=1.2)
+    axes.grid(visible=False, axis="y")
+    return figure
+
+
+def words():
+    """Say the sums."""
+    rows = [
+        f"{name}: {', '.join(f'{part} {size}' for part, size in zip(PARTS, parts) if size)}, together {sum(parts)}"
+        for name, parts in ROWS.items()
+    ]
+    return "Bytes per parameter. " + "; ".join(rows) + "."

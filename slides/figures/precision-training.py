@@ -1,0 +1,47 @@
+"""The losses of one training in FP32, in FP16 alone, and in mixed precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.pictures import COLORS, MARKERS
+from coursekit.slides.drawing import canvas
+
+DATA = ("results/mixed-precision",)
+CAPTION = "A small CNN with Adam, same data and start; means of a few steps."
+NAMES = {
+    "float32": "FP32",
+    "float16": "FP16 alone",
+    "mixed, no scale": "mixed, no loss scale",
+    "mixed, scaled": "mixed, loss scale",
+}
+LINES = ("-", "", "--", ":")
+
+
+def draw(data):
+    """Draw the loss of each way as long as it is a number."""
+    figure, (axes,) = canvas((7.2, 4.7))
+    for index, (name, way) in enumerate(data["ways"].items()):
+        steps = data["every"] * (np.arange(len(way["losses"])) + 1)
+        losses = [np.nan if loss is None else loss for loss in way["losses"]]
+        width = 6 if name == "float32" else 2.5
+        axes.plot(
+            steps, losses, color=COLORS[(0, 1, 2, 7)[index]], linestyle=LINES[index] or "-", linewidth=width,
+            alpha=0.35 if name == "float32" else 1, marker=MARKERS[index], markevery=4, label=NAMES[name],
+        )  # fmt: skip
+        if way["first_bad_step"]:
+            axes.axvline(way["first_bad_step"], color=COLORS[1], linewidth=2, linestyle="-.")
+            axes.text(way["first_bad_step"] + 3, 0.12, "not a number\nfrom here on", color=COLORS[1], va="bottom")
+    axes.set(xlabel="step", ylabel="loss", ylim=(0, None), xlim=(0, None))
+    axes.legend(loc="upper right")
+    return figure
+
+
+def words(data):
+    """Say the last loss of each way."""
+    told = []
+    for name, way in data["ways"].items():
+        last = way["losses"][-1]
+        ending = f"ends at {last:.3g}" if last is not None else f"is no number from step {way['first_bad_step']} on"
+        told.append(f"{NAMES[name]}: the loss {ending}")
+    return "; ".join(told) + "."
