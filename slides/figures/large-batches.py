@@ -13,7 +13,9 @@ def draw(published):
     rows = list(published.rows)
     for number, row in enumerate(rows):
         axes.barh(number, row["batch"], color=COLORS[number % 4], height=0.45)
-        axes.text(300, number - 0.42, f"{row['work']}: {row['how']}", fontsize=16, va="center")
+        axes.text(
+            300, number - 0.42, f"{row['work']}, {row['network'].split()[0]}: {row['how']}", fontsize=16, va="center"
+        )
         axes.text(row["batch"] * 1.1, number, f"{row['batch']:,}".replace(",", " "), va="center", fontsize=17)
     axes.set(xscale="log", xlim=(256, 400_000), xlabel="samples in a batch", ylim=(len(rows) - 0.5, -0.75))
     axes.set_xticks([256, 1024, 4096, 16384, 65536], ["256", "1 k", "4 k", "16 k", "64 k"])

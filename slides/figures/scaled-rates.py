@@ -19,6 +19,7 @@ def draw(data):
 
 def _draw(data, run):
     figure, (left, right) = canvas(FULL_INCH, 2)
+    left.get_gridspec().set_width_ratios([3, 2])
     epochs = np.arange(1, data["num_epochs"] + 1)
     for number, name in enumerate(NAMES):
         accuracies = 100 * np.array(run["ways"][name]["accuracies"])
@@ -26,12 +27,13 @@ def _draw(data, run):
         left.plot(epochs, accuracies.mean(axis=0), color=COLOR[name], linestyle=STYLE[name], linewidth=width)
         last = accuracies[:, -1]
         right.plot(last, [number] * len(last), MARKERS[number], color=COLOR[name], markersize=11, alpha=0.75)
-        right.text(101, number, f"{last.mean():.0f} %", va="center", fontsize=18, color=COLOR[name], fontweight="bold")
-        right.plot([0, 100], [number, number], color=COLOR[name], linestyle=STYLE[name], linewidth=1, alpha=0.4)
+        right.text(81, number, f"{last.mean():.0f} %", va="center", fontsize=18, color=COLOR[name], fontweight="bold")
+        right.plot([0, 80], [number, number], color=COLOR[name], linestyle=STYLE[name], linewidth=1, alpha=0.4)
     left.set(xlabel="epoch", ylabel="validation accuracy, %", ylim=(0, 80), xlim=(0.8, data["num_epochs"] + 0.2))
-    right.set(xlabel=f"validation accuracy after epoch {data['num_epochs']}, %", xlim=(20, 100))
+    right.set(xlabel=f"accuracy after epoch {data['num_epochs']}, %", xlim=(20, 80))
     labels = [
-        f"batch {data['small_batch' if name == 'small' else 'large_batch']}, {label}" for name, label in NAMES.items()
+        f"batch {data['small_batch' if name == 'small' else 'large_batch']}, {label.replace(', ', chr(10))}"
+        for name, label in NAMES.items()
     ]
     right.set_yticks(range(len(NAMES)), labels)
     right.invert_yaxis()

@@ -45,8 +45,9 @@ def _draw(rate, num_shown):
     axes.plot(*START, "o", color="black", zorder=6)
     axes.plot(0, 0, "x", color="red", markersize=12, markeredgewidth=3)
     styles = [(COLORS[0], 2.5), (COLORS[1], 4.5), (COLORS[2], 4)]
-    for (color, width), label in list(zip(styles, LABELS))[:num_shown]:
-        axes.plot([], [], color=color, linewidth=width, label=label)
+    for number, ((color, width), label) in enumerate(zip(styles, LABELS)):
+        shown = number < num_shown  # the others keep their place, so that the picture does not jump
+        axes.plot([], [], color=color if shown else "none", linewidth=width, label=label if shown else " ")
     axes.annotate("start", START, (22, 6), textcoords="offset points", fontsize=16, ha="center")
     axes.text(0.12, -0.05, "minimum", fontsize=16, color=GREY, va="top") if rate == RATE else None
     axes.set(xlim=(-0.35, 3.1), ylim=(-1.1, 1.6), xticks=[], yticks=[], xlabel="weight 1", ylabel="weight 2")

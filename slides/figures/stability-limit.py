@@ -6,7 +6,9 @@ from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
 from coursekit.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/stability-limit",)
-CAPTION = "Left: paths over lab 02's loss surface, cut off at the edge. Right: how far above its minimum the loss ends."
+CAPTION = "Left: the first steps over lab 02's loss surface. Right: how far above its minimum the loss ends."
+
+NUM_DRAWN = 16  # points of each path
 
 
 def draw(data):
@@ -18,12 +20,12 @@ def draw(data):
     surface = surface - 2 * slopes * mean["xy"] - 2 * offsets * mean["y"]
     left.contour(slopes, offsets, surface, levels=np.geomspace(0.085, 1.6, 10), colors="0.8", linewidths=1)
     for number, one in enumerate(data["paths"]):
-        path = np.array(one["path"])
+        path = np.array(one["path"][:NUM_DRAWN])
         look = {"color": COLORS[number], "linestyle": LINE_STYLES[number], "label": f"{one['rate']:g}"}
         left.plot(path[:, 0], path[:, 1], marker=MARKERS[number], markersize=4, linewidth=1.8, **look)
     left.plot(*data["best"], "x", color="red", markersize=13, markeredgewidth=3, zorder=5)
-    left.set(xlabel="slope", ylabel="offset", xlim=(0.6, 2.3), ylim=(-1.15, 1.15))
-    left.legend(title="scaled rate", loc="lower right", frameon=True, edgecolor="white", framealpha=0.95)
+    left.set(xlabel="slope", ylabel="offset", xlim=(0.6, 2.75), ylim=(-1.15, 1.15))
+    left.legend(title="scaled rate", loc="center right", bbox_to_anchor=(1.03, 0.42))
     left.grid(visible=False)
     rates = [one["rate"] for one in data["rates"]]
     excess = [max(one["excess"], 1e-9) for one in data["rates"]]

@@ -15,10 +15,10 @@ ROWS = (
     ("1 large batch\nrate k η", FACTOR * RATE, FACTOR**0.5 * RATE),
 )
 SAYS = (
-    "",
+    "what N ranks replace",
     "too short, little noise",
     "half the way, noise of one small step",
-    "the way and the noise of k small steps",
+    "way and noise of k small steps",
 )
 
 

@@ -7,9 +7,9 @@ from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
 from coursekit.slides.drawing import HALF_INCH
 
 DATA = ()
-CAPTION = "Gradient descent along one direction of a quadratic loss, from the same start."
+CAPTION = "Gradient descent along one direction of a quadratic loss."
 FACTORS = (0.5, -0.6, -1.0, -1.25)  # 1 - rate * curvature
-START, NUM_STEPS = 1.0, 4
+STARTS, NUM_STEPS = (2.2, 2.2, 2.0, 0.9), 4
 
 
 def draw():
@@ -19,7 +19,7 @@ def draw():
     x = np.linspace(-2.6, 2.6, 100)
     for number, (panel, factor) in enumerate(zip(panels, FACTORS)):
         panel.plot(x, x * x, color="0.8", linewidth=2)
-        points = START * factor ** np.arange(NUM_STEPS + 1)
+        points = STARTS[number] * factor ** np.arange(NUM_STEPS + 1)
         look = {"color": COLORS[number], "linestyle": LINE_STYLES[number], "marker": MARKERS[number]}
         panel.plot(points, points**2, linewidth=2, **look)
         panel.set_title(f"factor {factor:g}".replace("-", "\N{MINUS SIGN}"), color=COLORS[number], fontsize=18)
@@ -32,7 +32,7 @@ def draw():
 def words():
     """Say where each factor leads."""
     parts = [
-        f"factor {factor:g}: " + ", ".join(f"{START * factor**step:.2f}" for step in range(NUM_STEPS + 1))
-        for factor in FACTORS
+        f"factor {factor:g}: " + ", ".join(f"{start * factor**step:.2f}" for step in range(NUM_STEPS + 1))
+        for start, factor in zip(STARTS, FACTORS)
     ]
     return f"Distance to the minimum step by step. {'; '.join(parts)}."

@@ -1,0 +1,42 @@
+"""What goes into an Estimator, and what it does with it: a graph and a session for each call."""
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import arrow, box, diagram
+
+DATA = ()
+CAPTION = "Blue: what you write. Green: what TensorFlow makes."
+PARTS = (
+    ("input_fn", "batches of\nfeatures, labels"),
+    ("model_fn", "loss, step, metrics\nfor a mode"),
+    ("RunConfig", "GPU, folder,\ncheckpoints"),
+    ("hooks", "before and after\neach step"),
+)
+CALLS = (
+    ("train", "graph + session,\nmany steps"),
+    ("evaluate", "graph + session,\nfrom a checkpoint"),
+    ("predict", "graph + session"),
+)
+
+
+def draw():
+    """Draw the parts on the left, the Estimator, and its calls on the right."""
+    figure, axes = diagram()
+    for number, (name, says) in enumerate(PARTS):
+        y = 4.1 - number * 1.13
+        box(axes, (1.1, y), name, size=(1.9, 0.75), color=COLORS[0], fontsize=19)
+        axes.text(2.2, y, says, va="center", fontsize=16)
+        arrow(axes, (4.45, y), (5.05, 2.4 + 0.36 * (y - 2.4)))
+    box(axes, (6.0, 2.4), "Estimator", size=(1.9, 2.2), color="0.25", fontsize=21)
+    for number, (name, says) in enumerate(CALLS):
+        y = 3.85 - number * 1.45
+        arrow(axes, (6.97, 2.4 + 0.36 * (y - 2.4)), (7.65, y))
+        box(axes, (8.4, y), name, size=(1.5, 0.8), color=COLORS[2], fontsize=19)
+        axes.text(9.3, y, says, va="center", fontsize=16)
+    return figure
+
+
+def words():
+    """List parts and calls."""
+    parts = "; ".join(f"{name}: {says.replace(chr(10), ' ')}" for name, says in PARTS)
+    calls = "; ".join(f"{name}: {says.replace(chr(10), ' ')}" for name, says in CALLS)
+    return f"Into an Estimator go {parts}. Its calls each make a graph and a session of their own. {calls}."

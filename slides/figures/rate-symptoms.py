@@ -1,0 +1,44 @@
+"""What a wrong rate looks like: four losses on many ranks, each beside that of one rank."""
+
+import numpy as np
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import FULL_INCH, canvas
+
+DATA = ()
+CAPTION = "Sketches of the loss; grey: one rank."
+CASES = (
+    ("grows from the start", "over the limit: halve the\nrate, warm up longer"),
+    ("one rank fine,\neight wild", "scaled twice? sum\nand scaled rate"),
+    ("slow but steady", "not scaled, or a schedule\nin steps, not epochs"),
+    ("worse only at the end", "batch beyond its use:\nsmaller ones per rank"),
+)
+
+
+def losses():
+    """Return epochs, the loss of one rank, and that of many for each case."""
+    epochs = np.linspace(0, 1, 120)
+    rng = np.random.default_rng(4)
+    one = 0.15 + 0.85 * np.exp(-5 * epochs)
+    wild = one + 0.22 * np.convolve(rng.normal(size=120), np.ones(3) / 3, "same") + 0.15
+    return epochs, one, (0.8 + 0.9 * epochs**2, wild, 0.15 + 0.85 * np.exp(-1.3 * epochs), one + 0.12 * epochs**0.5)
+
+
+def draw():
+    """Draw one panel for each case."""
+    figure, panels = canvas(FULL_INCH, len(CASES))
+    epochs, one, many = losses()
+    for number, (panel, (sign, cure)) in enumerate(zip(panels, CASES)):
+        panel.plot(epochs, one, color="0.6", linestyle="--")
+        panel.plot(epochs, np.clip(many[number], 0, 1.5), color=COLORS[number], linewidth=3.5)
+        panel.set(xlim=(0, 1), ylim=(0, 1.5), xticks=[], yticks=[])
+        panel.set_title(sign + "\n" * (sign.count("\n") < 1), fontweight="bold", color=COLORS[number], fontsize=18)
+        panel.set_xlabel(cure, fontsize=17, labelpad=12)
+    panels[0].set_ylabel("loss")
+    return figure
+
+
+def words():
+    """Say signs and what to look at."""
+    parts = [f"{sign.replace(chr(10), ' ')}: {cure.replace(chr(10), ' ')}" for sign, cure in CASES]
+    return f"Four losses of many ranks against that of one. {'; '.join(parts)}."
