@@ -51,7 +51,7 @@ def test_largest_curvature_is_that_of_the_whole_hessian(samples, weights):
     """NumPy finds the same eigenvalue in the matrix that TensorFlow computes."""
     tf = pytest.importorskip("tensorflow")
     variable = tf.Variable(weights)
-    with tf.GradientTape() as outer:
+    with tf.GradientTape(persistent=True) as outer:
         with tf.GradientTape() as inner:
             loss = loss_of_tensorflow(tf, variable, samples)
         gradient = inner.gradient(loss, variable)
