@@ -8,7 +8,7 @@ from coursekit.slides.drawing import diagram
 DATA = ()
 CAPTION = "Bits for the sign, the exponent and the fraction."
 FORMATS = {"FP32": (8, 23), "TF32": (8, 10), "bfloat16": (8, 7), "FP16": (5, 10)}
-CELL, HEIGHT, LEFT = 0.2, 0.55, 1.75
+CELL, HEIGHT, LEFT = 0.25, 0.55, 1.75
 SIGN, EXPONENT, FRACTION = "0.35", COLORS[1], COLORS[0]
 
 
@@ -25,9 +25,9 @@ def draw():
             axes.add_patch(_cell(place, color, hatch))
         end = LEFT + (1 + num_exponent + num_fraction) * CELL + 0.2
         axes.text(end, y + HEIGHT / 2, f"1 + {num_exponent} + {num_fraction}", va="center", fontsize=20)
-    for x, word, color in ((LEFT, "sign", SIGN), (LEFT + 0.75, "exponent: how large", EXPONENT)):
-        axes.text(x - 0.2, 4.0, word, color=color, weight="bold")
-    axes.text(LEFT + 3.6, 4.0, "fraction: how exact", color=FRACTION, weight="bold")
+    for x, word, color in ((0.95, "sign", SIGN), (2.0, "exponent: how large", EXPONENT)):
+        axes.text(x, 4.0, word, color=color, weight="bold")
+    axes.text(5.5, 4.0, "fraction: how exact", color=FRACTION, weight="bold")
     return figure
 
 

@@ -26,11 +26,11 @@ def draw(data):
     scales, found = curves(data)
     for (name, share), color, line, marker in zip(found.items(), (COLORS[1], COLORS[3], COLORS[7]), "-:-", "osX"):
         axes.plot(scales, share, color=color, linestyle=line, marker=marker, label=name)
-    axes.axvline(15, color="0.4", linestyle="--", linewidth=1.5)
-    axes.text(15.3, 93, "Keras begins here", color="0.3", va="top")
+    axes.axvline(15, ymax=0.6, color="0.4", linestyle="--", linewidth=1.5)
+    axes.text(14.6, 48, "Keras\nbegins here", color="0.3", ha="right")
     axes.set(xlabel="loss scale", ylabel="share (%)", ylim=(-2, 95))
     axes.set_xticks(range(0, 33, 8), [f"$2^{{{power}}}$" for power in range(0, 33, 8)])
-    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
+    axes.legend(loc="upper center")
     return figure
 
 

@@ -14,7 +14,7 @@ SIZE = (2.45, 0.95)
 def draw():
     """Draw the cycle of a step."""
     figure, axes = diagram((11.6, 4.4))
-    top, bottom = 3.45, 0.95
+    top, bottom = 3.5, 1.3
     x = (1.45, 4.35, 7.25, 10.15)
     box(axes, (x[0], top), "master\nweights", SIZE, FULL, filled=False, weight="bold")
     box(axes, (x[1], top), "weights,\nrounded", SIZE, HALF)
@@ -31,8 +31,8 @@ def draw():
     arrow(axes, (x[3], top - 0.48), (x[3], bottom + 0.48))
     arrow(axes, (x[0], bottom + 0.48), (x[0], top - 0.48))
     axes.text((x[0] + x[1]) / 2, top + 0.62, "cast", ha="center")
-    axes.text((x[1] + x[2]) / 2, bottom - 0.78, "not finite? skip the step, halve S", ha="center", color=COLORS[1])
-    arrow(axes, (x[1] + 0.3, bottom - 0.48), (x[1] + 0.3, bottom - 0.68), COLORS[1], linewidth=1.5, mutation_scale=12)
+    axes.text((x[1] + x[2]) / 2, 0.2, "not finite? skip the step, halve S", ha="center", color=COLORS[1])
+    arrow(axes, (x[1] + 0.3, bottom - 0.48), (x[1] + 0.3, 0.38), COLORS[1], linewidth=2)
     return figure
 
 

@@ -21,21 +21,24 @@ def draw(sites):
     for socket in range(NUM_SOCKETS):
         middle = 2.75 + 6.1 * socket
         _frame(axes, middle, f"NUMA node {socket}")
-        box(axes, (middle, 3.05), f"CPU {socket}, {cores} cores", (2.5, 0.75), CPU)
+        box(axes, (middle, 3.05), f"CPU {socket}, {cores} cores", (2.3, 0.75), CPU)
         outer = -1.0 if socket == 0 else 1.0
-        box(axes, (middle + 1.95 * outer, 3.05), "memory", (1.1, 0.75), MEMORY)
-        axes.plot([middle + 1.25 * outer, middle + 1.4 * outer], [3.05, 3.05], color="black", linewidth=3)
+        box(axes, (middle + 1.9 * outer, 3.05), "memory", (1.32, 0.75), MEMORY)
+        axes.plot([middle + 1.15 * outer, middle + 1.24 * outer], [3.05, 3.05], color="black", linewidth=3)
         for number in range(per_socket):
-            x = middle - 1.7 + 1.25 * number
+            # GPUs towards the other socket, links outside: no line crosses another.
+            inward = 1.15 - 1.3 * (number if socket else per_socket - 1 - number)
+            x = middle - outer * inward
             box(axes, (x, 1.3), f"GPU {per_socket * socket + number}", (1.1, 0.75), GPU)
-            axes.plot([x, middle - 0.5 + 0.4 * number], [1.68, 2.67], color="black", linewidth=3)
-        box(axes, (middle + 1.35, 1.3), f"{NUM_LINKS // NUM_SOCKETS} links", (1.15, 0.75), LINK)
-        axes.plot([middle + 1.35, middle + 0.7], [1.68, 2.67], color="black", linewidth=3)
-    arrow(axes, (4.05, 3.05), (7.55, 3.05), COLORS[1], linewidth=4, arrowstyle="<|-|>")
+            axes.plot([x, middle - 0.4 * outer * inward], [1.68, 2.67], color="black", linewidth=3)
+        x = middle + 1.75 * outer
+        box(axes, (x, 1.3), f"{NUM_LINKS // NUM_SOCKETS} links", (1.25, 0.75), LINK)
+        axes.plot([x, middle + 0.7 * outer], [1.68, 2.67], color="black", linewidth=3)
+    arrow(axes, (3.95, 3.05), (7.65, 3.05), COLORS[1], linewidth=4, arrowstyle="<|-|>")
     axes.text(5.8, 3.35, "slow bridge", ha="center", color=COLORS[1], weight="bold")
     axes.text(2.75, 0.22, "rank 0: all within its node", ha="center", weight="bold", color=COLORS[2])
     axes.text(8.85, 0.22, "badly placed: core here, GPU there", ha="center", weight="bold", color=COLORS[1])
-    arrow(axes, (7.95, 2.6), (3.1, 0.9), COLORS[1], bend=-0.28, linestyle="--", linewidth=2.5)
+    arrow(axes, (7.75, 2.75), (4.45, 1.3), COLORS[1], bend=-0.12, linestyle="--", linewidth=3)
     return figure
 
 

@@ -43,10 +43,12 @@ def draw():
             axes.barh(-row, length, left=start, height=0.5, color=color, hatch=HATCHES[color], edgecolor="white")
         last = phases[-1]
         axes.text(last[0] + last[1] + 0.2, -row, f"{last[0] + last[1]:.1f}", va="center")
-    for x, word, color in ((0.5, "input", INPUT), (3.5, "compute", COMPUTE), (5.75, "communicate", COMMUNICATE)):
-        axes.text(x, 0.42, word, color=color, ha="left" if color == INPUT else "center", weight="bold")
+    for word, color in (("input", INPUT), ("compute", COMPUTE), ("communicate", COMMUNICATE)):
+        axes.barh(9, 0, color=color, hatch=HATCHES[color], edgecolor="white", label=word)
+    axes.legend(loc="upper left", ncols=3, borderpad=0, borderaxespad=0)
     axes.set_yticks([-row for row in range(3)], list(plan()))
-    axes.set(xlabel="time (units of the model)", xlim=(0, 22), ylim=(-2.5, 0.85))
+    axes.set(xlabel="time (units of the model)", xlim=(0, 22), ylim=(-2.5, 0.95))
+    axes.set_xticks(range(0, 21, 5))
     axes.grid(visible=False, axis="y")
     return figure
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from coursekit import ranks
 
-NUM_TURNS, STEPS_PER_TURN = 12, 8
-IMAGE_SIZE, BATCH_SIZE, NUM_CLASSES = 48, 32, 100
+NUM_TURNS, STEPS_PER_TURN = 10, 5
+IMAGE_SIZE, BATCH_SIZE, NUM_CLASSES = 128, 32, 100
 
 
 def train(num_turns, steps_per_turn, image_size, batch_size, num_classes):
