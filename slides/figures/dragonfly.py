@@ -61,7 +61,7 @@ def words():
     return [
         (
             "Four groups of six switches; within a group each switch is linked to each other, and one long link joins "
-            "each pair of groups. The job's nodes lie in all four groups, so that all six long links carry its gradients."
+            "each pair of groups. The job's nodes lie in all four groups, and its gradients cross all six long links."
         ),
         "The same network; the job's nodes all hang on switches of group 1, and no long link carries its gradients.",
     ]

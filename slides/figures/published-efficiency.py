@@ -1,0 +1,49 @@
+"""What others have reached: scaling efficiency by network and number of GPUs."""
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import canvas
+
+DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour")
+CAPTION = "Scaling efficiency, weak scaling."
+
+HATCHES = {128: "", 512: "//", 256: ".."}
+SHADES = {128: COLORS[0], 512: COLORS[1], 256: COLORS[2]}
+
+
+def _bars(horovod, goyal):
+    rows = sorted(horovod.rows, key=lambda row: (row["network"], row["num_gpus"]))
+    return [*rows, *goyal.rows]
+
+
+def draw(horovod, goyal):
+    """Draw a bar for each published figure."""
+    figure, (axes,) = canvas()
+    place, seen, ticks = 0.0, {}, {}
+    for row in _bars(horovod, goyal):
+        name, gpus = row["network"], row["num_gpus"]
+        place += 1.0 if name in ticks else 1.7
+        axes.bar(
+            place,
+            row["efficiency"],
+            width=0.9,
+            color=SHADES[gpus],
+            hatch=HATCHES[gpus],
+            edgecolor="white",
+            label=None if gpus in seen else f"{gpus} GPUs{' (from 8)' if gpus == 256 else ''}",
+        )
+        axes.text(place, row["efficiency"] + 0.02, f"{row['efficiency']:.0%}", ha="center", va="bottom")
+        seen[gpus] = True
+        ticks.setdefault(name, []).append(place)
+    axes.axhline(1, color="0.4", ls="--", lw=2)
+    axes.set_xticks([sum(places) / len(places) for places in ticks.values()], list(ticks), fontsize=18)
+    axes.set(ylim=(0, 1.14), ylabel="efficiency")
+    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.grid(visible=False, axis="x")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def words(horovod, goyal):
+    """List the figures."""
+    listed = (f"{row['network']} on {row['num_gpus']} GPUs {row['efficiency']:.0%}" for row in _bars(horovod, goyal))
+    return f"Scaling efficiencies: {', '.join(listed)}."

@@ -1,0 +1,56 @@
+"""Two networks on one and two ranks of this machine: speed, and where a step's time goes."""
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
+
+DATA = ("results/scaling",)
+CAPTION = "One core per rank, Gloo, the three kinds of steps in turns; medians."
+
+
+def draw(scaling):
+    """Draw images per second on the left, and the seconds of a step on the right."""
+    figure, (left, right) = canvas(num_panels=2)
+    networks = scaling["networks"]
+    for place, network in enumerate(networks):
+        speeds = network["images_per_s"]
+        for shift, key, color, hatch in ((-0.2, "alone", COLORS[2], ""), (0.2, "averaging", COLORS[3], "//")):
+            left.bar(place + shift, speeds[key], width=0.36, color=color, hatch=hatch, ec="white")
+            left.text(place + shift, speeds[key], f"{speeds[key]:.0f}", ha="center", va="bottom")
+        left.plot([place - 0.02, place + 0.42], [2 * speeds["alone"]] * 2, color="black", lw=3)
+        left.text(place + 0.2, 2.03 * speeds["alone"], "ideal", ha="center", va="bottom", fontsize=16)
+        step, alone = network["step_s"], network["step_s"]["alone"]
+        parts = (alone, step["together"] - alone, step["averaging"] - step["together"])
+        bottom = 0.0
+        for part, color, hatch in zip(parts, (COMPUTE, WAIT, COMMUNICATE), ("", "..", "//")):
+            share = max(part, 0) / step["averaging"]
+            right.bar(place, share, bottom=bottom, width=0.5, color=color, hatch=hatch, ec="white")
+            bottom += share
+    names = [network["network"] for network in networks]
+    _finish(left, names, "images/s of all ranks", 2.5 * max(network["images_per_s"]["alone"] for network in networks))
+    left.bar(0, 0, color=COLORS[2], label="1 rank")
+    left.bar(0, 0, color=COLORS[3], hatch="//", ec="white", label="2 ranks")
+    left.legend(loc="upper right")
+    _finish(right, names, "share of a step", 1.25)
+    right.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    labels = ("computing", "sharing", "averaging")
+    for color, hatch, label in zip((COMPUTE, WAIT, COMMUNICATE), ("", "..", "//"), labels):
+        right.bar(0, 0, color=color, hatch=hatch, ec="white", label=label)
+    right.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1.2, borderpad=0)
+    return figure
+
+
+def _finish(axes, names, label, top):
+    axes.set_xticks(range(len(names)), names)
+    axes.set(ylabel=label, ylim=(0, top), xlim=(-0.6, len(names) - 0.4))
+    axes.grid(visible=False, axis="x")
+
+
+def words(scaling):
+    """Give the numbers."""
+    return " ".join(
+        f"{network['network']}, {network['million_parameters']} million parameters: "
+        f"{network['images_per_s']['alone']:.0f} images/s on one rank, "
+        f"{network['images_per_s']['averaging']:.0f} on two, an efficiency of {network['efficiency']:.0%}; "
+        f"{network['communication_share']:.0%} of a step is averaging."
+        for network in scaling["networks"]
+    )
