@@ -8,7 +8,7 @@ from coursekit.slides.drawing import arrow, box, diagram
 DATA = ()
 CAPTION = "Two ranks; the number is the global step, the count of steps made."
 NUM_STATES = 4
-PLACES = (2.2, 0.95)  # of the two ranks, in inches
+PLACES = (2.25, 0.75)  # of the two ranks, in inches
 DARK = "0.25"  # collectives: their usual orange is rank 1 here
 
 
@@ -64,17 +64,11 @@ def _go_on(axes, rank, y):
 def _ended(axes, rank, y):
     if rank == 0:
         axes.text(4.6, y, "nothing is left:\ntrain() returns", va="center", fontsize=20)
-        box(
-            axes,
-            (9.7, sum(PLACES) / 2),
-            "so first:\nbroadcast_object\nof steps done",
-            size=(2.9, 1.7),
-            color=DARK,
-            fontsize=19,
-        )
+        first = "so first: hvd.broadcast_object(steps done)"
+        box(axes, (8.0, 3.75), first, size=(6.6, 0.9), color=DARK, fontsize=19)
     else:
         box(axes, (5.85, y), "hook: broadcast", size=(2.5, 0.9), color=DARK)
-        axes.text(4.7, y - 0.72, "waits for ever", va="center", fontsize=20, color=COLORS[1], fontweight="bold")
+        axes.text(7.3, y, "waits for ever", va="center", fontsize=20, color=COLORS[1], fontweight="bold")
 
 
 def words():

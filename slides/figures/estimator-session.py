@@ -28,7 +28,7 @@ def draw():
         box(axes, (x, 3.2), "hooks", size=(1.45, 1.0), color=COMMUNICATE, filled=False)
         arrow(axes, (x - 0.4, 2.68), (x - 0.4, 2.08), mutation_scale=16)
         arrow(axes, (x + 0.4, 2.08), (x + 0.4, 2.68), mutation_scale=16)
-    axes.text(8.5, 0.45, "no Python of yours runs here: print shows nothing", ha="center", fontsize=18)
+    axes.text(8.4, 0.45, "no Python of yours runs here: print shows nothing", ha="center", fontsize=17)
     return figure
 
 

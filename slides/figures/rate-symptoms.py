@@ -8,10 +8,10 @@ from coursekit.slides.drawing import FULL_INCH, canvas
 DATA = ()
 CAPTION = "Sketches of the loss; grey: one rank."
 CASES = (
-    ("grows from the start", "over the limit: halve the\nrate, warm up longer"),
-    ("one rank fine,\neight wild", "scaled twice? sum\nand scaled rate"),
-    ("slow but steady", "not scaled, or a schedule\nin steps, not epochs"),
-    ("worse only at the end", "batch beyond its use:\nsmaller ones per rank"),
+    ("grows from\nthe start", "over the limit:\nhalve the rate,\nwarm up longer"),
+    ("one rank fine,\neight wild", "scaled twice?\na sum and\na scaled rate"),
+    ("slow\nbut steady", "not scaled? or a\nschedule in steps,\nnot in epochs"),
+    ("worse only\nat the end", "batch beyond its\nuse: make it smaller\non each rank"),
 )
 
 
@@ -32,8 +32,8 @@ def draw():
         panel.plot(epochs, one, color="0.6", linestyle="--")
         panel.plot(epochs, np.clip(many[number], 0, 1.5), color=COLORS[number], linewidth=3.5)
         panel.set(xlim=(0, 1), ylim=(0, 1.5), xticks=[], yticks=[])
-        panel.set_title(sign + "\n" * (sign.count("\n") < 1), fontweight="bold", color=COLORS[number], fontsize=18)
-        panel.set_xlabel(cure, fontsize=17, labelpad=12)
+        panel.set_title(sign, fontweight="bold", color=COLORS[number], fontsize=20)
+        panel.set_xlabel(cure, fontsize=17, labelpad=14)
     panels[0].set_ylabel("loss")
     return figure
 

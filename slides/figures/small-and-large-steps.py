@@ -12,7 +12,8 @@ START = np.array([2.6, 1.25])
 NUM_SMALL, RATE, BOLD_RATE = 4, 0.08, 0.2
 NOISE = np.random.default_rng(5).normal(0, 1.3, (NUM_SMALL, 2))
 NOISE -= NOISE.mean(axis=0)
-LABELS = (f"{NUM_SMALL} small steps, rate η", "1 large batch, rate η", f"1 large batch, rate {NUM_SMALL}η")
+LABELS = (f"{NUM_SMALL} small steps, η", "large batch, η", f"large batch, {NUM_SMALL}η")
+PLACES = (((-0.1, 0.1), "right"), ((0.1, -0.05), "left"), ((0.1, -0.12), "left"))  # of the labels, from the ends
 
 
 def paths(rate):
@@ -31,7 +32,7 @@ def draw():
 
 def _draw(rate, num_shown):
     figure, (axes,) = canvas(HALF_INCH)
-    x, y = np.meshgrid(np.linspace(-0.35, 3.1, 80), np.linspace(-1.1, 1.6, 80))
+    x, y = np.meshgrid(np.linspace(-0.3, 4.0, 80), np.linspace(-1.1, 1.6, 80))
     loss = (CURVATURE[0] * x * x + CURVATURE[1] * y * y) / 2
     axes.contour(x, y, loss, levels=np.geomspace(0.05, loss.max(), 9), colors="0.8", linewidths=1)
     small, same, scaled = paths(rate)
@@ -44,14 +45,13 @@ def _draw(rate, num_shown):
         arrow(axes, START, same, COLORS[1], linewidth=4.5, **{**thin, "mutation_scale": 24})
     axes.plot(*START, "o", color="black", zorder=6)
     axes.plot(0, 0, "x", color="red", markersize=12, markeredgewidth=3)
-    styles = [(COLORS[0], 2.5), (COLORS[1], 4.5), (COLORS[2], 4)]
-    for number, ((color, width), label) in enumerate(zip(styles, LABELS)):
-        shown = number < num_shown  # the others keep their place, so that the picture does not jump
-        axes.plot([], [], color=color if shown else "none", linewidth=width, label=label if shown else " ")
+    for number, (color, end, (shift, align)) in enumerate(zip(COLORS, (small[-1], same, scaled), PLACES)):
+        if number < num_shown:
+            look = {"color": color, "fontsize": 18, "fontweight": "bold", "ha": align, "va": "center"}
+            axes.text(*(end + shift), LABELS[number], **look).set_in_layout(False)
     axes.annotate("start", START, (22, 6), textcoords="offset points", fontsize=16, ha="center")
     axes.text(0.12, -0.05, "minimum", fontsize=16, color=GREY, va="top") if rate == RATE else None
-    axes.set(xlim=(-0.35, 3.1), ylim=(-1.1, 1.6), xticks=[], yticks=[], xlabel="weight 1", ylabel="weight 2")
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.05, 1), borderaxespad=0.2, labelspacing=0.25)
+    axes.set(xlim=(-0.3, 4.0), ylim=(-1.1, 1.6), xticks=[], yticks=[], xlabel="weight 1", ylabel="weight 2")
     axes.grid(visible=False)
     return figure
 
