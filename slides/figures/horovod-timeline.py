@@ -1,0 +1,41 @@
+"""One step of Horovod's own timeline: negotiation and allreduce of each gradient, and when each rank named it."""
+
+from __future__ import annotations
+
+from coursekit.pictures import COLORS, MARKERS
+from coursekit.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
+
+DATA = ("results/timeline",)
+CAPTION = "Grey: negotiation. Orange, hatched: allreduce, with the move over Gloo darker. Marks: when a rank named it."
+
+
+def draw(data):
+    """Draw a lane for each tensor."""
+    figure, (axes,) = canvas(FULL_INCH)
+    for lane, one in enumerate(data["tensors"]):
+        _bar(axes, lane, one["negotiate"], {"color": WAIT})
+        _bar(axes, lane, one["allreduce"], {"facecolor": "white", "edgecolor": COMMUNICATE, "hatch": "///"})
+        _bar(axes, lane, one["moved"], {"facecolor": COMMUNICATE, "alpha": 0.75})
+        for rank, at in enumerate(one["said"]):
+            style = {"color": COLORS[rank], "marker": MARKERS[rank], "linestyle": "none", "clip_on": False}
+            axes.plot(at, lane, **style, markersize=10, label=f"rank {rank}" if lane == 0 else None)
+    names = [f"layer {one['layer']}, {one['kind']}" for one in data["tensors"]]
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set(xlabel="ms", xlim=(-1, None))
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _bar(axes, lane, interval, style):
+    axes.barh(lane, interval[1] - interval[0], 0.6, left=interval[0], **style)
+
+
+def words(data):
+    """Tell when each tensor was negotiated and moved."""
+    told = [
+        f"layer {one['layer']} {one['kind']}: due at {one['negotiate'][1]:.0f} ms, done at {one['allreduce'][1]:.0f} ms"
+        for one in data["tensors"]
+    ]
+    return f"One step of two ranks, rank {data['slow_rank']} slower by {data['extra_ms']} ms. {'; '.join(told)}."
