@@ -19,10 +19,10 @@ def draw():
     axes.axhline(plain, color="black", linestyle=":")
     axes.axhline(true, color="black")
     axes.text(3, plain - 2, f"mean of both: {plain:.0f} %", va="top", color="white", fontsize=19)
-    axes.text(3, true + 1.5, f"all pictures: {true:.0f} %", fontsize=19)
+    axes.text(3, true + 3, f"all pictures: {true:.0f} %", fontsize=19)
     axes.text(50, 25, f"rank 0: {RIGHT[0]} of {COUNT[0]}", ha="center", color="white", fontsize=18)
     axes.text(104, 51, f"rank 1:\n{RIGHT[1]} of {COUNT[1]}", color=COLORS[1], fontsize=18, va="top")
-    axes.set(xlim=(0, 128), ylim=(0, 105), xlabel="pictures", ylabel="accuracy, %", xticks=[0, 50, 100])
+    axes.set(xlim=(0, 128), ylim=(0, 108), xlabel="pictures", ylabel="accuracy, %", xticks=[0, 50, 100])
     axes.grid(visible=False)
     return figure
 

@@ -30,7 +30,7 @@ def draw():
     epochs, one, many = losses()
     for number, (panel, (sign, cure)) in enumerate(zip(panels, CASES)):
         panel.plot(epochs, one, color="0.6", linestyle="--")
-        panel.plot(epochs, np.clip(many[number], 0, 1.5), color=COLORS[number], linewidth=3.5)
+        panel.plot(epochs, np.maximum(many[number], 0), color=COLORS[number], linewidth=3.5)
         panel.set(xlim=(0, 1), ylim=(0, 1.5), xticks=[], yticks=[])
         panel.set_title(sign, fontweight="bold", color=COLORS[number], fontsize=20)
         panel.set_xlabel(cure, fontsize=17, labelpad=14)

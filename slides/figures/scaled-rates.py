@@ -28,7 +28,9 @@ def _draw(data, run):
         last = accuracies[:, -1]
         right.plot(last, [number] * len(last), MARKERS[number], color=COLOR[name], markersize=11, alpha=0.75)
         right.text(81, number, f"{last.mean():.0f} %", va="center", fontsize=18, color=COLOR[name], fontweight="bold")
-        right.plot([0, 80], [number, number], color=COLOR[name], linestyle=STYLE[name], linewidth=1, alpha=0.4)
+        right.plot([0, 80], [number, number], color=COLOR[name], linestyle=STYLE[name], linewidth=2, alpha=0.55)
+    title = f"η = {run['rate']:g}, k = {data['factor']}, warm-up over {data['num_warmup_epochs']} epochs"
+    left.set_title(title, loc="left")
     left.set(xlabel="epoch", ylabel="validation accuracy, %", ylim=(0, 80), xlim=(0.8, data["num_epochs"] + 0.2))
     right.set(xlabel=f"accuracy after epoch {data['num_epochs']}, %", xlim=(20, 80))
     labels = [

@@ -20,11 +20,11 @@ def draw(data):
     for rank, one in enumerate(data["ranks"]):
         count, accuracy = one["num_pictures"], 100 * one["accuracy"]
         left.bar(first, accuracy, width=count, align="edge", color=COLORS[rank], edgecolor="white")
-        left.text(first + count / 2, accuracy + 1.5, f"{accuracy:.0f} %", ha="center", fontsize=18)
+        left.text(first + max(count, 140) / 2, accuracy + 1.5, f"{accuracy:.0f} %", ha="center", fontsize=18)
         turn = 90 if count < 150 else 0
         left.text(first + count / 2, 3, f"rank {rank}", ha="center", color="white", fontsize=17, rotation=turn)
         first += count
-    left.set(xlabel="pictures", ylabel="accuracy, %", ylim=(0, 85), xlim=(0, first))
+    left.set(xlabel="pictures", ylabel="accuracy, %", ylim=(0, 85), xlim=(0, first + 50))
     left.grid(visible=False)
     true = 100 * data["serial"]["accuracy"]
     right.axvline(true, color="0.4", linestyle="--")
