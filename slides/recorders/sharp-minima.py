@@ -1,6 +1,6 @@
 """A small network with a small and a large batch, down to one loss: how sharp the minima are, and what they are worth.
 
-The large batch is trained twice, with the rate of the small one and with one that is eight times as large.
+The large batch is trained twice, with the rate of the small one and with one that is four times as large.
 Nothing but batch and rate differs: the start is the same.
 """
 
@@ -13,10 +13,11 @@ from coursekit.slides.small_network import SmallNetwork, make_samples
 NUM_SAMPLES, NUM_TEST = 512, 4096
 NUM_CLASSES, IMAGE_SIZE, NOISE, NUM_HIDDEN = 20, 12, 60, 64
 TARGET = 0.03  # the training loss at which all of them stop
-RUNS = {"small": (8, 0.05), "large": (512, 0.05), "bold": (512, 0.4)}  # batch size and rate
+RUNS = {"small": (8, 0.1), "large": (512, 0.1), "bold": (512, 0.4)}  # batch size and rate
 SEEDS = (1, 2, 3)
 MOST_EPOCHS = 4000
 RESCALING = 4.0
+DISTANCES = np.round(np.linspace(-0.4, 0.4, 33), 4)  # along the steepest direction
 SHARES = np.round(np.linspace(-1, 2, 49), 4)  # of the way from the small batch's minimum to the large one's
 
 NETWORK = SmallNetwork(IMAGE_SIZE * IMAGE_SIZE * 3, NUM_HIDDEN, NUM_CLASSES)
@@ -45,8 +46,14 @@ def describe(weights, num_updates, data, test):
         "loss": float(f"{NETWORK.loss(weights, *data):.4g}"),
         "test_loss": float(f"{NETWORK.loss(weights, *test):.4g}"),
         "test_accuracy": round(NETWORK.accuracy(weights, *test), 4),
-        "sharpness": float(f"{NETWORK.largest_curvature(weights, *data):.4g}"),
+        "sharpness": float(f"{NETWORK.steepest(weights, *data)[0]:.4g}"),
     }
+
+
+def valley(weights, data):
+    """Return the training loss along the steepest direction through a network."""
+    _, direction = NETWORK.steepest(weights, *data)
+    return [float(f"{NETWORK.loss(weights + distance * direction, *data):.4g}") for distance in DISTANCES]
 
 
 def record():
@@ -70,6 +77,9 @@ def record():
             way: {"batch_size": size, "rate": rate, "runs": [found[way, seed] for seed in SEEDS], **means(found, way)}
             for way, (size, rate) in RUNS.items()
         },
+        "distances": DISTANCES.tolist(),
+        "valleys": {way: valley(trained[way, SEEDS[0]][0], data) for way in RUNS},
+        "rescaled_valley": valley(rescaled, data),
         "shares": SHARES.tolist(),
         "losses": [float(f"{NETWORK.loss(weights, *data):.4g}") for weights in between],
         "test_losses": [float(f"{NETWORK.loss(weights, *test):.4g}") for weights in between],

@@ -47,8 +47,8 @@ def test_loss_and_gradient_are_those_of_tensorflow(samples, weights):
     np.testing.assert_allclose(gradient, tape.gradient(expected, variable), atol=1e-12)
 
 
-def test_largest_curvature_is_that_of_the_whole_hessian(samples, weights):
-    """NumPy finds the same eigenvalue in the matrix that TensorFlow computes."""
+def test_steepest_direction_is_that_of_the_whole_hessian(samples, weights):
+    """NumPy finds the same eigenvalue, and its direction, in the matrix that TensorFlow computes."""
     tf = pytest.importorskip("tensorflow")
     variable = tf.Variable(weights)
     with tf.GradientTape(persistent=True) as outer:
@@ -57,9 +57,11 @@ def test_largest_curvature_is_that_of_the_whole_hessian(samples, weights):
         gradient = inner.gradient(loss, variable)
     hessian = outer.jacobian(gradient, variable, experimental_use_pfor=False).numpy()
 
-    found = NETWORK.largest_curvature(weights, *samples, num_rounds=300)
+    value, direction = NETWORK.steepest(weights, *samples, num_rounds=300)
 
-    assert found == pytest.approx(np.linalg.eigvalsh(hessian)[-1], rel=1e-3)
+    values, directions = np.linalg.eigh(hessian)
+    assert value == pytest.approx(values[-1], rel=1e-3)
+    assert abs(direction @ directions[:, -1]) == pytest.approx(1, rel=1e-3)
 
 
 def test_rescaled_network_says_the_same(samples, weights):

@@ -71,20 +71,45 @@ class SmallNetwork:
         parts = (first * factor, first_offset * factor, last / factor, last_offset)
         return np.concatenate([part.ravel() for part in parts])
 
-    def largest_curvature(self, weights: Array, x: Array, labels: Array, num_rounds: int = 30) -> float:
-        """Return the largest eigenvalue of the Hessian, by power iteration over differences of gradients."""
+    def steepest(self, weights: Array, x: Array, labels: Array, num_rounds: int = 100) -> tuple[float, Array]:
+        """Return the largest eigenvalue of the Hessian and its direction, by power iteration."""
         weights, x = weights.astype(np.float64), x.astype(np.float64)
-        direction = np.random.default_rng(1).normal(size=weights.shape)
-        value = 0.0
+        bent: Array = np.random.default_rng(1).normal(size=weights.shape)
+        value, direction = 0.0, bent
         for _ in range(num_rounds):
-            direction /= np.linalg.norm(direction)
-            shift = 1e-4 * direction
-            ahead = self.loss_and_gradient(weights + shift, x, labels)[1]
-            behind = self.loss_and_gradient(weights - shift, x, labels)[1]
-            bent = (ahead - behind) / 2e-4
+            direction = bent / np.linalg.norm(bent)
+            bent = self.hessian_times(direction, weights, x, labels)
             value = float(direction @ bent)
-            direction = bent
-        return value
+        return value, direction
+
+    def hessian_times(self, direction: Array, weights: Array, x: Array, labels: Array) -> Array:
+        """Return the Hessian times a direction: how the gradient changes along it.
+
+        Differences of gradients would not do: where a unit switches on or off, the gradient jumps.
+        """
+        first, first_offset, last, last_offset = self.split(weights)
+        to_first, to_first_offset, to_last, to_last_offset = self.split(direction)
+        before = x @ first + first_offset
+        is_on = before > 0
+        hidden = before * is_on
+        logits: Array = hidden @ last + last_offset
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        error = shares.copy()
+        error[np.arange(len(labels)), labels] -= 1
+        error /= len(labels)
+        hidden_change = (x @ to_first + to_first_offset) * is_on
+        logit_change = hidden_change @ last + hidden @ to_last + to_last_offset
+        mean_change = np.sum(shares * logit_change, axis=1, keepdims=True)
+        error_change = shares * (logit_change - mean_change) / len(labels)
+        before_change = (error_change @ last.T + error @ to_last.T) * is_on
+        parts = (
+            x.T @ before_change,
+            before_change.sum(axis=0),
+            hidden_change.T @ error + hidden.T @ error_change,
+            error_change.sum(axis=0),
+        )
+        return np.concatenate([part.ravel() for part in parts])
 
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
         """Return weights and offsets of both layers."""

@@ -1,0 +1,97 @@
+"""Timelines of three ranks, one of them slow: synchronous, asynchronous, and stale-synchronous with a bound."""
+
+from matplotlib.patches import Patch
+
+from coursekit.pictures import GREY
+from coursekit.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
+
+DATA = ()
+CAPTION = "Three ranks, the last one slow. The number in a bar is the step that the rank works on."
+TIMES = (1.0, 1.2, 2.1)  # of a step on each rank
+EXCHANGE, END, BOUND = 0.22, 12.0, 2
+
+
+def synchronous():
+    """Return bars of each rank, (kind, step, begin, end): all wait for the slowest."""
+    bars = [[] for _ in TIMES]
+    now, step = 0.0, 1
+    while now < END:
+        meet = now + max(TIMES)
+        for own, time in zip(bars, TIMES):
+            own.append(("compute", step, now, now + time))
+            own.append(("wait", step, now + time, meet))
+            own.append(("exchange", step, meet, meet + EXCHANGE))
+        now, step = meet + EXCHANGE, step + 1
+    return bars
+
+
+def free(bound):
+    """Return bars as above: no rank is ever more than `bound` finished steps ahead of the slowest."""
+    bars = [[] for _ in TIMES]
+    now, done = [0.0] * len(TIMES), [0] * len(TIMES)
+    finished = []  # when the slowest rank had finished its steps
+    slowest = TIMES.index(max(TIMES))
+    while len(finished) < END:
+        finished.append((len(finished) + 1) * (TIMES[slowest] + EXCHANGE))
+    for rank, time in enumerate(TIMES):
+        while now[rank] < END:
+            needed = done[rank] - bound
+            begin = max(now[rank], finished[needed - 1]) if rank != slowest and needed > 0 else now[rank]
+            if begin > now[rank]:
+                bars[rank].append(("wait", 0, now[rank], begin))
+            done[rank] += 1
+            bars[rank].append(("compute", done[rank], begin, begin + time))
+            bars[rank].append(("exchange", 0, begin + time, begin + time + EXCHANGE))
+            now[rank] = begin + time + EXCHANGE
+    return bars
+
+
+SCHEDULES = (synchronous(), free(10**9), free(BOUND))
+
+
+def draw():
+    """Draw the three schedules, each on its own."""
+    return [draw_bars(bars) for bars in SCHEDULES]
+
+
+def draw_bars(bars):
+    """Draw the bars of all ranks over time."""
+    figure, (axes,) = canvas((11.6, 3.7))
+    looks = {"compute": (COMPUTE, ""), "exchange": (COMMUNICATE, ""), "wait": (WAIT, "//")}
+    for rank, own in enumerate(bars):
+        for kind, step, begin, end in own:
+            if begin >= END:
+                continue
+            color, hatch = looks[kind]
+            width = min(end, END) - begin
+            axes.barh(rank, width, 0.62, begin, color=color, hatch=hatch, edgecolor="white" if kind != "wait" else GREY)
+            if kind == "compute" and end <= END:
+                axes.text(begin + width / 2, rank, step, color="white", ha="center", va="center", weight="bold")
+    axes.set(xlim=(0, END), ylim=(2.5, -0.5), xlabel="time →", xticks=[])
+    axes.set_yticks([0, 1, 2], [f"rank {rank}" for rank in range(2)] + ["rank 2, slow"])
+    axes.grid(visible=False)
+    names = {"compute": "computes", "exchange": "exchanges", "wait": "waits"}
+    handles = [
+        Patch(facecolor=color, hatch=hatch, edgecolor=GREY, label=names[kind]) for kind, (color, hatch) in looks.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper right", ncols=3)
+    return figure
+
+
+def steps_done(bars):
+    """Return how many steps each rank has finished at the end."""
+    return [sum(kind == "exchange" and end <= END for kind, _, _, end in own) for own in bars]
+
+
+def words():
+    """Say how many steps each rank gets done."""
+    names = ("Synchronous", "Asynchronous", f"Stale-synchronous, at most {BOUND} steps ahead")
+    ends = (
+        "the quick ranks wait in every step",
+        "nobody waits, and the ranks drift apart",
+        "the quick ranks run ahead and then wait at the bound",
+    )
+    return [
+        f"{name}: {end}. Steps finished by ranks 0, 1 and 2: {', '.join(map(str, steps_done(bars)))}."
+        for name, end, bars in zip(names, ends, SCHEDULES)
+    ]
