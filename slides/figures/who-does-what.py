@@ -23,16 +23,16 @@ def draw():
         (2.45, 3.9, "who negotiates: names, a few bytes", ("MPI", "Gloo"), COLORS[3]),
         (8.3, 5.6, "who moves the data: the gradients", ("MPI", "Gloo", "NCCL", "oneCCL"), COLORS[2]),
     ):
-        arrow(axes, (x, 2.7), (x, 2.3), GREY)
-        axes.text(x, 2.08, title, ha="center", va="center", fontsize=16)
+        arrow(axes, (x, 2.7), (x, 2.2), GREY)
+        axes.text(x, 1.95, title, ha="center", va="center", fontsize=16)
         step = width / len(names)
         for index, name in enumerate(names):
-            center = (x - width / 2 + step * (index + 0.5), 1.45)
+            center = (x - width / 2 + step * (index + 0.5), 1.2)
             box(axes, center, name, (step - 0.15, 0.65), color, filled=False, fontsize=18)
-    axes.text(2.45, 0.75, "always on the CPUs", ha="center", va="center", fontsize=16)
-    axes.text(6.9, 0.75, "CPU", ha="center", va="center", fontsize=16)
-    axes.text(9.0, 0.75, "NVIDIA,\nAMD (RCCL)", ha="center", va="center", fontsize=16)
-    axes.text(10.5, 0.75, "Intel", ha="center", va="center", fontsize=16)
+    axes.text(2.45, 0.45, "always on the CPUs", ha="center", va="center", fontsize=16)
+    axes.text(6.9, 0.45, "CPU", ha="center", va="center", fontsize=16)
+    axes.text(9.0, 0.4, "NVIDIA,\nAMD (RCCL)", ha="center", va="center", fontsize=16)
+    axes.text(10.5, 0.45, "Intel", ha="center", va="center", fontsize=16)
     return figure
 
 
