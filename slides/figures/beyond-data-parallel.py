@@ -11,7 +11,12 @@ DATA = ()
 CAPTION = "A network of four layers, its samples, and four ranks by colour."
 HATCHES = ("", "//", "..", "xx")
 TITLES = ("data", "tensor", "pipeline", "FSDP, ZeRO")
-REMARKS = ("samples are cut,\nlayers are whole", "every layer is cut", "layers are dealt out", "as data; weights are\nstored in parts")
+REMARKS = (
+    "samples are cut,\nlayers are whole",
+    "every layer is cut",
+    "layers are dealt out",
+    "as data; weights are\nstored in parts",
+)
 CELL, WIDTH = 0.5, 2.9
 
 
@@ -30,7 +35,7 @@ def draw():
         for part in range(4):
             _cell(axes, (left + part * CELL, 1.15), part if title in ("data", "FSDP, ZeRO") else None)
     axes.text(0.3, 2.95, "layers", rotation=90, va="center", ha="right", fontsize=16)
-    axes.text(0.3, 1.3, "samples", rotation=90, va="center", ha="right", fontsize=16)
+    axes.text(0.3, 1.36, "samples", rotation=90, va="center", ha="right", fontsize=16)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""A dynamic loss scale: it doubles when nothing overflows for long, and halves, with a step lost, when something does."""
+"""A dynamic loss scale: it doubles when nothing overflows for long; else it halves, and a step is lost."""
 
 from __future__ import annotations
 

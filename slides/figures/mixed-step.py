@@ -20,8 +20,8 @@ def draw():
     box(axes, (x[1], top), "weights,\nrounded", SIZE, HALF)
     box(axes, (x[2], top), "forward:\nactivations", SIZE, HALF)
     box(axes, (x[3], top), "loss", SIZE, FULL, filled=False)
-    box(axes, (x[3], bottom), "loss × S", SIZE, FULL, filled=False)
-    box(axes, (x[2], bottom), "backward:\ngradients × S", SIZE, HALF)
+    box(axes, (x[3], bottom), "loss · S", SIZE, FULL, filled=False)
+    box(axes, (x[2], bottom), "backward:\ngradients · S", SIZE, HALF)
     box(axes, (x[1], bottom), "÷ S, check,\naverage", SIZE, FULL, filled=False)
     box(axes, (x[0], bottom), "optimiser:\nits state", SIZE, FULL, filled=False)
     half = SIZE[0] / 2

@@ -26,6 +26,6 @@ def words(data):
     """Say where both end."""
     ends = {name: sums[-1] for name, sums in data["sums"].items()}
     return (
-        f"Beginning at 1, {data['step_size']} is added a thousand times. In FP32 the sum ends at {ends['float32']:.3g}, "
-        f"in FP16 at {ends['float16']:.3g}."
+        f"Beginning at 1, {data['step_size']} is added a thousand times. In FP32 the sum ends at "
+        f"{ends['float32']:.3g}, in FP16 at {ends['float16']:.3g}."
     )

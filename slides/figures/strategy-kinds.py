@@ -7,7 +7,7 @@ from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "V: a copy of all variables, or a part of them. Boxes: devices; frames: machines."
-DEVICE, HOLDER, SERVER = COLORS[0], COLORS[2], COLORS[3]
+DEVICE, HOLDER, SERVER = COLORS[0], COLORS[2], COLORS[5]
 BLOCKS = (
     ("Mirrored", "one machine,\nall its GPUs"),
     ("MultiWorker\nMirrored", "many machines"),
@@ -39,8 +39,8 @@ def _frame(axes, middle, bottom, height):
 
 
 def _pair(axes, middle, y, text="V"):
-    for x in (middle - 0.5, middle + 0.5):
-        box(axes, (x, y), text, (0.7, 0.6), DEVICE)
+    for x in (middle - 0.58, middle + 0.58):
+        box(axes, (x, y), text, (0.66, 0.6), DEVICE)
 
 
 def _both_ways(axes, start, end):
@@ -50,14 +50,14 @@ def _both_ways(axes, start, end):
 def _mirrored(axes, middle):
     _frame(axes, middle, 1.75, 1.3)
     _pair(axes, middle, 2.4)
-    _both_ways(axes, (middle - 0.17, 2.4), (middle + 0.17, 2.4))
+    _both_ways(axes, (middle - 0.27, 2.4), (middle + 0.27, 2.4))
 
 
 def _workers(axes, middle):
     for bottom in (0.95, 2.55):
         _frame(axes, middle, bottom, 1.1)
         _pair(axes, middle, bottom + 0.55)
-        _both_ways(axes, (middle - 0.17, bottom + 0.55), (middle + 0.17, bottom + 0.55))
+        _both_ways(axes, (middle - 0.27, bottom + 0.55), (middle + 0.27, bottom + 0.55))
     _both_ways(axes, (middle, 2.05), (middle, 2.6))
 
 

@@ -22,91 +22,113 @@ SETTINGS = {
 }
 
 
-def train(way, folder, num_steps, num_timed, image_size, batch_size, num_classes, rate):
-    """Train with Horovod or with the strategy; return this rank's weights and its seconds per step."""
+def addresses(folder, rank, num_ranks):
+    """Return an address of each worker; they tell each other by files."""
     import socket  # noqa: PLC0415  # travels with the function
     import time  # noqa: PLC0415  # as above
     from pathlib import Path  # noqa: PLC0415  # as above
 
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        own = f"127.0.0.1:{one.getsockname()[1]}"
+    part = Path(folder) / f"{rank}.part"
+    part.write_text(own)
+    part.rename(part.with_suffix(""))
+    paths = [Path(folder) / str(number) for number in range(num_ranks)]
+    while not all(path.exists() for path in paths):
+        time.sleep(0.01)
+    return [path.read_text() for path in paths]
+
+
+def make_model(settings):
+    """Return a small CNN, the same on every process, and its optimiser."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    tf.keras.utils.set_random_seed(1)
+    options = {"strides": 2, "padding": "same", "activation": "relu"}
+    convolutions = [tf.keras.layers.Conv2D(num_filters, 3, **options) for num_filters in (16, 32, 64)]
+    start = tf.keras.Input((settings["image_size"], settings["image_size"], 3))
+    end = tf.keras.layers.Dense(settings["num_classes"])
+    model = tf.keras.Sequential([start, *convolutions, tf.keras.layers.Flatten(), end])
+    return model, tf.keras.optimizers.SGD(settings["rate"])
+
+
+def own_batches(rank, num_ranks, settings):
+    """Return this rank's part of eight batches."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    rng = np.random.default_rng(2)
+    shape = (settings["batch_size"], settings["image_size"], settings["image_size"], 3)
+    pictures = rng.standard_normal((8, *shape)).astype(np.float32)
+    labels = rng.integers(settings["num_classes"], size=(8, settings["batch_size"]))
+    return [(tf.constant(p[rank::num_ranks]), tf.constant(k[rank::num_ranks])) for p, k in zip(pictures, labels)]
+
+
+def make_step_of_strategy(hosts, rank, settings):
+    """Return the model and a training step with MultiWorkerMirroredStrategy."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank}})
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    with strategy.scope():
+        model, optimizer = make_model(settings)
+    step = make_step(model, optimizer, settings, average=list)  # the optimiser adds up over the replicas itself
+    return model, lambda batch: strategy.run(step, args=(batch,))
+
+
+def make_step_of_horovod(settings):
+    """Return the model and a training step with Horovod."""
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+
+    hvd.init()
+    model, optimizer = make_model(settings)
+    hvd.broadcast_variables(model.variables, root_rank=0)
+    return model, make_step(model, optimizer, settings, lambda parts: hvd.grouped_allreduce(parts, op=hvd.Sum))
+
+
+def make_step(model, optimizer, settings, average):
+    """Return a step on a batch of this rank; its loss is a part of the mean over all ranks, so gradients are added."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    def step(batch):
+        pictures, labels = batch
+        with tf.GradientTape() as tape:
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model(pictures, training=True))
+            loss = tf.reduce_sum(losses) / settings["batch_size"]
+        gradients = average(tape.gradient(loss, model.trainable_variables))
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+    return step
+
+
+def train(way, folder, settings):
+    """Train with Horovod or with the strategy; return this rank's weights and its seconds per step."""
+    import time  # noqa: PLC0415  # travels with the function
+
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     rank, num_ranks = int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"])
-
-    def addresses():
-        """Return an address of each worker; they tell each other by files."""
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            own = f"127.0.0.1:{one.getsockname()[1]}"
-        part = Path(folder) / f"{rank}.part"
-        part.write_text(own)
-        part.rename(part.with_suffix(""))
-        paths = [Path(folder) / str(number) for number in range(num_ranks)]
-        while not all(path.exists() for path in paths):
-            time.sleep(0.01)
-        return [path.read_text() for path in paths]
-
-    def make_model():
-        tf.keras.utils.set_random_seed(1)
-        layers = [tf.keras.Input((image_size, image_size, 3))]
-        for num_filters in (16, 32, 64):
-            layers.append(tf.keras.layers.Conv2D(num_filters, 3, strides=2, padding="same", activation="relu"))
-        return tf.keras.Sequential([*layers, tf.keras.layers.Flatten(), tf.keras.layers.Dense(num_classes)])
-
-    def loss_of(model, batch):
-        pictures, labels = batch
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model(pictures, training=True))
-        return tf.reduce_sum(losses) / batch_size  # the mean over all ranks: gradients are to be added
-
     if way == "strategy":
-        task = {"type": "worker", "index": rank}
-        os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": addresses()}, "task": task})
-        strategy = tf.distribute.MultiWorkerMirroredStrategy()
-        with strategy.scope():
-            model, optimizer = make_model(), tf.keras.optimizers.SGD(rate)
+        model, step = make_step_of_strategy(addresses(folder, rank, num_ranks), rank, settings)
     else:
-        import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
-
-        hvd.init()
-        model, optimizer = make_model(), tf.keras.optimizers.SGD(rate)
-        hvd.broadcast_variables(model.variables, root_rank=0)
-
-    def step_here(batch):
-        with tf.GradientTape() as tape:
-            loss = loss_of(model, batch)
-        gradients = tape.gradient(loss, model.trainable_variables)
-        if way == "Horovod":
-            gradients = hvd.grouped_allreduce(gradients, op=hvd.Sum)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-
-    @tf.function
-    def train_step(batch):
-        if way == "strategy":
-            strategy.run(step_here, args=(batch,))
-        else:
-            step_here(batch)
-
-    rng = np.random.default_rng(2)
-    shape = (batch_size, image_size, image_size, 3)
-    pictures = rng.standard_normal((8, *shape)).astype(np.float32)
-    labels = rng.integers(num_classes, size=(8, batch_size))
-    own = [(tf.constant(p[rank::num_ranks]), tf.constant(k[rank::num_ranks])) for p, k in zip(pictures, labels)]
-
+        model, step = make_step_of_horovod(settings)
+    step = tf.function(step)
+    own = own_batches(rank, num_ranks, settings)
     seconds, weights = [], None
-    for step in range(num_steps + num_timed):
+    for number in range(settings["num_steps"] + settings["num_timed"]):
         start = time.perf_counter()
-        train_step(own[step % len(own)])
+        step(own[number % len(own)])
         model.trainable_variables[-1].numpy()
         seconds.append(time.perf_counter() - start)
-        if step + 1 == num_steps:
+        if number + 1 == settings["num_steps"]:
             weights = [variable.numpy() for variable in model.trainable_variables]
-    return {"weights": weights, "seconds": seconds[num_steps:], "first": seconds[0]}
+    return {"weights": weights, "seconds": seconds[settings["num_steps"] :], "first": seconds[0]}
 
 
-def train_alone(num_steps, image_size, batch_size, **others):
-    """Return the weights of one process that sees all samples: the oracle."""
+def train_together(way, num_ranks, **changes):
+    """Return what each of the ranks has."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = {**others, "num_steps": num_steps, "image_size": image_size, "batch_size": batch_size}
-        return ranks.run(train, "Horovod", folder, **{**settings, "num_timed": 0}, num_ranks=1, seed=1)[0]["weights"]
+        return ranks.run(train, way, folder, {**SETTINGS, **changes}, num_ranks=num_ranks, seed=1, timeout_s=60)
 
 
 def distance(one, other):
@@ -120,9 +142,8 @@ def record():
     found = {"Horovod": [], "strategy": []}
     for _ in range(NUM_ROUNDS):
         for way, runs in found.items():
-            with tempfile.TemporaryDirectory() as folder:
-                runs.append(ranks.run(train, way, folder, **SETTINGS, num_ranks=2, seed=1, timeout_s=60))
-    alone = train_alone(**SETTINGS)
+            runs.append(train_together(way, 2))
+    alone = train_together("Horovod", 1, num_timed=0)[0]["weights"]
     weights = {way: [one["weights"] for one in runs[0]] for way, runs in found.items()}
 
     def milliseconds(runs):
