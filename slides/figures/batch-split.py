@@ -9,7 +9,7 @@ DATA = ()
 CAPTION = "Each block is the local batch of one rank; the length of a row is the global batch."
 SIZES = (1, 2, 4)
 LOCAL, GLOBAL = 64, 256
-UNIT = 4.0 / GLOBAL  # inches for a sample
+UNIT = 3.6 / GLOBAL  # inches for a sample
 HEIGHT = 0.62
 
 

@@ -9,8 +9,8 @@ NUM_STEPS, NUM_RANKS = 5, 3
 GRADIENTS = (3, 1, 2)
 WEIGHT, RATE = 5.0, 0.5
 AVERAGE = sum(GRADIENTS) / NUM_RANKS
-COLUMNS = (2.5, 6.2, 9.9)
-ROWS = {"model": 4.0, "shard": 3.0, "gradient": 2.0, "average": 1.15, "update": 0.35}
+COLUMNS = (3.3, 6.75, 10.2)
+ROWS = {"model": 4.0, "shard": 3.0, "gradient": 2.0, "average": 1.17, "update": 0.34}
 SIZE = (2.5, 0.58)
 LABELS = ("copy", "shard", "gradient", "allreduce", "update")
 
@@ -25,7 +25,7 @@ def draw_step(last):
     figure, axes = diagram()
     for number, (name, y) in enumerate(zip(LABELS, ROWS.values()), 1):
         bold = "bold" if number == last else "normal"
-        color = "black" if number <= last else "0.8"
+        color = "black" if number <= last else "0.6"
         axes.text(0.05, y, f"{number} {name}", va="center", fontsize=17, weight=bold, color=color)
     for rank, x in enumerate(COLUMNS):
         texts = (

@@ -20,7 +20,7 @@ def draw():
         arrow(axes, tuple(inner), tuple(outer), COLORS[rank], arrowstyle="<|-|>")
         box(axes, tuple(place), f"rank {rank}:\nweights", (1.8, 0.95), COLORS[rank])
     box(axes, tuple(CENTER), "allreduce:\nmean gradient", (2.2, 0.95), COLORS[7], filled=False)
-    axes.text(CENTER[0], 0.1, "every rank computes, and updates its own weights", fontsize=16, ha="center", va="center")
+    axes.text(CENTER[0], 0.1, "every rank updates its own weights", fontsize=16, ha="center", va="center")
     return figure
 
 

@@ -20,10 +20,10 @@ def draw(data):
         name = f"{run['delay']} steps old" if run["delay"] else "fresh"
         left.plot(shown, color=COLORS[number], linestyle=LINE_STYLES[number], linewidth=3, label=name)
     left.axhline(data["floor"], color="0.4", linewidth=1.5, linestyle=(0, (2, 3)))
-    left.set(yscale="log", ylim=(0.06, HIGHEST), xlim=(0, data["num_steps"]), xlabel="step", ylabel="loss")
+    left.set(yscale="log", ylim=(0.06, 1000), xlim=(0, data["num_steps"]), xlabel="step", ylabel="loss")
     left.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     left.set_title(f"learning rate {data['rate']:g}")
-    left.legend(loc="upper right", framealpha=1, frameon=True, edgecolor="white")
+    left.legend(loc="upper right", ncols=2)
     delays, found, formula = zip(*((one["delay"], one["found"], one["formula"]) for one in data["limits"]))
     right.plot(delays, formula, color="0.4", linewidth=2, label="closed form")
     right.plot(delays, found, MARKERS[1], color=COLORS[0], markersize=10, label="found by trial")
@@ -33,6 +33,7 @@ def draw(data):
     right.set_title("largest stable learning rate")
     right.set_yticks([0.05, 0.1, 0.2, 0.5, 1], ["0.05", "0.1", "0.2", "0.5", "1"])
     right.set_yticks([], minor=True)
+    right.set_xticks([0, 4, 8, 12, 16])
     right.legend(loc="upper right")
     return figure
 

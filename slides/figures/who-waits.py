@@ -56,7 +56,7 @@ def draw():
 
 def draw_bars(bars):
     """Draw the bars of all ranks over time."""
-    figure, (axes,) = canvas((11.6, 3.7))
+    figure, (axes,) = canvas((11.6, 4.3))
     looks = {"compute": (COMPUTE, ""), "exchange": (COMMUNICATE, ""), "wait": (WAIT, "//")}
     for rank, own in enumerate(bars):
         for kind, step, begin, end in own:
