@@ -364,7 +364,7 @@ training_pictures.show_rates({count: ranks.run(rates, num_ranks=count)[0] for co
 # %% [markdown] role="readonly" id="warmup-callback-text"
 # This callback sets the rate before every step. It counts the optimiser's steps, so it goes on rightly after a restart.
 #
-# Horovod has a callback for that, too, `LearningRateWarmupCallback`. With Keras 2.15 it ends in an `AttributeError`, since it changes a momentum that is no longer a variable;
+# Horovod has a callback for that, too, `LearningRateWarmupCallback`. With Keras 2.15 it ends in an `AttributeError` unless it is told `momentum_correction=False`, since it changes a momentum that is no longer a variable;
 # and it scales from the rate you give it, which must be the scaled one.
 
 

@@ -216,7 +216,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for a picture depends on its neighbours. Section 6 shows how much.
 # 2. **Updates.** Batch normalisation keeps moving averages for the evaluation. In a graph, nobody computes them unless the training step depends on them: they are in `network.get_updates_for(features)`.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. Around a Keras optimiser you would need Horovod's Keras module instead. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. A Keras optimiser it hands on to Horovod's Keras module, without `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller.
 # 4. **Rate.** `params["learning_rate"]` is that of one rank, scaled as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` makes a network that returns logits.
