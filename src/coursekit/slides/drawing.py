@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
@@ -17,6 +18,8 @@ HALF_INCH = (5.7, 4.6)  # beside a column of text
 
 # The phases of a training step, as the labs' pictures of throughput have them.
 COMPUTE, COMMUNICATE, INPUT, WAIT = COLORS[0], COLORS[1], COLORS[2], "0.85"
+
+MIN_CONTRAST_OF_LARGE_LETTERS = 3
 
 Point = tuple[float, float]
 
@@ -37,13 +40,20 @@ def diagram(size_inch: tuple[float, float] = FULL_INCH) -> tuple[Figure, Axes]:
 
 
 def box(axes: Axes, center: Point, text: str, size: Point = (1.6, 0.8), color: str = COLORS[0], **options: Any) -> None:
-    """Draw a box with words in it: filled with `color` and white words, or with `filled=False` a frame of it."""
+    """Draw a box with words in it: filled with `color`, or with `filled=False` a frame of it."""
     filled = options.pop("filled", True)
     corner = (center[0] - size[0] / 2, center[1] - size[1] / 2)
     face = color if filled else "white"
     style = "round,pad=0,rounding_size=0.08"
     axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=face, edgecolor=color, linewidth=2))
-    axes.text(*center, text, ha="center", va="center", color="white" if filled else "black", **options)
+    axes.text(*center, text, ha="center", va="center", color=ink_on(face), **options)
+
+
+def ink_on(ground: str) -> str:
+    """Return white where it can be read on this colour, else black; see WCAG 2.2 on the contrast of large letters."""
+    channels = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(ground)]  # noqa: PLR2004  # sRGB, IEC 61966-2-1
+    luminance = sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), channels))
+    return "white" if (1 + 0.05) / (luminance + 0.05) >= MIN_CONTRAST_OF_LARGE_LETTERS else "black"
 
 
 def arrow(axes: Axes, start: Point, end: Point, color: str = GREY, bend: float = 0.0, **options: Any) -> None:

@@ -52,6 +52,9 @@
     for (const block of section.querySelectorAll("pre, .columns > div, td, th, li, p"))
       if (block.scrollWidth > block.clientWidth + 2 && getComputedStyle(block).display !== "inline")
         found.add(`"${start(block.textContent)}" is ${block.scrollWidth - block.clientWidth} px wider than its place`);
+    for (const block of section.querySelectorAll("pre, .card, .columns > div"))
+      if (block.scrollHeight > block.clientHeight + 2)
+        found.add(`"${start(block.textContent)}" is ${block.scrollHeight - block.clientHeight} px higher than its place`);
     for (const formula of section.querySelectorAll(FREE)) within(formula.getBoundingClientRect(), "a formula");
     for (const image of section.querySelectorAll("img")) {
       const name = decodeURI(image.src.split("/").pop());

@@ -26,7 +26,7 @@ UNITS = (
 TYPED = re.compile(rf"(?<![\w.])\d+(?:[ .,\u202f]\d+)*\s?(?:{UNITS})(?!\w)")
 OURS = re.compile(r"^(?:labs|slurm|solutions|slides|src|docs|hub|tests)/[\w./*<>-]*$")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
-VERB = re.compile(r"\bcoursekit ([a-z][a-z-]*)")
+VERB = re.compile(r"(?<!from )\bcoursekit ([a-z][a-z-]*)")
 MINUTE = 0.01  # notes may say half minutes
 
 
