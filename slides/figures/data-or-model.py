@@ -42,15 +42,15 @@ def draw_model_parallel(axes):
             if mine:
                 box(axes, (x, 1.55 + STEP * layer), f"layer {layer + 1}", LAYER, COLORS[rank], fontsize=16)
             else:
-                axes.plot([x - 0.7, x + 0.7], 2 * [1.55 + STEP * layer], color="0.85", linewidth=2, linestyle=":")
+                axes.plot([x - 0.5, x + 0.5], 2 * [1.55 + STEP * layer], color="0.85", linewidth=2, linestyle=":")
         axes.text(x, 3.72, f"rank {rank}", ha="center", va="center", color=COLORS[rank])
     box(axes, (7.15, 0.62), "whole batch", LAYER, GREY, filled=False, fontsize=16)
     arrow(axes, (7.15, 0.85), (7.15, 1.34))
     arrow(axes, (7.95, 2.2), (9.65, 2.75), "black")
     arrow(axes, (9.65, 2.45), (7.95, 1.9), "black", linestyle=(0, (2, 1.5)))
     axes.text(8.65, 3.0, "activations", ha="center", va="center")
-    axes.text(9.15, 1.68, "their gradients,", ha="center", va="center", fontsize=16, color="0.3")
-    axes.text(9.15, 1.36, "backwards", ha="center", va="center", fontsize=16, color="0.3")
+    axes.text(8.98, 1.22, "their gradients,", ha="center", va="center", fontsize=16, color="0.3")
+    axes.text(8.98, 0.92, "backwards", ha="center", va="center", fontsize=16, color="0.3")
 
 
 def words():

@@ -31,8 +31,8 @@ def draw():
     axes.text(SHARP[0], -0.12, "sharp", ha="center", weight="bold")
     axes.text(2.75, 2.5, "training", color=COLORS[0], ha="right")
     axes.text(2.95, 2.5, "test", color=COLORS[1], ha="left")
-    arrow(axes, (5.35, 0.7), (4.5, 0.62), GREY)
-    axes.text(5.3, 0.8, "gap", ha="left", va="center")
+    arrow(axes, (3.62, 0.62), (4.33, 0.62), GREY)
+    axes.text(3.55, 0.62, "gap", ha="right", va="center")
     axes.set(xlim=(-0.9, 6), ylim=(-0.3, 2.85), xlabel="a parameter", ylabel="loss", xticks=[], yticks=[])
     return figure
 

@@ -7,7 +7,7 @@ from coursekit.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four ranks, no server: gradients pass among all of them."
-CENTER, RADIUS = np.array([2.85, 2.42]), np.array([1.9, 1.62])
+CENTER, RADIUS = np.array([2.85, 2.52]), np.array([1.9, 1.55])
 
 
 def draw():
@@ -20,7 +20,7 @@ def draw():
         arrow(axes, tuple(inner), tuple(outer), COLORS[rank], arrowstyle="<|-|>")
         box(axes, tuple(place), f"rank {rank}:\nweights", (1.8, 0.95), COLORS[rank])
     box(axes, tuple(CENTER), "allreduce:\nmean gradient", (2.2, 0.95), COLORS[7], filled=False)
-    axes.text(CENTER[0], 0.1, "every rank updates its own weights", fontsize=16, ha="center", va="center")
+    axes.text(CENTER[0], 0.18, "every rank updates its own weights", fontsize=16, ha="center", va="center")
     return figure
 
 

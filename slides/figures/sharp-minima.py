@@ -11,15 +11,16 @@ def draw(data):
     """Draw the line on the left, the valleys on the right."""
     figure, (left, right) = canvas(num_panels=2)
     ways = data["ways"]
-    left.plot(data["shares"], data["test_losses"], color=COLORS[7], linestyle="--", label="test")
-    left.plot(data["shares"], data["losses"], color=COLORS[3], linewidth=3.5, label="training")
+    left.plot(data["shares"], data["test_losses"], color=COLORS[7], linestyle="--")
+    left.plot(data["shares"], data["losses"], color=COLORS[3], linewidth=3.5)
     for share, way, number in ((0, "small", 0), (1, "large", 1)):
-        left.axvline(share, color=COLORS[number], linewidth=2, linestyle=":")
+        left.axvline(share, color=COLORS[number], linewidth=2, linestyle=":", ymax=0.9)
         left.text(share, 7, f"batch {ways[way]['batch_size']}", color=COLORS[number], ha="center")
     left.set(yscale="log", ylim=(0.01, 11), xlim=(-1, 2), xlabel="along the line through both", ylabel="loss")
     left.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     left.set_xticks([-1, 0, 1, 2])
-    left.legend(loc="center right", bbox_to_anchor=(1, 0.4))
+    left.text(-0.95, 2.6, "test")
+    left.text(-0.95, 0.15, "training", color=COLORS[3])
     for number, (way, one) in enumerate(ways.items()):
         right.plot(
             data["distances"], data["valleys"][way], color=COLORS[number], linestyle=LINE_STYLES[number], linewidth=3.5,
