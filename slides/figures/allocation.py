@@ -3,7 +3,7 @@
 from matplotlib.patches import FancyBboxPatch
 
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import diagram
+from coursekit.slides.drawing import diagram, ink_on
 
 DATA = ()
 CAPTION = "A job on two nodes with four GPUs each, and its two job steps."
@@ -44,7 +44,9 @@ def _step(axes, y, text, tasks):
                 (x - 0.43, y - 0.38), 0.86, 0.76, boxstyle="round,pad=0,rounding_size=0.08", facecolor=COLORS[task]
             )
         )
-        axes.text(x, y, f"task\n{task}", ha="center", va="center", color="white", fontsize=16, linespacing=1.0)
+        axes.text(
+            x, y, f"task\n{task}", ha="center", va="center", color=ink_on(COLORS[task]), fontsize=16, linespacing=1.0
+        )
 
 
 def words():

@@ -3,7 +3,7 @@
 from matplotlib.patches import Rectangle
 
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import diagram
+from coursekit.slides.drawing import diagram, ink_on
 
 DATA = ()
 CAPTION = "Each block is the local batch of one rank; the length of a row is the global batch."
@@ -40,7 +40,9 @@ def draw_rows(axes, left, title, rows):
         for rank, size in enumerate(blocks):
             width = size * UNIT
             axes.add_patch(Rectangle((x, y), width, HEIGHT, facecolor=COLORS[rank], edgecolor="white", linewidth=2))
-            axes.text(x + width / 2, y + HEIGHT / 2, size, color="white", ha="center", va="center", weight="bold")
+            axes.text(
+                x + width / 2, y + HEIGHT / 2, size, color=ink_on(COLORS[rank]), ha="center", va="center", weight="bold"
+            )
             x += width
         axes.text(x + 0.08, y + HEIGHT / 2, f"= {sum(blocks)}", va="center")
 
