@@ -14,7 +14,7 @@ def draw(data):
     """Draw bars of the first and of later steps."""
     figure, panels = canvas((7.2, 4.5), num_panels=2)
     for axes, title, values, unit in zip(
-        panels, ("first step", "each later step"), (data["first_s"], data["step_ms"]), ("s", "ms")
+        panels, ("first step", "each later step"), (data["first_s"], data["step_ms"]), ("seconds", "milliseconds")
     ):
         for place, (way, value) in enumerate(values.items()):
             color, hatch = LOOK[way]
