@@ -1,0 +1,38 @@
+"""How large ImageNet is as JPEG files, and as a cache of decoded pictures."""
+
+import numpy as np
+
+from coursekit.pictures import COLORS
+from coursekit.slides.drawing import canvas
+
+DATA = ()
+CAPTION = "1 281 167 pictures of 224 x 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
+NUM_IMAGES = 1_281_167
+NUM_NODES = 8
+JPEG_GB = 138
+ROWS = {"JPEG bytes": JPEG_GB, "decoded, 8 bits": NUM_IMAGES * 224 * 224 * 3 / 1e9}
+ROWS["decoded, 32 bits"] = 4 * ROWS["decoded, 8 bits"]
+SIZES = ((COLORS[0], "", "all of it"), (COLORS[2], "//", f"the shard of one of {NUM_NODES} nodes"))
+
+
+def draw():
+    """Draw whole and shard for each form."""
+    figure, (axes,) = canvas((11.6, 3.7))
+    places = np.arange(len(ROWS))[::-1]
+    for number, (color, hatch, label) in enumerate(SIZES):
+        values = [size / NUM_NODES**number for size in ROWS.values()]
+        style = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
+        bars = axes.barh(places + 0.2 - 0.4 * number, values, 0.38, **style)
+        axes.bar_label(bars, fmt="%.0f GB", fontsize=16, padding=5)
+    axes.set_yticks(places, list(ROWS))
+    axes.set(xticks=[], xlim=(0, 900))
+    axes.spines["bottom"].set_visible(False)
+    axes.grid(visible=False)
+    axes.legend(loc="upper right")
+    return figure
+
+
+def words():
+    """Return the text alternative."""
+    parts = ", ".join(f"{name} {size:.0f} GB" for name, size in ROWS.items())
+    return f"ImageNet as {parts}; on each of {NUM_NODES} nodes an eighth of it."
