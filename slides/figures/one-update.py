@@ -80,8 +80,8 @@ def words(data):
         f"Step 1 of 4, batch: {NUM_IN_BATCH} points are picked; the line has slope {start[0]:g}, offset {start[1]:g}.",
         f"Step 2 of 4, forward pass: the mean square of the points' distances from the line is the loss, {loss:.2f}.",
         (
-            f"Step 3 of 4, backward pass: the gradient, {gradient[0]:.2f} along the slope and {gradient[1]:.2f} along the "
-            "offset, is an arrow that points uphill from the line's place in the landscape."
+            f"Step 3 of 4, backward pass: the gradient, {gradient[0]:.2f} along the slope and {gradient[1]:.2f} along "
+            "the offset, is an arrow that points uphill from the line's place in the landscape."
         ),
         (
             f"Step 4 of 4, update: the line moves against the gradient, to slope {end[0]:.2f} and offset {end[1]:.2f}; "
