@@ -112,7 +112,7 @@ def train(way, folder, settings):
         model, step = make_step_of_strategy(addresses(folder, rank, num_ranks), rank, settings)
     else:
         model, step = make_step_of_horovod(settings)
-    step = tf.function(step)
+    step = tf.function(step, autograph=False)  # nothing in it is Python's own control flow
     own = own_batches(rank, num_ranks, settings)
     seconds, weights = [], None
     for number in range(settings["num_steps"] + settings["num_timed"]):
