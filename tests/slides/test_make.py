@@ -89,6 +89,12 @@ def test_an_unknown_deck_is_refused(lecture):
         select_decks(lecture.root, ["9"])
 
 
+def test_a_checkout_without_decks_says_so(lecture):
+    """A students' copy has no lecture."""
+    with pytest.raises(CourseKitError, match=r"slides/ has no deck here"):
+        select_decks(lecture.root, [])
+
+
 def test_the_lecture_has_a_page_and_a_pdf_of_every_deck(whole_lecture):
     """`coursekit slides` ends without a fault; every deck is there in both forms, and no page fetches anything."""
     names = sorted(path.stem for path in (ROOT / "slides").glob("[0-9][0-9]-*.md"))

@@ -33,9 +33,11 @@ def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
     """Return the decks that begin with one of the names, such as `02`; all of them without a name.
 
     Raises:
-        CourseKitError: no deck is called that.
+        CourseKitError: no deck is called that, or there are none, as in a students' copy.
     """
     decks = find_decks(root)
+    if not decks:
+        raise CourseKitError("slides/ has no deck here: the lecture is made in the instructors' checkout.")
     for name in names:
         if not any(deck.name.startswith(name) for deck in decks):
             raise CourseKitError(f"there is no deck {name!r}: slides/ has {', '.join(deck.name for deck in decks)}.")
