@@ -4,7 +4,7 @@
 # class = "resource"
 # fails = ["num-updates-tests"]
 # consequences = ["tape-step-tests"]
-# flags = ["ProcessEnded|TimeoutError|RecursionError", "introspection"]
+# flags = ["ProcessEnded|TimeoutError|memory|broken interpreter", "introspection"]
 # ///
 
 # %% role="answer" id="num-updates"

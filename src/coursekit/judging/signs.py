@@ -34,6 +34,8 @@ ODD_ERRORS = {
     "TimeoutError": "TimeoutError",
     "SystemExit": "process",
     "MemoryError": "memory",
+    # What CPython says when it has lost its way: after endless recursion with the limit taken away, for one.
+    "SystemError": "broken interpreter",
     "OddReply": "odd reply",
 }
 
@@ -85,7 +87,7 @@ def _errors(reply: Any) -> Iterator[tuple[str, str]]:
     for cell in reply.get("cells", ()):
         if cell.get("num_odd"):
             yield "OddReply", f"cell {cell['name']} sent messages of its own to the judge"
-        if cell["error"] and cell["error"][0] in {"SystemExit", "MemoryError"}:
+        if cell["error"] and cell["error"][0] in {"SystemExit", "MemoryError", "SystemError"}:
             yield tuple(cell["error"])
     if reply.get("num_odd"):
         yield "OddReply", "the process sent messages of its own to the judge"
