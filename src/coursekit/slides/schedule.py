@@ -59,12 +59,14 @@ Session = tuple[Item, ...]
 
 
 def write_schedule(root: Path, report: Report = no_report) -> None:
-    """Write `docs/schedule.md`.
+    """Write `docs/schedule.md`, in a checkout that has decks.
 
     Raises:
         CourseKitError: a deck names a lab that does not exist, or a header is wrong.
     """
-    write_if_changed(root / PAGE, page(find_decks(root), find_labs(root)).encode(), report)
+    decks = find_decks(root)
+    if decks:
+        write_if_changed(root / PAGE, page(decks, find_labs(root)).encode(), report)
 
 
 def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
