@@ -6,8 +6,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import FULL_INCH, arrow, diagram
-from coursekit.slides.schedule_pictures import INK
+from coursekit.slides.drawing import FULL_INCH, arrow, diagram, ink_on
 
 DATA = ()
 CAPTION = "Reduce leaves the sum on one rank, broadcast hands it to all; allreduce does both at once."
@@ -26,7 +25,7 @@ def draw():
     for rank in range(4):
         y = 3.45 - 0.97 * rank
         axes.text(0.1, y, f"rank {rank}", va="center", weight="bold")
-        _row(axes, (COLUMNS[0][0], y), NUMBERS[rank], COLORS[rank], INK[rank])
+        _row(axes, (COLUMNS[0][0], y), NUMBERS[rank], COLORS[rank], ink_on(COLORS[rank]))
         _row(axes, (COLUMNS[1][0], y), TOTAL if rank == 0 else None, SUM_COLOR)
         _row(axes, (COLUMNS[2][0], y), TOTAL, SUM_COLOR)
         arrow(axes, (3.45, y), (4.65, 3.45 - 0.08 * rank), COLORS[rank])

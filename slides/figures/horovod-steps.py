@@ -5,8 +5,7 @@ from __future__ import annotations
 from matplotlib.patches import Polygon, Rectangle
 
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import HALF_INCH, arrow, box, diagram
-from coursekit.slides.schedule_pictures import INK
+from coursekit.slides.drawing import HALF_INCH, arrow, box, diagram, ink_on
 
 DATA = ()
 CAPTION = "Four ranks."
@@ -65,14 +64,14 @@ def _shard():
 
 def _sample(axes, x, y, rank, sample):
     axes.add_patch(Rectangle((x, y), 0.42, 0.42, facecolor=COLORS[rank], edgecolor="white", linewidth=1))
-    axes.text(x + 0.21, y + 0.2, str(sample), ha="center", va="center", color=INK[rank], fontsize=16)
+    axes.text(x + 0.21, y + 0.2, str(sample), ha="center", va="center", color=ink_on(COLORS[rank]), fontsize=16)
 
 
 def _scale():
     figure, axes = _ranks()
     for rank, y in enumerate(ROWS):
         axes.add_patch(Rectangle((1.75, y - 0.3), 1.1, 0.6, facecolor=COLORS[rank], linewidth=0))
-        axes.text(2.3, y - 0.01, "batch", ha="center", va="center", color=INK[rank], fontsize=16)
+        axes.text(2.3, y - 0.01, "batch", ha="center", va="center", color=ink_on(COLORS[rank]), fontsize=16)
     axes.add_patch(Rectangle((1.65, 0.42), 1.3, 3.85, facecolor="none", edgecolor="black", linewidth=2))
     axes.text(4.4, 3.75, "4 batches\nin one step", ha="center", va="center")
     arrow(axes, (3.3, 2.0), (3.88, 2.16), GREY)
@@ -110,7 +109,7 @@ def _broadcast():
 def _weights(axes, x, y, color, rank):
     corners = [(x - 0.42, y - 0.28), (x + 0.42, y - 0.28), (x + 0.28, y + 0.3), (x - 0.28, y + 0.3)]
     axes.add_patch(Polygon(corners, facecolor=color, linewidth=0))
-    axes.text(x, y, f"$w_{rank}$", ha="center", va="center", color=INK[rank], fontsize=20)
+    axes.text(x, y, f"$w_{rank}$", ha="center", va="center", color=ink_on(COLORS[rank]), fontsize=20)
 
 
 def _write():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from matplotlib.patches import Rectangle
 
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import FULL_INCH, box, diagram
-from coursekit.slides.schedule_pictures import INK
+from coursekit.slides.drawing import FULL_INCH, box, diagram, ink_on
 
 DATA = ()
 CAPTION = "24 samples of four classes, sorted by class as in many data sets; the letters are the classes."
@@ -28,7 +27,7 @@ def draw():
             for place, kind in enumerate(shard):
                 x = left + 1.6 + 0.6 * place
                 axes.add_patch(Rectangle((x, y - 0.3), 0.55, 0.6, facecolor=COLORS[kind], linewidth=0))
-                axes.text(x + 0.27, y - 0.01, CLASSES[kind], ha="center", va="center", color=INK[kind])
+                axes.text(x + 0.27, y - 0.01, CLASSES[kind], ha="center", va="center", color=ink_on(COLORS[kind]))
     return figure
 
 

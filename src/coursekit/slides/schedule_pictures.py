@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from coursekit.pictures import COLORS
 from coursekit.slides.allreduce import states
-from coursekit.slides.drawing import FULL_INCH, arrow, diagram
+from coursekit.slides.drawing import FULL_INCH, arrow, diagram, ink_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +25,6 @@ TOP_INCH = 3.95
 LANE_INCH = 1.1
 LEFT_INCH = 1.75
 WIDEST_GAP_INCH = 3.4
-INK = ("white", "white", "white", "black")  # on the colours of the first four ranks
 PALE, DARK = "0.75", "0.25"
 
 
@@ -45,7 +44,7 @@ def cell(axes: Axes, corner: Point, size: Point, rank: int, *, has: bool) -> Non
     axes.add_patch(Rectangle(corner, *size, facecolor=face, edgecolor=PALE, linewidth=1))
     if has:
         middle = (corner[0] + size[0] / 2, corner[1] + size[1] / 2 - 0.01)
-        axes.text(*middle, str(rank), color=INK[rank % len(INK)], ha="center", va="center", fontsize=16, weight="bold")
+        axes.text(*middle, str(rank), color=ink_on(COLORS[rank]), ha="center", va="center", fontsize=16, weight="bold")
 
 
 def draw_lanes(schedule: Schedule) -> Figure:
