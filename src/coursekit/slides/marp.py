@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.nodejs import node
+from coursekit.processes import MARK, end_marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 MODULES = "slides/node_modules"
 MARP = f"{MODULES}/@marp-team/marp-cli/marp-cli.js"
@@ -77,19 +79,33 @@ def _convert(root: Path, file: Path, output: Path, options: Sequence[str]) -> Pa
     script = root / MARP
     _refuse_missing(script, root)
     command = [node(), str(script), str(file), "--html", "--theme-set", str(file.with_name("theme.css")), *options]
-    ended = subprocess.run(
-        [*command, "--output", str(output)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-        cwd=root,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
-    if ended.returncode or not output.is_file():
-        raise CourseKitError(f"Marp could not make {output.name}: {' '.join(ended.stderr.split()) or 'no word why'}")
+    returncode, word = _run([*command, "--output", str(output)], root)
+    if returncode or not output.is_file():
+        raise CourseKitError(f"Marp could not make {output.name}: {word or 'no word why'}")
     return output
+
+
+def _run(command: list[str], root: Path) -> tuple[int, str]:
+    """Return how Marp ended and what it said; neither its browser nor that browser's profile outlives it."""
+    # A short name: Chromium puts a socket there, whose path may have 107 letters.
+    with tempfile.TemporaryDirectory(prefix="marp-") as folder:
+        environment = {**os.environ, "NO_COLOR": "1", "TMPDIR": folder, MARK: folder}
+        try:
+            ended = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+                check=False,
+                cwd=root,
+                env=environment,
+            )
+        except subprocess.TimeoutExpired:
+            return 1, f"it was not done after {TIMEOUT_S} s"
+        finally:
+            end_marked(Path(folder))
+    return ended.returncode, " ".join(ended.stderr.split())
 
 
 def _refuse_missing(path: Path, root: Path) -> None:
