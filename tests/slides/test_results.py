@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.errors import CourseKitError
 from coursekit.running.facts import Facts
 from coursekit.slides.results import checksum, load, record, recorder_names
 
@@ -44,6 +45,16 @@ def test_a_failed_run_leaves_the_older_result(lecture):
     with pytest.raises(ZeroDivisionError):
         record(lecture.root, "try", FACTS)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["{<<<<<<< HEAD", "[]", "null", '{"recorded": {}, "data": {}}'])
+def test_a_damaged_result_is_named(lecture, text):
+    """A file that a merge has left in pieces, or of another form, is one sentence with what to do."""
+    lecture.write("recorders/try.py", RECORDER)
+    lecture.write("results/try.json", text)
+
+    with pytest.raises(CourseKitError, match=r"^slides/results/try.json is damaged .*: run `coursekit record try`\.$"):
+        load(lecture.root, "try")
 
 
 @pytest.mark.parametrize("name", recorder_names(ROOT))

@@ -52,16 +52,20 @@ def load(root: Path, name: str) -> Result:
     """Read a recorded result.
 
     Raises:
-        CourseKitError: it was not recorded yet, or there is no such recorder.
+        CourseKitError: it was not recorded yet, its file is damaged, or there is no such recorder.
     """
     path = root / RESULTS / f"{name}.json"
     if name not in recorder_names(root):
         raise CourseKitError(f"there is no {RECORDERS}/{name}.py: it is what records the result {name!r}.")
     if not path.is_file():
         raise CourseKitError(f"{RESULTS}/{name}.json is missing: run `coursekit record {name}`.")
-    table = json.loads(path.read_text(encoding="utf-8"))
-    pictures = {key: path.with_name(file) for key, file in table["pictures"].items()}
-    return Result(name, table["recorded"], {**table["data"], "pictures": pictures} if pictures else table["data"])
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        recorded, data = table["recorded"], table["data"]
+        pictures = {key: path.with_name(file) for key, file in table["pictures"].items()}
+    except (ValueError, KeyError, TypeError) as error:
+        raise CourseKitError(f"{RESULTS}/{name}.json is damaged ({error}): run `coursekit record {name}`.") from error
+    return Result(name, recorded, {**data, "pictures": pictures} if pictures else data)
 
 
 def record(root: Path, name: str, facts: Facts) -> Path:
