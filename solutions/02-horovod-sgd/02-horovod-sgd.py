@@ -551,7 +551,7 @@ with check("averaged gradients (train_horovod)", section="5"):
 with check("shards (train_horovod)", section="3"):
     properties.check_shards(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_shards(trial.try_training(train_horovod, num_ranks=3))
+    properties.check_shards(horovod_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-rate-tests" points=1
@@ -562,7 +562,7 @@ with check("learning rate (train_horovod)", section="6"):
 with check("equal to one process (train_horovod)", section="8"):
     properties.check_equals_serial(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_equals_serial(trial.try_training(train_horovod, num_ranks=3))
+    properties.check_equals_serial(horovod_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="horovod-picture" tags=["picture"]

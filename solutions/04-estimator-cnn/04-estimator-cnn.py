@@ -273,15 +273,14 @@ with check("modes", section="3"):
 with check("averaged gradients", section="3"):
     estimator_model.check_averaged(model_trial)
     ### BEGIN HIDDEN TESTS
-    model_trial_on_three = estimator_model.try_model_fn(model_fn, num_ranks=3)
-    estimator_model.check_averaged(model_trial_on_three)
+    estimator_model.check_averaged(model_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="model-rate-tests" points=1
 with check("learning rate", section="3"):
     estimator_model.check_rate(model_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_model.check_rate(estimator_model.try_model_fn(model_fn, num_ranks=3))
+    estimator_model.check_rate(model_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="model-updates-tests" points=1
@@ -427,15 +426,14 @@ with check("same start (train)", section="5"):
 with check("shards (train)", section="5"):
     estimator_runs.check_shards(train_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_runs.check_shards(estimator_runs.try_train(train, num_ranks=3))
+    estimator_runs.check_shards(train_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="train-steps-tests" points=1
 with check("number of steps (train)", section="5"):
     estimator_runs.check_steps(train_trial)
     ### BEGIN HIDDEN TESTS
-    train_trial_on_three = estimator_runs.try_train(train, num_ranks=3)
-    estimator_runs.check_steps(train_trial_on_three)
+    estimator_runs.check_steps(train_trial.on(3))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="train-config-tests" points=1

@@ -9,7 +9,7 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, properties, trial
+from coursekit.checks import CheckError, estimator_model, estimator_runs, properties, trial
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -63,3 +63,32 @@ def test_nonsense_instead_of_a_trajectory_is_told(returned, words):
 
     with pytest.raises(CheckError, match=words):
         properties.check_averaged(found)
+
+
+def tell_size(*arguments):
+    """Say how many ranks there are, and no more."""
+    del arguments
+    raise ValueError(f"one of {os.environ['HOROVOD_SIZE']}")
+
+
+def model_that_tells_size(features, labels, mode, params):
+    """Say it as a model function, whose arguments an Estimator knows by their names."""
+    tell_size(features, labels, mode, params)
+
+
+@pytest.mark.parametrize(
+    ("try_answer", "answer"),
+    [
+        (trial.try_training, tell_size),
+        (estimator_model.try_model_fn, model_that_tells_size),
+        (estimator_runs.try_train, tell_size),
+    ],
+)
+def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
+    """Two checks that ask for three ranks share one launch, which really is on three."""
+    on_two = try_answer(answer)
+    on_three = on_two.on(3)
+
+    assert on_two.error.endswith("(ValueError: one of 2)")
+    assert on_three.error.endswith("(ValueError: one of 3)")
+    assert on_two.on(3) is on_three

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
-    """Train, evaluate and predict with the answer's model function and an Estimator of ours."""
+def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2, *, all_modes: bool = True) -> Trial:
+    """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
+
+    On other numbers of ranks (`Trial.on`) it only trains.
+    """
     told = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
     use = estimator_ranks.use_model_fn
-    return try_on_ranks(use, model_fn, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
+    trial = try_on_ranks(use, model_fn, all_modes, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
+    return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
 
 
 def check_modes(trial: Trial) -> None:

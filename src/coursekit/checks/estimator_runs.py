@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,9 +71,10 @@ def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
 
 
 class Phases:
-    """What the phases of a training gave, by name and rank."""
+    """What the phases of a training gave, by name and rank; `on(3)` is the first one on three ranks, made once."""
 
-    def __init__(self, trial: Trial, error: str = "") -> None:
+    def __init__(self, trial: Trial, error: str = "", on: Callable[[int], Phases] | None = None) -> None:
+        self.on = on
         self.num_ranks = trial.num_ranks
         self.secrets = trial.secrets
         self.error = error or trial.error
@@ -93,21 +95,21 @@ class Phases:
         return [sum(sight.training for sight in result["sights"]) for result in self.of_ranks(phase)]
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 2) -> Phases:
-    """Train, continue and start again in one launch.
+def try_train(train: Callable[..., Any], num_ranks: int = 2, num_phases: int = len(STEPS)) -> Phases:
+    """Train, continue and start again in one launch, or do the first of that only.
 
-    When that does not end well, then once more without the last phases: a rank that waits for ever says nothing of
+    When it does not end well, then once more without the last phases: a rank that waits for ever says nothing of
     what went well before.
     """
     files = {"train": SAMPLES_PER_FILE}
     told = secrets(num_ranks, NUM_CLASSES, num_rounds=len(STEPS), files=files)
-    trial = _try_phases(train, told, len(STEPS))
+    trial = _try_phases(train, told, num_phases)
     error = trial.error
-    if error:
+    if error and num_phases > 1:
         trial = _try_phases(train, told, 1)
         longer = trial if trial.error else _try_phases(train, told, 2)
         trial = trial if longer.error else longer
-    return Phases(trial, error)
+    return Phases(trial, error, cache(partial(try_train, train, num_phases=1)))
 
 
 def _try_phases(train: Callable[..., Any], told: Secrets, num_phases: int) -> Trial:

@@ -7,7 +7,7 @@ so whose gradients entered an update, and with which rate, can be read off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
@@ -44,12 +44,14 @@ class Trial:
         results: what each rank returned, in rank order.
         error: why the launch did not end well, or ''.
         secrets: what each rank was told and no other.
+        on: gives the trial of the same answer on another number of ranks; it is made once, for all who ask.
     """
 
     num_ranks: int
     results: tuple[Any, ...] = ()
     error: str = ""
     secrets: Secrets = ()
+    on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
 
     def of_ranks(self) -> tuple[Any, ...]:
         """Return the results in rank order.

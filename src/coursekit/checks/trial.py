@@ -15,6 +15,7 @@ So what depends on those of all ranks was communicated; a rank that only imagine
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,12 +79,14 @@ class Trial:
             and after the last.
         inputs: what the ranks trained on.
         error: why the trainings did not end, or ''.
+        on: gives the trial of the same training on another number of ranks; it is made once, for all who ask.
     """
 
     num_ranks: int
     histories: dict[str, Array] = field(default_factory=dict)
     inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, *[np.zeros(0)] * 3))
     error: str = ""
+    on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
 
 
 def try_training(
@@ -94,6 +97,7 @@ def try_training(
     Every rank believes to be on a node of its own, so that rank and local rank, size and local size differ.
     Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
     """
+    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
     inputs = draw_inputs(num_ranks, fresh_rng())
     zeros = np.zeros(CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks, np.float32)
     try:
@@ -112,8 +116,8 @@ def try_training(
         names = ("constant", *CODED, "real", "apart")
         histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
     except (RankError, AnswerError, CheckError, TypeError) as error:
-        return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error))
-    return Trial(num_ranks, histories, inputs)
+        return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error), on=on)
+    return Trial(num_ranks, histories, inputs, on=on)
 
 
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
