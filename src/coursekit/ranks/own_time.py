@@ -1,0 +1,92 @@
+"""A clock for deadlines that stands still while a busy machine keeps processes waiting: no verdict depends on speed.
+
+Linux counts for every thread how long it ran and how long it stood ready in the queue for a processor
+(`/proc/<pid>/task/<tid>/schedstat`, in nanoseconds; the kernel's documentation calls it "sched-stats").
+A thread that sleeps, or waits for a message, stands in no queue: for it time passes as it does on the wall.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+TICK_S = 0.5  # how often who waits should look at the clock
+# The last resort: so many times a deadline on the wall, and at least so many seconds, say that the machine is too slow.
+SLOWEST = 30
+LEAST_WALL_S = 300.0
+NANO = 1e-9
+
+
+class Thread(NamedTuple):
+    """What the kernel has counted for one thread.
+
+    Attributes:
+        ran_s: seconds on a processor.
+        queued_s: seconds ready to run, without one.
+        num_turns: how many times it got a processor.
+    """
+
+    ran_s: float
+    queued_s: float
+    num_turns: int
+
+
+def threads_of(pid: int) -> dict[int, Thread]:
+    """Return the threads of a process by their numbers; none where it has ended, or the kernel does not count."""
+    found = {}
+    with suppress(OSError, ValueError):  # it, or one of its threads, ends while we read
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, no paths
+            with suppress(OSError):
+                ran, queued, num_turns = _read(f"/proc/{pid}/task/{name}/schedstat").split()
+                found[int(name)] = Thread(int(ran) * NANO, int(queued) * NANO, int(num_turns))
+    return found
+
+
+def _read(path: str) -> bytes:
+    file = os.open(path, os.O_RDONLY)  # a third of the time that Python's own files take; many threads are asked
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)
+
+
+class OwnTime:
+    """Seconds that some processes had for themselves since the clock was made.
+
+    A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
+    processes used their processors together: who keeps one busy all the time is held up by nobody else.
+
+    Args:
+        pids: returns the processes of interest, which may change.
+    """
+
+    def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
+        self.own_s = 0.0
+        self._pids = pids
+        self._threads = self._look()
+        self._looked_s = time.monotonic()
+
+    def tick(self) -> float:
+        """Look at the processes again, and return the seconds so far."""
+        threads, now_s = self._look(), time.monotonic()
+        past_s, self._looked_s = now_s - self._looked_s, now_s
+        nothing = Thread(0.0, 0.0, 0)
+        pairs = [(thread, self._threads.get(number, nothing)) for number, thread in threads.items()]
+        ran_s = sum(now.ran_s - before.ran_s for now, before in pairs)
+        queued_s = max((now.queued_s - before.queued_s for now, before in pairs), default=0.0)
+        self._threads = threads
+        self.own_s += min(past_s, max(ran_s, past_s - queued_s))
+        return self.own_s
+
+    def _look(self) -> dict[int, Thread]:
+        return {number: thread for pid in self._pids() for number, thread in threads_of(pid).items()}
+
+
+def longest_wall_s(own_s: float) -> float:
+    """Return how long to wait on the wall for a deadline in own time before the machine counts as too slow."""
+    return max(LEAST_WALL_S, SLOWEST * own_s)
