@@ -327,8 +327,9 @@ pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 # %% [markdown] role="readonly" id="scale-text"
 # All ranks walk on one path: it is *one* training, on several processes. *Expected:* a distance of exactly 0 after.
 #
-# What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast; after the deadline of three seconds
-# `ranks.run` ends all ranks and shows who waits for whom:
+# What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast, and the others already average. Each waits
+# for ever: `ranks.run` sees within seconds that nobody can go on, ends all ranks and shows who waits where. (A rank that only computes or sleeps may still
+# come: for it, `ranks.run` waits until the deadline `timeout_s`.)
 
 
 # %% role="readonly" id="deadlock" tags=["picture"]
@@ -337,18 +338,11 @@ def deadlock():
     variables = [tf.Variable(0.0)]
     if hvd.rank() == 0:
         hvd.broadcast_variables(variables, root_rank=0)
-    else:
-        ranks_do_not_meet()
-
-
-def ranks_do_not_meet():
-    import time
-
-    time.sleep(60)
+    hvd.allreduce(variables[0])
 
 
 try:
-    ranks.run(deadlock, num_ranks=2, timeout_s=3)
+    ranks.run(deadlock, num_ranks=2)
 except ranks.RankTimeoutError as error:
     print(error)
 

@@ -9,8 +9,17 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from coursekit.ranks import worker
-from coursekit.ranks.explain import Frame, explain_failure, explain_timeout, name_cells, parse_stacks, position
-from coursekit.ranks.watch import Outcome
+from coursekit.ranks.explain import (
+    Frame,
+    explain_failure,
+    explain_stop,
+    kind_of_collective,
+    name_cells,
+    num_python_threads,
+    parse_stacks,
+    position,
+)
+from coursekit.ranks.outcome import DEADLINE, Outcome
 from coursekit.ranks.worker import Report
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"
@@ -81,6 +90,29 @@ def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, 
     assert position(frames) == words
 
 
+@pytest.mark.parametrize(
+    ("functions", "kind"),
+    [
+        (["allreduce"], "allreduce"),
+        (["broadcast", "broadcast_object"], "broadcast"),
+        (["allgather", "allgather", "allgather_object"], "allgather"),
+        (["allreduce", "on_epoch_end"], "allreduce"),
+        (["gradient"], ""),
+        ([], ""),
+    ],
+)
+def test_the_kind_of_a_collective_is_that_of_the_innermost_function(lab, functions, kind):
+    """An object is broadcast by a broadcast, and a callback averages by an allreduce."""
+    frames = [Frame(HOROVOD, 7, function) for function in functions]
+    assert kind_of_collective([*frames, Frame(lab, 2, "train")]) == kind
+
+
+def test_threads_with_python_code_are_counted():
+    """A second one might still help the rank."""
+    assert num_python_threads(dump((HOROVOD, 7, "allreduce"))) == 2
+    assert num_python_threads("") == 0
+
+
 def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_path):
     """Only code of Horovod waits for other ranks."""
     assert position([Frame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
@@ -89,8 +121,9 @@ def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_p
 def test_a_timeout_says_who_waits_for_whom(lab):
     """Waiting ranks, a finished one and one in plain code each get a line; the waiting ones wait for the others."""
     waiting = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
-    outcome = Outcome(reports={1: Report(value=b"")}, timed_out=True)
-    story = explain_timeout(outcome, [waiting, "", dump((lab, 1, "train")), waiting], 2.5).split("\n\n")[0]
+    stacks = [waiting, "", dump((lab, 1, "train")), waiting]
+    outcome = Outcome(reports={1: Report(value=b"")}, stopped=DEADLINE, stacks=stacks)
+    story = explain_stop(outcome, 2.5).split("\n\n")[0]
     assert story.splitlines() == [
         "the deadline of 2.5 s passed; all ranks were ended. Where they stood:",
         "  rank 0 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.errors import ShownAsMessage
-from coursekit.ranks import RankError
+from coursekit.ranks import MachineTooSlowError, RankError
 
 
 class CheckError(ShownAsMessage, AssertionError):
@@ -36,6 +36,7 @@ def check(name: str, section: str) -> AbstractContextManager[None]:
 
     Raises:
         CheckError: on leaving, when a property does not hold or the answer raised an exception.
+        MachineTooSlowError: as it came, since it says nothing about the answer.
     """
     return _Check(name, section)
 
@@ -58,6 +59,8 @@ class _Check(AbstractContextManager[None]):
         if error is None:
             _results[self.name] = Result(passed=True, message="")
             print(f"✓ {self.name}")
+        elif isinstance(error, MachineTooSlowError):  # no word on the answer
+            _results[self.name] = Result(passed=False, message=str(error))
         elif isinstance(error, Exception):
             message = str(error) if isinstance(error, CheckError) else describe(error)
             _results[self.name] = Result(passed=False, message=message)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 
@@ -183,7 +182,7 @@ class _Submission:
         return {**reply, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
 
     def launch(self, request: Request) -> dict[str, Any]:
-        """Call a driver on ranks; return what became of them, as `coursekit.ranks.watch.Outcome` has it."""
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.outcome.Outcome` has it."""
         packed = self._ask({"op": "pack", "names": request["names"]}, request["timeout_s"])
         if "error" in packed:
             return {"error": packed["error"]}
@@ -220,7 +219,6 @@ class _Submission:
             with redirect_stdout(printed):
                 watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=max_bytes)
                 outcome = watch.run()
-            stacks = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
             gone = job.stop()
             if not gone:
@@ -232,8 +230,8 @@ class _Submission:
                 for rank, one in outcome.reports.items()
             ],
             "exit_codes": outcome.exit_codes,
-            "timed_out": outcome.timed_out,
+            "stopped": outcome.stopped,
             "server_died": outcome.server_died,
-            "stacks": stacks,
+            "stacks": outcome.stacks,
             "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
         }

@@ -95,7 +95,7 @@ SIGNS: tuple[Row, ...] = (
         "A port that the job wanted is taken by another program on that node. Submit again, or choose another port.",
     ),
     Row(
-        r"RankTimeoutError|the deadline of \S+ s passed; all ranks were ended"
+        r"RankTimeoutError|all ranks were ended\. Where they stood"
         "|One or more tensors were submitted to be reduced|stalled for longer than",
         "Ranks waited for one that did not come: a collective ends only when every rank calls it. The lines "
         "around it say who waits where.",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.on_ranks import Answer, AnswerError
 from coursekit.inside import wire
-from coursekit.ranks import RankError, RankTimeoutError
-from coursekit.ranks.explain import explain_failure, explain_timeout
-from coursekit.ranks.watch import Outcome
+from coursekit.judging.conversation import Fault
+from coursekit.ranks import RankError
+from coursekit.ranks.launch import results_of
+from coursekit.ranks.outcome import TOO_SLOW, Outcome
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Sandboxed:
 
         Raises:
             RankError: as `ranks.run`.
+            Fault: the machine was too slow.
             TypeError: an answer cannot be sent to ranks, as with `ranks.run`.
             AnswerError: an answer is not there, or the launch did not come about in time.
         """
@@ -78,20 +80,15 @@ def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
     outcome = Outcome(
         {rank: Report(*words) for rank, *words in reply["reports"]},
         dict(reply["exit_codes"]),
-        reply["timed_out"],
-        reply["server_died"],
+        reply["stopped"],
+        reply["stacks"],
     )
-    if outcome.server_died:
+    if reply["server_died"]:
         raise RankError("what runs the ranks was killed, and with it all ranks")
+    if outcome.stopped == TOO_SLOW:
+        raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
     values = {rank: _value(rank, report) for rank, report in outcome.reports.items() if report.value is not None}
-    if outcome.timed_out:
-        raise RankTimeoutError(explain_timeout(outcome, reply["stacks"], timeout_s), partial=values)
-    if len(values) == num_ranks:
-        return [values[rank] for rank in range(num_ranks)]
-    message, rank = explain_failure(outcome)
-    failed = outcome.reports.get(rank) if rank is not None else None
-    kind, text = (failed.error_type, failed.error_text) if failed else ("", "")
-    raise RankError(message, rank=rank, error_type=kind, error_text=text, partial=values)
+    return results_of(outcome, values, num_ranks, timeout_s)
 
 
 def _value(rank: int, report: Report) -> Any:

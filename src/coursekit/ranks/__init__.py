@@ -1,11 +1,11 @@
 """Real Horovod ranks from a notebook cell: `ranks.run(function, …)` and the cell magic `%%ranks`."""
 
 from coursekit.ranks import allocation
-from coursekit.ranks.errors import RankError, RankTimeoutError
+from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
 
-__all__ = ["RankError", "RankTimeoutError", "run", "warm_up"]
+__all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "run", "warm_up"]
 
 
 def warm_up() -> None:

@@ -34,4 +34,8 @@ class RankError(ShownAsMessage, RuntimeError):
 
 
 class RankTimeoutError(RankError):
-    """The deadline passed; the message shows where every rank stood, and who waits in which collective."""
+    """The deadline passed, or nobody can go on; the message shows where every rank stood, and who waits for whom."""
+
+
+class MachineTooSlowError(ShownAsMessage, RuntimeError):
+    """The machine was so busy that nothing is known: no rank's fault, so no `RankError`; it has to run again."""

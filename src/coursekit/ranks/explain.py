@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from coursekit.ranks.watch import Outcome
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, lost_a_peer
 
-# Functions of Horovod that wait for the other ranks, as students call them.
-COLLECTIVES = frozenset(
-    {
-        *("init", "shutdown", "join", "barrier"),
-        *("allreduce", "grouped_allreduce", "reducescatter", "grouped_reducescatter"),
-        *("allgather", "allgather_object", "grouped_allgather", "alltoall"),
-        *("broadcast", "broadcast_", "broadcast_variables", "broadcast_object", "broadcast_global_variables"),
-    },
-)
+if TYPE_CHECKING:
+    from coursekit.ranks.outcome import Outcome
+
+# Functions of Horovod that wait for the other ranks, as students call them, and what kind of exchange each is.
+COLLECTIVES = {
+    **{name: name for name in ("init", "shutdown", "join", "barrier", "alltoall")},
+    **dict.fromkeys(("allreduce", "grouped_allreduce"), "allreduce"),
+    **dict.fromkeys(("reducescatter", "grouped_reducescatter"), "reducescatter"),
+    **dict.fromkeys(("allgather", "allgather_object", "grouped_allgather"), "allgather"),
+    **dict.fromkeys(("broadcast", "broadcast_", "broadcast_variables"), "broadcast"),
+    **dict.fromkeys(("broadcast_object", "broadcast_global_variables"), "broadcast"),
+}
+CERTAIN = "no rank can ever go on, which is certain"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _QUOTED_FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _THREAD = re.compile(r"^(Current thread|Thread) 0x")
@@ -60,6 +63,11 @@ def parse_stacks(dump: str) -> list[Frame]:
     return []
 
 
+def num_python_threads(dump: str) -> int:
+    """Return how many threads of a rank run Python code, as its stacks tell."""
+    return sum(bool(_THREAD.match(line)) for line in dump.splitlines())
+
+
 def position(frames: list[Frame]) -> str:
     """Say in words where a rank stands: in a collective, in a compiled step, or in plain code."""
     if not frames:
@@ -76,13 +84,25 @@ def position(frames: list[Frame]) -> str:
 
 def _collective(frames: list[Frame]) -> str:
     """Return the outermost Horovod function that waits: the one that the student's code called."""
-    names = [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
+    names = _collectives(frames)
     if names:
         return names[-1]
     horovod = [frame for frame in frames if "horovod" in frame.file]
     if any(frame.function == "after_create_session" for frame in horovod):
         return "BroadcastGlobalVariablesHook"
     return "callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
+
+
+def kind_of_collective(frames: list[Frame]) -> str:
+    """Return what kind of exchange a rank waits in, '' where its stack shows none.
+
+    The innermost function counts: `broadcast_object` broadcasts, and Keras's callbacks do this or that.
+    """
+    return next((COLLECTIVES[name] for name in _collectives(frames)), "")
+
+
+def _collectives(frames: list[Frame]) -> list[str]:
+    return [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
 
 
 def _in_compiled_step(frames: list[Frame]) -> bool:
@@ -115,10 +135,11 @@ def _cell(file: str) -> str:
     return "" if number is None else f"Cell In[{number}]"
 
 
-def explain_timeout(outcome: Outcome, dumps: list[str], timeout_s: float) -> str:
-    """Say which ranks wait where, then show every rank's Python stack."""
-    lines = [f"the deadline of {timeout_s:g} s passed; all ranks were ended. Where they stood:"]
-    stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(dumps)}
+def explain_stop(outcome: Outcome, timeout_s: float) -> str:
+    """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
+    why = f"the deadline of {timeout_s:g} s passed" if outcome.stopped == DEADLINE else CERTAIN
+    lines = [f"{why}; all ranks were ended. Where they stood:"]
+    stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []
     elsewhere: list[int] = []
     for rank, frames in stacks.items():
@@ -131,6 +152,8 @@ def explain_timeout(outcome: Outcome, dumps: list[str], timeout_s: float) -> str
             f"  A collective ends only when every rank calls it: {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} "
             f"for {_ranks(elsewhere)}.",
         )
+    elif outcome.stopped == DEADLOCK:
+        lines.append("  A collective ends only when every rank calls it: these wait in different ones.")
     for rank, frames in stacks.items():
         if rank not in outcome.reports:
             lines += ["", f"Python stack of rank {rank} (innermost call last):", *_stack_lines(frames)]
@@ -157,8 +180,6 @@ def _stack_lines(frames: list[Frame]) -> list[str]:
 
 def explain_failure(outcome: Outcome) -> tuple[str, int | None]:
     """Return the message for a run in which a rank failed, and that rank; causes come before consequences."""
-    from coursekit.ranks.watch import lost_a_peer  # noqa: PLC0415  # watch reads the job, we only its outcome
-
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
     if failed and not lost_a_peer(outcome.reports[failed[0]]):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+MAX_STACK_BYTES = 1 << 20  # of one rank, at a time
 
 
 @dataclass
@@ -30,6 +31,8 @@ class Job:
     stacks: list[IO[bytes]] = field(default_factory=list)
     server: str = "the fork server"
     _running: list[Connection] = field(init=False)
+    _dumps: list[bytearray] = field(default_factory=list)
+    _num_read: dict[IO[bytes], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._running = list(self.controls)
@@ -39,18 +42,30 @@ class Job:
         """Whether every server has said that its part of the run has ended and nothing of it is left."""
         return not self._running
 
-    def read_stacks(self, wait_s: float) -> list[str]:
-        """Ask every rank for its Python stacks, give them a moment, and return what each has written."""
+    @property
+    def num_running(self) -> int:
+        """How many servers still have ranks."""
+        return len(self._running)
+
+    def ask_for_stacks(self) -> None:
+        """Ask every rank for its Python stacks, and forget those of before."""
+        self.new_stacks()
+        self._dumps = [bytearray() for _ in self.stacks]
         for control in self._running:
             control.send("dump")
-        time.sleep(wait_s)
-        return [self._read_stack(stack) for stack in self.stacks]
 
-    @staticmethod
-    def _read_stack(stack: IO[bytes]) -> str:
-        if stack.seekable():
-            stack.seek(0)
-        return (stack.read() or b"").decode(errors="replace")
+    def new_stacks(self) -> list[str]:
+        """Return by rank what it has written since it was asked, complete or not."""
+        for stack, dump in zip(self.stacks, self._dumps):
+            # The rank shares our place in a file: reading must not move it.
+            if stack.seekable():
+                start = self._num_read.get(stack, 0)
+                data = os.pread(stack.fileno(), MAX_STACK_BYTES, start)
+                self._num_read[stack] = start + len(data)
+            else:
+                data = stack.read(MAX_STACK_BYTES) or b""
+            dump.extend(data)
+        return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
         """End every process of the run; return True when all are gone, False when a server cannot tell."""

@@ -17,18 +17,19 @@ import cloudpickle
 from coursekit.ranks import allocation, slurm
 from coursekit.ranks.devices import HIDE_GPUS, gpu_environ
 from coursekit.ranks.environ import fill_nodes, refuse_placing, scrubbed
-from coursekit.ranks.errors import RankError, RankTimeoutError
-from coursekit.ranks.explain import explain_failure, explain_timeout
+from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
+from coursekit.ranks.explain import explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
-from coursekit.ranks.watch import Outcome, Watch
+from coursekit.ranks.outcome import TOO_SLOW
+from coursekit.ranks.watch import Watch
 from coursekit.ranks.worker import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from coursekit.ranks.job import Job
+    from coursekit.ranks.outcome import Outcome
 
-DUMP_WAIT_S = 0.3  # how long ranks get to write their stacks
 RESERVED = (
     "num_ranks",
     "timeout_s",
@@ -67,7 +68,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         function: what every rank calls. Datasets and compiled TensorFlow functions must be made inside it.
         *args: its arguments, the same on every rank.
         num_ranks: the world size.
-        timeout_s: seconds after which the run is ended and every rank's place is shown.
+        timeout_s: seconds after which the run is ended and every rank's place is shown. Time in which a busy machine
+            lets the ranks wait for a processor does not count. A certain deadlock is told at once.
         seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
         bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all. That
@@ -86,7 +88,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
 
     Raises:
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
-        RankTimeoutError: the deadline passed. The message says who waits in which collective.
+        RankTimeoutError: the deadline passed, or nobody can go on. The message says who waits in which collective.
+        MachineTooSlowError: the machine was so busy that nothing is known.
     """
     _check(function, num_ranks, timeout_s, ranks_per_node)
     extra = dict(environ or {})
@@ -108,12 +111,16 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             start = _start_in_step if in_step else _start_here
             job = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
-            dumps = job.read_stacks(DUMP_WAIT_S) if outcome.timed_out else []
         finally:
             _stop(job, slurm.close_shared_step if in_step else close_shared_server)
     if outcome.server_died:
         raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
-    return _results(outcome, dumps, num_ranks, timeout_s)
+    values = {
+        rank: pickle.loads(report.value)  # noqa: S301  # from our own ranks
+        for rank, report in outcome.reports.items()
+        if report.value is not None
+    }
+    return results_of(outcome, values, num_ranks, timeout_s)
 
 
 def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
@@ -173,15 +180,27 @@ def _stop(job: Job | None, close_server: Callable[[], None]) -> None:
             close_server()
 
 
-def _results(outcome: Outcome, dumps: list[str], num_ranks: int, timeout_s: float) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong."""
-    values = {
-        rank: pickle.loads(report.value)  # noqa: S301  # from our own ranks
-        for rank, report in outcome.reports.items()
-        if report.value is not None
-    }
-    if outcome.timed_out:
-        raise RankTimeoutError(explain_timeout(outcome, dumps, timeout_s), partial=values)
+def results_of(outcome: Outcome, values: dict[int, Any], num_ranks: int, timeout_s: float) -> list[Any]:
+    """Return the results in rank order, or raise what went wrong.
+
+    Args:
+        outcome: how the run ended; its server has not died.
+        values: what ranks returned, by rank.
+        num_ranks: the world size.
+        timeout_s: the deadline, for the message.
+
+    Raises:
+        RankError: a rank failed.
+        RankTimeoutError: the deadline passed, or nobody could go on.
+        MachineTooSlowError: the ranks had too little time for either.
+    """
+    if outcome.stopped == TOO_SLOW:
+        raise MachineTooSlowError(
+            f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "
+            "run the cell again when it is less busy"
+        )
+    if outcome.stopped:
+        raise RankTimeoutError(explain_stop(outcome, timeout_s), partial=values)
     if len(values) == num_ranks:
         return [values[rank] for rank in range(num_ranks)]
     message, rank = explain_failure(outcome)

@@ -36,19 +36,27 @@ class Thread(NamedTuple):
     num_turns: int
 
 
+NOTHING = Thread(0.0, 0.0, 0)
+
+
 def threads_of(pid: int) -> dict[int, Thread]:
     """Return the threads of a process by their numbers; none where it has ended, or the kernel does not count."""
     found = {}
     with suppress(OSError, ValueError):  # it, or one of its threads, ends while we read
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, no paths
             with suppress(OSError):
-                ran, queued, num_turns = _read(f"/proc/{pid}/task/{name}/schedstat").split()
+                ran, queued, num_turns = read_file(f"/proc/{pid}/task/{name}/schedstat").split()
                 found[int(name)] = Thread(int(ran) * NANO, int(queued) * NANO, int(num_turns))
     return found
 
 
-def _read(path: str) -> bytes:
-    file = os.open(path, os.O_RDONLY)  # a third of the time that Python's own files take; many threads are asked
+def read_file(path: str) -> bytes:
+    """Return what a small file in /proc says, in a third of the time that Python's own files take: it is asked often.
+
+    Raises:
+        OSError: it is gone.
+    """
+    file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)
     finally:
@@ -61,6 +69,10 @@ class OwnTime:
     A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
     processes used their processors together: who keeps one busy all the time is held up by nobody else.
 
+    Attributes:
+        own_s: the seconds until the last look.
+        threads: by process, what was seen then.
+
     Args:
         pids: returns the processes of interest, which may change.
     """
@@ -68,23 +80,26 @@ class OwnTime:
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
         self.own_s = 0.0
         self._pids = pids
-        self._threads = self._look()
+        self.threads = self._look()
         self._looked_s = time.monotonic()
 
     def tick(self) -> float:
         """Look at the processes again, and return the seconds so far."""
-        threads, now_s = self._look(), time.monotonic()
+        before, now_s = _flat(self.threads), time.monotonic()
+        self.threads = self._look()
         past_s, self._looked_s = now_s - self._looked_s, now_s
-        nothing = Thread(0.0, 0.0, 0)
-        pairs = [(thread, self._threads.get(number, nothing)) for number, thread in threads.items()]
-        ran_s = sum(now.ran_s - before.ran_s for now, before in pairs)
-        queued_s = max((now.queued_s - before.queued_s for now, before in pairs), default=0.0)
-        self._threads = threads
+        pairs = [(thread, before.get(number, NOTHING)) for number, thread in _flat(self.threads).items()]
+        ran_s = sum(now.ran_s - then.ran_s for now, then in pairs)
+        queued_s = max((now.queued_s - then.queued_s for now, then in pairs), default=0.0)
         self.own_s += min(past_s, max(ran_s, past_s - queued_s))
         return self.own_s
 
-    def _look(self) -> dict[int, Thread]:
-        return {number: thread for pid in self._pids() for number, thread in threads_of(pid).items()}
+    def _look(self) -> dict[int, dict[int, Thread]]:
+        return {pid: threads_of(pid) for pid in self._pids()}
+
+
+def _flat(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
+    return {number: thread for own in threads.values() for number, thread in own.items()}
 
 
 def longest_wall_s(own_s: float) -> float:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.ranks.pulse import Pulses
 from coursekit.ranks.rendezvous import make_store
 from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
@@ -114,7 +115,7 @@ class _Run:
         self.request = request
         self.files = files
         self.channel = channel
-        self.rank_of: dict[int, int] = {}
+        self.rank_of: dict[int, int] = {}  # by process
         # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
         rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
@@ -124,9 +125,10 @@ class _Run:
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
         for file in files:
             os.close(file)
+        self.pulses = Pulses(self.rank_of)
 
     def supervise(self) -> None:
-        """Report ends of ranks, obey `dump` and `stop`, and leave no process behind."""
+        """Report ends of ranks and their pulse, obey `dump` and `stop`, and leave no process behind."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -135,11 +137,13 @@ class _Run:
             selector.register(wake_read, selectors.EVENT_READ)
             try:
                 while self._reap():
-                    for key, _ in selector.select():
+                    for key, _ in selector.select(self.pulses.due_in_s()):
                         if key.fd == wake_read:
                             os.read(wake_read, 4096)
                         elif not self._obey(self.channel.recv()):
                             return
+                    if not self.pulses.due_in_s():
+                        self.channel.send(("pulse", self.pulses.take()))
             finally:
                 signal.set_wakeup_fd(-1)
                 os.close(wake_read)

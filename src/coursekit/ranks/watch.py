@@ -7,53 +7,26 @@ import selectors
 import struct
 import sys
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from coursekit.ranks.deadlock import DeadlockWatch
+from coursekit.ranks.explain import parse_stacks
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, Outcome, lost_a_peer
+from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from coursekit.ranks.job import Job
+    from coursekit.ranks.pulse import Pulse
 
-# A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
+# A rank that loses its peer fails too, often first to be heard: wait this long (in own time) for the cause to come in.
 GRACE_S = 0.5
-# What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
-PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
+STACKS_S = 1.0  # of own time that ranks get to write their stacks
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
-
-
-@dataclass
-class Outcome:
-    """What is known of a run when watching ends.
-
-    Attributes:
-        reports: by rank, what the rank sent back, in the order of arrival.
-        exit_codes: by rank, as in `subprocess`: negative when ended by a signal.
-        timed_out: whether the deadline passed.
-    """
-
-    reports: dict[int, Report] = field(default_factory=dict)
-    exit_codes: dict[int, int] = field(default_factory=dict)
-    timed_out: bool = False
-    server_died: bool = False
-
-    def failed_ranks(self) -> list[int]:
-        """Ranks that reported an exception, causes before consequences, else in the order of arrival."""
-        failed = [rank for rank, report in self.reports.items() if report.error_type]
-        return sorted(failed, key=lambda rank: lost_a_peer(self.reports[rank]))
-
-    def lost_ranks(self) -> list[int]:
-        """Ranks that ended without a report."""
-        return sorted(rank for rank in self.exit_codes if rank not in self.reports)
-
-
-def lost_a_peer(report: Report) -> bool:
-    """Whether this failure is only the consequence of another rank's end."""
-    return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
 
 
 class LinePrinter:
@@ -92,14 +65,25 @@ class LinePrinter:
 
 
 class Watch:
-    """The loop over everything that a job can say."""
+    """The loop over everything that a job can say.
+
+    Args:
+        job: the run.
+        timeout_s: seconds of own time (see `own_time`) after which it is stopped.
+        show: whether to show what ranks print.
+        max_report_bytes: the size of a rank's report.
+    """
 
     def __init__(self, job: Job, *, timeout_s: float, show: bool, max_report_bytes: int | None = None) -> None:
         self.job = job
+        self.timeout_s = timeout_s
         self.max_report_bytes = max_report_bytes
         self.outcome = Outcome()
-        self.deadline = time.monotonic() + timeout_s
-        self.grace_end: float | None = None
+        self._own_s = 0.0
+        self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
+        self._grace_end_s: float | None = None
+        self._pulses: dict[Connection, Pulse] = {}
+        self._deadlock = DeadlockWatch(job)
         self._received = [bytearray() for _ in job.reports]
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(job.outputs))]
         self._selector = selectors.DefaultSelector()
@@ -110,30 +94,49 @@ class Watch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> Outcome:
-        """Watch until all ranks have ended, one has failed, or the deadline has passed."""
+        """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
         with self._selector:
             while not self._finished():
-                now = time.monotonic()
-                limit = self.deadline if self.grace_end is None else min(self.grace_end, self.deadline)
-                if now >= limit:
-                    self.outcome.timed_out = self.grace_end is None
+                if self._grace_end_s is None:
+                    self._grace_end_s = self._grace_end()
+                if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
                     break
-                for key, _ in self._selector.select(limit - now):
+                for key, _ in self._selector.select(TICK_S):
                     key.data()
-                if self.grace_end is None:
-                    self.grace_end = self._grace_end()
+                if self._grace_end_s is None and self._own_s >= self.timeout_s:
+                    self.outcome.stopped = DEADLINE
+                elif time.monotonic() > self._wall_end_s:
+                    self.outcome.stopped = TOO_SLOW
+                if self.outcome.stopped:
+                    self._collect_stacks()
+                    break
             self._drain_output()
         return self.outcome
+
+    def _collect_stacks(self) -> None:
+        """Let every rank write where it stands; those who found a deadlock have done so already."""
+        if self.outcome.stopped == DEADLINE:
+            self.job.ask_for_stacks()
+        end_s = self._own_s + STACKS_S
+        self.outcome.stacks = self.job.new_stacks()
+        while not self._all_have_written() and self._own_s < end_s and time.monotonic() < self._wall_end_s:
+            for key, _ in self._selector.select(0.05):
+                key.data()
+            self.outcome.stacks = self.job.new_stacks()
+
+    def _all_have_written(self) -> bool:
+        ended = self.outcome.exit_codes.keys() | self.outcome.reports.keys()
+        return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
 
     def _finished(self) -> bool:
         return self.outcome.server_died or self.job.gone
 
     def _grace_end(self) -> float | None:
-        """Return until when to wait after a failure, or None while no rank has failed."""
+        """Return until when to wait after a failure, in own time, or None while no rank has failed."""
         failed = self.outcome.failed_ranks()
         if failed and not lost_a_peer(self.outcome.reports[failed[0]]):
-            return time.monotonic()
-        return time.monotonic() + GRACE_S if failed or self.outcome.lost_ranks() else None
+            return self._own_s
+        return self._own_s + GRACE_S if failed or self.outcome.lost_ranks() else None
 
     def _read_control(self, control: Connection) -> None:
         try:
@@ -146,6 +149,20 @@ class Watch:
             if rank not in self.outcome.reports:
                 self._read_report(rank)  # the last words may still lie in the pipe
             self.outcome.exit_codes[rank] = exit_code
+        elif kind == "gone":
+            self._pulses.pop(control, None)
+        elif kind == "pulse":
+            self._pulses[control] = cast("Pulse", content)
+            self._feel_pulses()
+
+    def _feel_pulses(self) -> None:
+        """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
+        if len(self._pulses) < self.job.num_running:
+            return
+        self._own_s = max(self._own_s, min(pulse.own_s for pulse in self._pulses.values()))
+        marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
+        if not self.outcome.stopped and self._deadlock.is_certain(self._own_s, marks, self.outcome.reports):
+            self.outcome.stopped = DEADLOCK
 
     def _read_report(self, rank: int) -> None:
         connection: Connection = self.job.reports[rank]

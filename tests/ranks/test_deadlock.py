@@ -1,0 +1,142 @@
+"""A certain deadlock is told long before the deadline; whoever can still go on is left alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks import RankTimeoutError
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+FAR_S = 60.0  # a deadline that no test waits for
+LONG_S = 4.0  # longer than it takes to be certain
+
+
+def in_different_collectives():
+    """Broadcast on rank 0, while the others average."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 0:
+        hvd.broadcast_object("start", root_rank=0)
+    else:
+        hvd.allreduce(np.zeros(3))
+
+
+def init_on_rank_0():
+    """Initialise Horovod on rank 0 alone; the others return."""
+    import horovod.tensorflow as hvd
+
+    if os.environ["HOROVOD_RANK"] == "0":
+        hvd.init()
+
+
+@pytest.mark.parametrize(
+    ("function", "num_ranks", "story"),
+    [
+        (
+            in_different_collectives,
+            3,
+            [
+                "  rank 0 waits in hvd.broadcast_object",
+                "  rank 1 waits in hvd.allreduce",
+                "  rank 2 waits in hvd.allreduce",
+                "  A collective ends only when every rank calls it: these wait in different ones.",
+            ],
+        ),
+        (
+            init_on_rank_0,
+            2,
+            [
+                "  rank 0 waits in hvd.init",
+                "  rank 1 has finished",
+                "  A collective ends only when every rank calls it: rank 0 waits for rank 1.",
+            ],
+        ),
+    ],
+)
+def test_a_certain_deadlock_is_told_at_once(function, num_ranks, story):
+    """Ranks in different collectives, or left by one that has returned, will never meet: no deadline is needed."""
+    with pytest.raises(RankTimeoutError) as caught:
+        ranks.run(function, num_ranks=num_ranks, timeout_s=FAR_S)
+    first, *lines = str(caught.value).split("\n\n")[0].splitlines()
+
+    assert first == "no rank can ever go on, which is certain; all ranks were ended. Where they stood:"
+    assert [line.split(" (")[0] for line in lines] == story
+
+
+def sleeps_first():
+    """Sleep on rank 1 before it averages."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 1:
+        time.sleep(LONG_S)
+    return float(hvd.allreduce(np.float64(hvd.rank()), op=hvd.Sum))
+
+
+def reads_first():
+    """Wait on rank 1 for a program to write a line before it averages."""
+    import subprocess
+
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    if hvd.rank() == 1:
+        subprocess.run(["sh", "-c", f"sleep {LONG_S}; echo"], check=True, capture_output=True)
+    return float(hvd.allreduce(np.float64(hvd.rank()), op=hvd.Sum))
+
+
+def is_helped_by_a_thread():
+    """Wait in two collectives, the second of which a thread of rank 0 calls later."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+
+    def average_later():
+        time.sleep(LONG_S)
+        hvd.allreduce(np.float64(1), name="late")
+
+    if hvd.rank() == 0:
+        thread = threading.Thread(target=average_later)
+        thread.start()
+        hvd.broadcast(np.float64(1), root_rank=0, name="early")
+        thread.join()
+    else:
+        hvd.allreduce(np.float64(1), name="late")
+        hvd.broadcast(np.float64(1), root_rank=0, name="early")
+    return 1.0
+
+
+def waits_in_the_pipeline():
+    """Wait on rank 1, inside `model.fit`, for samples that come late."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    hvd.init()
+
+    def samples():
+        yield [1.0], [1.0]
+        if hvd.rank() == 1:
+            time.sleep(LONG_S)
+        yield [1.0], [1.0]
+
+    spec = tf.TensorSpec([1])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    model.compile(optimizer=hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")
+    model.fit(tf.data.Dataset.from_generator(samples, output_signature=(spec, spec)).batch(1), verbose=0)
+    return 1.0
+
+
+@pytest.mark.parametrize("function", [sleeps_first, reads_first, is_helped_by_a_thread, waits_in_the_pipeline])
+def test_who_can_still_go_on_is_left_alone(function):
+    """A rank that sleeps, reads, or has a thread that comes later is not stuck: the run ends as it should."""
+    assert ranks.run(function, timeout_s=FAR_S) == [1.0, 1.0]
