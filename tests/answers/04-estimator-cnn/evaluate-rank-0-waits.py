@@ -1,6 +1,5 @@
 # /// answer
 # title = "Rank 0 alone evaluates, with a collective that the others never call"
-# verdict = "wrong"
 #
 # [fails]
 # evaluate-once-tests = ["waits"]
