@@ -1,8 +1,8 @@
 # /// answer
-# title = "Rank 0 alone averages once more, and the others are already in the next step"
+# title = "Rank 0 alone averages once more, and the others gather what they have found already"
 #
 # [fails]
-# horovod-start-tests = ["collective"]
+# horovod-start-tests = ["waits in hvd.allreduce"]
 # horovod-average-tests = []
 # horovod-shards-tests = []
 # horovod-rate-tests = []
@@ -12,7 +12,5 @@
 # %% role="changes" id="train-horovod"
 #              history.append([float(slope.numpy()), float(offset.numpy())])
 # +    if hvd.rank() == 0:
-# +        hvd.allreduce(slope)
-# +    else:
-# +        import time
-# +        time.sleep(1000)
+# +        print("slope:", hvd.allreduce(slope))
+# +    hvd.allgather(tf.constant(history))
