@@ -18,7 +18,6 @@ from coursekit.errors import CourseKitError
 RIGHT = """
     # /// answer
     # title = "A library does it"
-    # verdict = "right"
     # ///
     # %% role="answer" id="mean"
     from statistics import fmean as mean
@@ -27,7 +26,6 @@ RIGHT = """
 WRONG = """
     # /// answer
     # title = "Divides by one less"
-    # verdict = "wrong"
     # [fails]
     # mean-tests = ["WORD"]
     # ///

@@ -70,6 +70,11 @@ def outside_regions(source: str) -> list[str]:
     return [line for i, line in enumerate(source.splitlines()) if i not in hidden]
 
 
+def without_markers(source: str) -> str:
+    """Return a cell as a student would have written it: without the lines that begin and end a region."""
+    return "\n".join(line for line in source.splitlines() if not EXACT.fullmatch(line))
+
+
 def _close(opened: tuple[int, str], end: int, lines: list[str]) -> Region:
     begin, name = opened
     inside = tuple(lines[begin + 1 : end])

@@ -11,6 +11,7 @@ import nbformat
 from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
+from coursekit.building.regions import without_markers
 from coursekit.course.cells import defined
 from coursekit.course.safe_files import write_file
 from coursekit.course.times import TIMESTAMP, timestamp_text
@@ -120,7 +121,7 @@ class _Draws:
         self.released = course.released(source.stem)
         notebook = nbformat.read(source, as_version=4)
         self.tests = frozenset(name_of(cell) for cell in notebook.cells if is_test(cell))
-        self.solutions = {name_of(cell): _without_marks(cell.source) for cell in notebook.cells if is_solution(cell)}
+        self.solutions = {name_of(cell): without_markers(cell.source) for cell in notebook.cells if is_solution(cell)}
         self.code = {
             name_of(cell): defined(cell.source)
             for cell in notebook.cells
@@ -180,7 +181,3 @@ class _Draws:
 
 def _bound_to_equal(names: frozenset[str]) -> str:
     return "".join(f"{name} = Equal()\n" for name in sorted(names))
-
-
-def _without_marks(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if not line.strip().startswith("### "))

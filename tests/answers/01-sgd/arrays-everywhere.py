@@ -1,6 +1,5 @@
 # /// answer
 # title = "Points as arrays, matrices instead of means"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="gradient"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Random samples, some twice, some never"
-# verdict = "wrong"
 #
 # [fails]
 # batches-tests = ["exactly once"]

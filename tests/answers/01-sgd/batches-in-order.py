@@ -1,6 +1,5 @@
 # /// answer
 # title = "The samples are not shuffled"
-# verdict = "wrong"
 #
 # [fails]
 # batches-tests = ["shuffle"]

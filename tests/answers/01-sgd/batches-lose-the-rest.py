@@ -1,6 +1,5 @@
 # /// answer
 # title = "The last, smaller batch is dropped"
-# verdict = "wrong"
 #
 # [fails]
 # batches-tests = ["exactly once"]

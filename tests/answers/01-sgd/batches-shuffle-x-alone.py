@@ -1,6 +1,5 @@
 # /// answer
 # title = "x and y are shuffled apart"
-# verdict = "wrong"
 #
 # [fails]
 # batches-tests = ["belong together"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The inner derivative along the slope is forgotten"
-# verdict = "wrong"
 #
 # [fails]
 # gradient-tests = ["along the slope"]

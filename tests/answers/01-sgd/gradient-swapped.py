@@ -1,6 +1,5 @@
 # /// answer
 # title = "Offset and slope are in the wrong order"
-# verdict = "wrong"
 #
 # [fails]
 # gradient-tests = ["along the slope"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The factor 2 of the square is lost"
-# verdict = "wrong"
 #
 # [fails]
 # gradient-tests = ["factor 2"]

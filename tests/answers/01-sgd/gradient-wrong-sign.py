@@ -1,6 +1,5 @@
 # /// answer
 # title = "The error has the wrong sign, so the gradient points downhill"
-# verdict = "wrong"
 #
 # [fails]
 # gradient-tests = ["sign"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The mixed derivatives are forgotten"
-# verdict = "wrong"
 #
 # [fails]
 # hessian-tests = ["Hessian is"]

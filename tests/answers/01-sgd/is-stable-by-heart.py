@@ -1,6 +1,5 @@
 # /// answer
 # title = "The limit of this one data set, typed in"
-# verdict = "wrong"
 #
 # [fails]
 # is-stable-tests = ["is_stable says"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The order of the checks' questions, guessed"
-# verdict = "wrong"
 #
 # [fails]
 # is-stable-tests = ["is_stable says"]

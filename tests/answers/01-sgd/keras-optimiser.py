@@ -1,6 +1,5 @@
 # /// answer
 # title = "An optimiser does the update, and the batches come from a sort of random keys"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="tape-step"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The smallest eigenvalue is taken"
-# verdict = "wrong"
 #
 # [fails]
 # largest-stable-rate-tests = ["flattest"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "One over the eigenvalue: the fastest rate, not the largest"
-# verdict = "wrong"
 #
 # [fails]
 # largest-stable-rate-tests = ["limit is"]

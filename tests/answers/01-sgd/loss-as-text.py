@@ -1,6 +1,5 @@
 # /// answer
 # title = "The loss is returned as text, for printing"
-# verdict = "wrong"
 #
 # [fails]
 # loss-tests = ["numbers"]

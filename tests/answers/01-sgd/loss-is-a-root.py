@@ -1,6 +1,5 @@
 # /// answer
 # title = "The root of the mean squared error"
-# verdict = "wrong"
 #
 # [fails]
 # loss-tests = ["not"]

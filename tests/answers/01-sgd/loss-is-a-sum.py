@@ -1,6 +1,5 @@
 # /// answer
 # title = "The errors are added up, not averaged"
-# verdict = "wrong"
 #
 # [fails]
 # loss-tests = ["sum"]

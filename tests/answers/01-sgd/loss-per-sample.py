@@ -1,6 +1,5 @@
 # /// answer
 # title = "The mean is forgotten, so the loss is an array"
-# verdict = "wrong"
 #
 # [fails]
 # loss-tests = ["one number"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Right answers that print and warn, on stdout and on stderr"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="loss"

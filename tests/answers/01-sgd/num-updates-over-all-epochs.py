@@ -1,6 +1,5 @@
 # /// answer
 # title = "Samples of all epochs are run together before dividing"
-# verdict = "wrong"
 #
 # [fails]
 # num-updates-tests = ["updates, not"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The last, smaller batch is not counted"
-# verdict = "wrong"
 #
 # [fails]
 # num-updates-tests = ["updates, not"]

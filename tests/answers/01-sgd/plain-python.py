@@ -1,6 +1,5 @@
 # /// answer
 # title = "Loops over lists, no NumPy at all"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="loss"

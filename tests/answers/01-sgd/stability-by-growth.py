@@ -1,6 +1,5 @@
 # /// answer
 # title = "Stability from the growth of the loss, with other starts"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="is-stable"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The gradient is zero and the step stays where it is"
-# verdict = "wrong"
 #
 # [fails]
 # gradient-tests = ["along the slope"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The offset's gradient is taken after the slope has moved"
-# verdict = "wrong"
 #
 # [fails]
 # step-tests = ["both gradients first"]

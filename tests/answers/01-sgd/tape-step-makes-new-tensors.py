@@ -1,6 +1,5 @@
 # /// answer
 # title = "The names are bound anew, the variables stay as they were"
-# verdict = "wrong"
 #
 # [fails]
 # tape-step-tests = ["did not change"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The loss is not returned"
-# verdict = "wrong"
 #
 # [fails]
 # tape-step-tests = ["return the loss"]

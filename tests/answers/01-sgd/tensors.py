@@ -1,6 +1,5 @@
 # /// answer
 # title = "TensorFlow everywhere, also where NumPy would do"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="loss"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Only the slope's gradient is averaged"
-# verdict = "wrong"
 #
 # [fails]
 # average-tests = ["own gradient 1"]

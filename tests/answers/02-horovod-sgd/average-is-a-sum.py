@@ -1,6 +1,5 @@
 # /// answer
 # title = "The gradients are added up"
-# verdict = "wrong"
 #
 # [fails]
 # average-tests = ["summed"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank keeps its own gradients"
-# verdict = "wrong"
 #
 # [fails]
 # average-tests = ["own gradient"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The documented way with a broadcast after the first step, in a compiled step"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-horovod"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank broadcasts its own values"
-# verdict = "wrong"
 #
 # [fails]
 # broadcast-start-tests = ["root"]

@@ -1,6 +1,5 @@
 # /// answer
-# title = "Only rank 0 calls the broadcast: the others never come, and rank 0 waits"
-# verdict = "wrong"
+# title = "Only rank 0 calls the broadcast: it waits for the others, and they wait to be told that it has sent"
 #
 # [fails]
 # broadcast-start-tests = ["waits in hvd.broadcast_variables"]
@@ -11,11 +10,8 @@
 # horovod-serial-tests = []
 # ///
 
-# %% role="answer" id="broadcast-start"
-def broadcast_start(variables):
-    if hvd.rank() == 0:
-        hvd.broadcast_variables(variables, root_rank=0)
-    else:
-        import time
-
-        time.sleep(1000)
+# %% role="changes" id="broadcast-start"
+# -    hvd.broadcast_variables(variables, root_rank=0)
+# +    if hvd.rank() == 0:
+# +        hvd.broadcast_variables(variables, root_rank=0)
+# +    hvd.broadcast_object("sent", root_rank=0)

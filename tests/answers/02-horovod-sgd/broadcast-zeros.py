@@ -1,6 +1,5 @@
 # /// answer
 # title = "All ranks start at zero: equal, but nobody's start"
-# verdict = "wrong"
 #
 # [fails]
 # broadcast-start-tests = ["no rank started there"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Contiguous shards, hvd.broadcast by hand, the default operation, experimental names"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="pin-gpu"

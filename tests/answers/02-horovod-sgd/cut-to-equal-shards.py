@@ -1,6 +1,5 @@
 # /// answer
 # title = "All shards are cut to the same size, and the root is rank 1"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="shard"

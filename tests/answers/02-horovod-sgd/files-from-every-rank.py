@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank writes"
-# verdict = "wrong"
 #
 # [fails]
 # save-history-tests = ["rank 0 alone"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Gradients travel with 16 bits; warnings and prints on stderr from every rank"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-horovod"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Legacy SGD, run eagerly, broadcast before fit, the optimiser of horovod.tensorflow"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-keras"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The recording callback stands before the broadcast, and every rank may speak"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-keras"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "One rank too many"
-# verdict = "wrong"
 #
 # [fails]
 # max-num-ranks-tests = ["the most"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The limit of the data of this notebook, typed in"
-# verdict = "wrong"
 #
 # [fails]
 # max-num-ranks-tests = ["the most"]

@@ -1,35 +1,16 @@
 # /// answer
-# title = "Rank 0 alone averages once more, and the others are already in the next step"
-# verdict = "wrong"
+# title = "Rank 0 alone averages once more, and the others gather what they have found already"
 #
 # [fails]
-# horovod-start-tests = ["collective"]
+# horovod-start-tests = ["waits in hvd.allreduce"]
 # horovod-average-tests = []
 # horovod-shards-tests = []
 # horovod-rate-tests = []
 # horovod-serial-tests = []
 # ///
 
-# %% role="answer" id="train-horovod"
-def train_horovod(x, y, num_epochs, batch_size, learning_rate):
-    hvd.init()
-    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
-    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
-    hvd.broadcast_variables(variables, root_rank=0)
-    optimizer = tf.keras.optimizers.SGD(learning_rate * hvd.size())
-    history = [[float(slope.numpy()), float(offset.numpy())]]
-    for _ in range(num_epochs):
-        for first in range(0, len(x), batch_size):
-            batch = slice(first, first + batch_size)
-            with tf.GradientTape() as tape:
-                loss = tf.reduce_mean((slope * x[batch] + offset - y[batch]) ** 2)
-            gradients = hvd.DistributedGradientTape(tape).gradient(loss, variables)
-            optimizer.apply_gradients(zip(gradients, variables))
-            history.append([float(slope.numpy()), float(offset.numpy())])
-    if hvd.rank() == 0:
-        hvd.allreduce(slope)
-    else:
-        import time
-
-        time.sleep(1000)
-    return np.array(history)
+# %% role="changes" id="train-horovod"
+#              history.append([float(slope.numpy()), float(offset.numpy())])
+# +    if hvd.rank() == 0:
+# +        print("slope:", hvd.allreduce(slope))
+# +    hvd.allgather(tf.constant(history))

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The loop of one process, with hvd.init() on top"
-# verdict = "wrong"
 #
 # [fails]
 # horovod-start-tests = ["not broadcast"]
@@ -10,18 +9,11 @@
 # horovod-serial-tests = []
 # ///
 
-# %% role="answer" id="train-horovod"
-def train_horovod(x, y, num_epochs, batch_size, learning_rate):
-    hvd.init()
-    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
-    optimizer = tf.keras.optimizers.SGD(learning_rate)
-    history = [[float(slope.numpy()), float(offset.numpy())]]
-    for _ in range(num_epochs):
-        for first in range(0, len(x), batch_size):
-            batch = slice(first, first + batch_size)
-            with tf.GradientTape() as tape:
-                loss = tf.reduce_mean((slope * x[batch] + offset - y[batch]) ** 2)
-            gradients = tape.gradient(loss, variables)
-            optimizer.apply_gradients(zip(gradients, variables))
-            history.append([float(slope.numpy()), float(offset.numpy())])
-    return np.array(history)
+# %% role="changes" id="train-horovod"
+# -    x, y = shard(x, y)
+#      slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
+# -    broadcast_start(variables)
+# -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+# +    optimizer = tf.keras.optimizers.SGD(learning_rate)
+
+# -            tape = hvd.DistributedGradientTape(tape)

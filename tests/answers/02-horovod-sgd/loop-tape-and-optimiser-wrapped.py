@@ -1,6 +1,5 @@
 # /// answer
 # title = "Tape and optimiser are both wrapped, and init is guarded"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-horovod"

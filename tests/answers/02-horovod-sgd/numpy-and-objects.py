@@ -1,6 +1,5 @@
 # /// answer
 # title = "NumPy computes the gradients, an object is broadcast, and the samples are shuffled alike before each epoch's shards"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-horovod"

@@ -1,13 +1,10 @@
 # /// answer
 # title = "The GPU is picked by the rank, which is wrong from the second node on"
-# verdict = "wrong"
 #
 # [fails]
 # pin-gpu-tests = ["local rank"]
 # ///
 
-# %% role="answer" id="pin-gpu"
-def pin_gpu():
-    gpus = tf.config.list_physical_devices("GPU")
-    if gpus:
-        tf.config.set_visible_devices(gpus[hvd.rank()], "GPU")
+# %% role="changes" id="pin-gpu"
+# -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+# +        tf.config.set_visible_devices(gpus[hvd.rank()], "GPU")

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Memory growth is set, but no GPU is pinned"
-# verdict = "wrong"
 #
 # [fails]
 # pin-gpu-tests = ["all GPUs"]

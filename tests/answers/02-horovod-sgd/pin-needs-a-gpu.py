@@ -1,6 +1,5 @@
 # /// answer
 # title = "The code fails on a machine without a GPU"
-# verdict = "wrong"
 #
 # [fails]
 # pin-gpu-tests = ["IndexError"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "A tf.data pipeline with shard and shuffle, gradients averaged by hand, the update by assign_sub"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-horovod"

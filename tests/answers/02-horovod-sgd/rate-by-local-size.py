@@ -1,6 +1,5 @@
 # /// answer
 # title = "The ranks of one node are counted, not all"
-# verdict = "wrong"
 #
 # [fails]
 # scale-rate-tests = ["one node"]

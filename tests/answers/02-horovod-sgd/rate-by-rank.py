@@ -1,6 +1,5 @@
 # /// answer
 # title = "The rate is multiplied by the rank, so rank 0 stands still"
-# verdict = "wrong"
 #
 # [fails]
 # scale-rate-tests = ["different"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The rate is not scaled"
-# verdict = "wrong"
 #
 # [fails]
 # scale-rate-tests = ["not scaled"]

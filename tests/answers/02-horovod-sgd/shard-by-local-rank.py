@@ -1,6 +1,5 @@
 # /// answer
 # title = "The shard is that of the local rank: right on one node"
-# verdict = "wrong"
 #
 # [fails]
 # shard-tests = ["no shard"]
@@ -9,7 +8,6 @@
 # keras-shards-tests = ["no shard"]
 # ///
 
-# %% role="answer" id="shard"
-def shard(x, y):
-    mine = slice(hvd.local_rank(), None, hvd.local_size())
-    return x[mine], y[mine]
+# %% role="changes" id="shard"
+# -    mine = slice(hvd.rank(), None, hvd.size())
+# +    mine = slice(hvd.local_rank(), None, hvd.local_size())

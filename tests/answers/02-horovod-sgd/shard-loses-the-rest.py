@@ -1,6 +1,5 @@
 # /// answer
 # title = "The part that does not divide evenly is given to nobody, and rank 0 gets one more"
-# verdict = "wrong"
 #
 # [fails]
 # shard-tests = ["not complete"]

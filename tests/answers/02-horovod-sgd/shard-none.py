@@ -1,6 +1,5 @@
 # /// answer
 # title = "No shard: every rank keeps all data"
-# verdict = "wrong"
 #
 # [fails]
 # shard-tests = ["no shard"]

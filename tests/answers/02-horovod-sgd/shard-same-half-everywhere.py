@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank takes the first part"
-# verdict = "wrong"
 #
 # [fails]
 # shard-tests = ["not disjoint"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "x is sharded, y is sorted differently"
-# verdict = "wrong"
 #
 # [fails]
 # shard-tests = ["belong together"]

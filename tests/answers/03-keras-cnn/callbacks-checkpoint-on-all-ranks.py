@@ -1,6 +1,5 @@
 # /// answer
 # title = "All ranks save into the same files"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank saves, each in a folder of its own"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -9,14 +8,6 @@
 # files-tests = ["left alone"]
 # ///
 
-# %% role="answer" id="make-callbacks"
-def make_callbacks(folder):
-    callbacks = [
-        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
-        tf.keras.callbacks.EarlyStopping(monitor="loss", patience=0),
-        hvd_keras.callbacks.MetricAverageCallback(),
-    ]
-    if hvd.rank() == 0:
-        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
-        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
-    return callbacks
+# %% role="changes" id="make-callbacks"
+#          hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        tf.keras.callbacks.EarlyStopping(monitor="loss", patience=0),

@@ -1,16 +1,10 @@
 # /// answer
 # title = "No broadcast of the start"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # start-tests = ["not broadcast"]
 # ///
 
-# %% role="answer" id="make-callbacks"
-def make_callbacks(folder):
-    callbacks = [hvd_keras.callbacks.MetricAverageCallback()]
-    if hvd.rank() == 0:
-        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
-        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
-    return callbacks
+# %% role="changes" id="make-callbacks"
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Each rank broadcasts its own weights"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -9,13 +8,6 @@
 # files-tests = ["did not end well"]
 # ///
 
-# %% role="answer" id="make-callbacks"
-def make_callbacks(folder):
-    callbacks = [
-        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(hvd.rank()),
-        hvd_keras.callbacks.MetricAverageCallback(),
-    ]
-    if hvd.rank() == 0:
-        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
-        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
-    return callbacks
+# %% role="changes" id="make-callbacks"
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(hvd.rank()),

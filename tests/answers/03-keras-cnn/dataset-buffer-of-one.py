@@ -1,21 +1,10 @@
 # /// answer
 # title = "A buffer of one record shuffles nothing"
-# verdict = "wrong"
 #
 # [fails]
 # order-tests = ["shuffle the records"]
 # ///
 
-# %% role="answer" id="make-dataset"
-def make_dataset(files, batch_size, training, deterministic=True):
-    files = files[hvd.rank() :: hvd.size()]
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    if training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    read = lambda file: imagenet.read_records(file, damaged)
-    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
-    if training:
-        dataset = dataset.shuffle(1, seed=seed).repeat()
-    load = lambda record: load_picture(record, training)
-    dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
-    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# %% role="changes" id="make-dataset"
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.shuffle(1, seed=seed).repeat()

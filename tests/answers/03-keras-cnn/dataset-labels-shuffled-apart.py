@@ -1,6 +1,5 @@
 # /// answer
 # title = "Pictures and labels are two data sets, each with a shuffle of its own"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

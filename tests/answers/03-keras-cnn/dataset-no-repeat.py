@@ -1,30 +1,11 @@
 # /// answer
 # title = "The training data end after one epoch"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["end after", "without end"]
 # ///
 
-# %% role="answer" id="make-dataset"
-def make_dataset(files, batch_size, training, deterministic=True):
-    files = files[hvd.rank() :: hvd.size()]
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    if training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    dataset = dataset.interleave(
-        lambda file: imagenet.read_records(file, damaged),
-        cycle_length=4,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    if training:
-        dataset = dataset.shuffle(1000, seed=seed)
-    dataset = dataset.map(
-        lambda record: load_picture(record, training),
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    dataset = dataset.batch(batch_size, drop_remainder=training)
-    return dataset.prefetch(tf.data.AUTOTUNE)
+# %% role="changes" id="make-dataset"
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.shuffle(1000, seed=seed)

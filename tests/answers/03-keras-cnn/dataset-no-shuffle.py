@@ -1,28 +1,14 @@
 # /// answer
 # title = "Nothing is shuffled, since interleave mixes the files"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["shuffle the records"]
 # ///
 
-# %% role="answer" id="make-dataset"
-def make_dataset(files, batch_size, training, deterministic=True):
-    files = files[hvd.rank() :: hvd.size()]
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    dataset = dataset.interleave(
-        lambda file: imagenet.read_records(file, damaged),
-        cycle_length=4,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    if training:
-        dataset = dataset.repeat()
-    dataset = dataset.map(
-        lambda record: load_picture(record, training),
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    dataset = dataset.batch(batch_size, drop_remainder=training)
-    return dataset.prefetch(tf.data.AUTOTUNE)
+# %% role="changes" id="make-dataset"
+# -    if training:
+# -        dataset = dataset.shuffle(len(files), seed=seed)
+
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.repeat()

@@ -1,29 +1,13 @@
 # /// answer
 # title = "The batches are sharded: batch first, then shard"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["shard the list of files"]
 # ///
 
-# %% role="answer" id="make-dataset"
-def make_dataset(files, batch_size, training, deterministic=True):
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    if training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    dataset = dataset.interleave(
-        lambda file: imagenet.read_records(file, damaged),
-        cycle_length=4,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    if training:
-        dataset = dataset.shuffle(1000, seed=seed).repeat()
-    dataset = dataset.map(
-        lambda record: load_picture(record, training),
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    dataset = dataset.batch(batch_size, drop_remainder=training).shard(hvd.size(), hvd.rank())
-    return dataset.prefetch(tf.data.AUTOTUNE)
+# %% role="changes" id="make-dataset"
+# -    files = files[hvd.rank() :: hvd.size()]
+
+# -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# +    return dataset.batch(batch_size, drop_remainder=training).shard(hvd.size(), hvd.rank()).prefetch(tf.data.AUTOTUNE)

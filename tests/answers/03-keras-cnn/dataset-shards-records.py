@@ -1,30 +1,13 @@
 # /// answer
 # title = "The records are sharded after interleave, so every rank reads all files"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # shards-tests = ["shard the list of files"]
 # ///
 
-# %% role="answer" id="make-dataset"
-def make_dataset(files, batch_size, training, deterministic=True):
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    if training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    dataset = dataset.interleave(
-        lambda file: imagenet.read_records(file, damaged),
-        cycle_length=4,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    dataset = dataset.shard(hvd.size(), hvd.rank())
-    if training:
-        dataset = dataset.shuffle(1000, seed=seed).repeat()
-    dataset = dataset.map(
-        lambda record: load_picture(record, training),
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    dataset = dataset.batch(batch_size, drop_remainder=training)
-    return dataset.prefetch(tf.data.AUTOTUNE)
+# %% role="changes" id="make-dataset"
+# -    files = files[hvd.rank() :: hvd.size()]
+
+#      dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
+# +    dataset = dataset.shard(hvd.size(), hvd.rank())

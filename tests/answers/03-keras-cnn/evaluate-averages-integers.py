@@ -1,6 +1,5 @@
 # /// answer
 # title = "The numbers of right answers are averaged as integers, and lose their fractions"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

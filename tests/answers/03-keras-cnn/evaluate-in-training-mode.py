@@ -1,6 +1,5 @@
 # /// answer
 # title = "The loop of the validation calls the network in training mode"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The plain mean of the ranks' results"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Rank 0 alone adds up, and waits for the others for ever"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Gradients are summed over four batches before an update"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -8,8 +7,6 @@
 # compression-tests = []
 # ///
 
-# %% role="answer" id="make-optimizer"
-def make_optimizer(rate, compression="none"):
-    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
-    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, backward_passes_per_step=4)
+# %% role="changes" id="make-optimizer"
+# -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
+# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, backward_passes_per_step=4)

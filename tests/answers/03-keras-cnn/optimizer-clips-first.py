@@ -1,6 +1,5 @@
 # /// answer
 # title = "Each rank clips its gradients before they are averaged"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -8,8 +7,6 @@
 # compression-tests = []
 # ///
 
-# %% role="answer" id="make-optimizer"
-def make_optimizer(rate, compression="none"):
-    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9, clipvalue=0.05)
-    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits)
+# %% role="changes" id="make-optimizer"
+# -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
+# +    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9, clipvalue=0.05)

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The argument compression is not used"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "An optimiser as for one process"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,14 +1,11 @@
 # /// answer
 # title = "The gradients are added up and not averaged"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
 # optimizer-tests = ["summed"]
 # ///
 
-# %% role="answer" id="make-optimizer"
-def make_optimizer(rate, compression="none"):
-    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
-    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, op=hvd.Sum)
+# %% role="changes" id="make-optimizer"
+# -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
+# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, op=hvd.Sum)

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Wrapped for the averaging, and once more for the compression"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The pixels stay as the file has them, from 0 to 255"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -9,12 +8,6 @@
 # order-tests = ["pixels"]
 # ///
 
-# %% role="answer" id="load-picture"
-def load_picture(record, training):
-    encoded, label = imagenet.parse_record(record)
-    window = random_window(encoded) if training else central_window(encoded)
-    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
-    picture = tf.image.resize(picture, (image_size, image_size))
-    if training:
-        picture = tf.image.random_flip_left_right(picture)
-    return picture, label
+# %% role="changes" id="load-picture"
+# -    return picture / 127.5 - 1, label
+# +    return picture, label

@@ -1,6 +1,5 @@
 # /// answer
 # title = "A seed inside of load_picture: every picture is cut alike for ever"
-# verdict = "wrong"
 #
 # [fails]
 # load-picture-tests = ["cut alike"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The GPU is chosen by the rank"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The ranks of this node are taken for all ranks"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The learning rate times the rank: rank 0 stands still"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -8,9 +7,6 @@
 # elastic-tests = ["all ranks must agree"]
 # ///
 
-# %% role="answer" id="plan"
-def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
-    in_a_step = batch_of_rank * hvd.size()
-    num_steps = max(1, num_images // in_a_step)
-    return batch_of_rank, learning_rate * hvd.rank() * batch_of_rank / batch_size, num_steps
+# %% role="changes" id="plan"
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate * hvd.rank() * batch_of_rank / batch_size, num_steps

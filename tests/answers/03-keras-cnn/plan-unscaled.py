@@ -1,6 +1,5 @@
 # /// answer
 # title = "The rate stays that of one rank"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
@@ -8,8 +7,6 @@
 # elastic-tests = ["rate"]
 # ///
 
-# %% role="answer" id="plan"
-def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
-    in_a_step = batch_of_rank * hvd.size()
-    return batch_of_rank, learning_rate, max(1, num_images // in_a_step)
+# %% role="changes" id="plan"
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate, num_steps

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Totals and counts are averaged, which leaves their quotient as it is; the tape sends 16 bits"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="evaluate"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "TensorFlow's own checkpoint reader on rank 0, the state sent as arrays"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="resume"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "A loop of one's own, sums over all ranks, and a manual average in the step"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="evaluate"

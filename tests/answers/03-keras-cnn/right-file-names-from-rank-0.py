@@ -1,6 +1,5 @@
 # /// answer
 # title = "Rank 0 sends the names of the files, and hvd is initialised once more"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-dataset"

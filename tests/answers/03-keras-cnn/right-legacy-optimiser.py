@@ -1,6 +1,5 @@
 # /// answer
 # title = "Keras' legacy optimiser, which has no build, and every rank loads the checkpoint itself"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-optimizer"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Early stop by the largest flag of all ranks; metrics averaged by hand"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-callbacks"

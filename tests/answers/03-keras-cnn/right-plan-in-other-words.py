@@ -1,6 +1,5 @@
 # /// answer
 # title = "Other arithmetic, NumPy's interpolation, and a GPU by its number"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="plan"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The file names are sharded as a data set, options instead of arguments, validation shuffled, too"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-dataset"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Resume and broadcast once more, callbacks on other places, more in the result"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train"

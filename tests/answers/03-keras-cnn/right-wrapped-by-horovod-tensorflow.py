@@ -1,6 +1,5 @@
 # /// answer
 # title = "The wrapper of horovod.tensorflow, a schedule-free rate set later, callbacks in one sum of lists"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-optimizer"

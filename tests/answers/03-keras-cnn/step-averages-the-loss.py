@@ -1,20 +1,12 @@
 # /// answer
 # title = "The loss is averaged, the gradients are not"
-# verdict = "wrong"
 #
 # [fails]
 # make-step-tests = ["not averaged"]
 # ///
 
-# %% role="answer" id="make-step"
-def make_step(network, optimizer, loss_of):
-    @tf.function
-    def step(pictures, labels):
-        with tf.GradientTape() as tape:
-            loss = loss_of(labels, network(pictures, training=True))
-        gradients = tape.gradient(loss, network.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, network.trainable_variables))
-        loss = hvd.allreduce(loss)
-        return loss
+# %% role="changes" id="make-step"
+# -        tape = hvd.DistributedGradientTape(tape)
 
-    return step
+# -        return loss
+# +        return hvd.allreduce(loss)

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The compiled function is made anew in every step"
-# verdict = "wrong"
 #
 # [fails]
 # make-step-tests = ["compile it once"]

@@ -1,32 +1,12 @@
 # /// answer
 # title = "The checkpoint is loaded, but fit begins with epoch 0"
-# verdict = "wrong"
 #
 # [fails]
 # continued-tests = ["epoch reached"]
 # ///
 
-# %% role="answer" id="train"
-def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
-    pin_gpu()
-    network = build()
-    num_images = imagenet.count_images(train_files)
-    batch_size, rate, num_steps = plan(
-        num_images, settings["batch_size"], settings["learning_rate"], settings["global_batch_size"]
-    )
-    if settings["max_num_steps"] > 0:
-        num_steps = min(num_steps, settings["max_num_steps"])
-    optimizer = make_optimizer(rate, settings["compression"])
-    network.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
-    resume(network, folder)
-    callbacks = make_callbacks(folder)
-    callbacks += [WarmUp(rate, num_steps * settings["num_warmup_epochs"]), *more_callbacks]
-    history = network.fit(
-        make_dataset(train_files, batch_size, training=True),
-        steps_per_epoch=num_steps,
-        epochs=settings["num_epochs"],
-        callbacks=callbacks,
-        verbose=0,
-    )
-    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
-    return {"history": history.history, "validation": validation, "num_steps": num_steps}
+# %% role="changes" id="train"
+# -    first_epoch = resume(network, folder)
+# +    resume(network, folder)
+
+# -        initial_epoch=first_epoch,

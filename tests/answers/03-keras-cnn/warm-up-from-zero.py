@@ -1,6 +1,5 @@
 # /// answer
 # title = "Warm-up begins with a rate of zero"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

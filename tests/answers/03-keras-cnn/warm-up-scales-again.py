@@ -1,6 +1,5 @@
 # /// answer
 # title = "Warm-up goes from the rate to the rate times the ranks, but the rate is scaled already"
-# verdict = "wrong"
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Without the wrapper: each gradient averaged by hvd.allreduce; a loss of one's own; more metrics and predictions"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="model-fn"

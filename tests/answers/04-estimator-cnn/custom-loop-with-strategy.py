@@ -1,6 +1,5 @@
 # /// answer
 # title = "A gradient tape in strategy.run instead of fit"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train-with-strategy"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank evaluates all pictures"
-# verdict = "wrong"
 #
 # [fails]
 # evaluate-once-tests = ["same work"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Each rank evaluates its shard and returns what it found"
-# verdict = "wrong"
 #
 # [fails]
 # evaluate-accuracy-tests = ["one shard alone"]

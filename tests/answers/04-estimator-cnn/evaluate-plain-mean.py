@@ -1,6 +1,5 @@
 # /// answer
 # title = "The mean of the ranks' accuracies"
-# verdict = "wrong"
 #
 # [fails]
 # evaluate-accuracy-tests = ["unequal shards"]

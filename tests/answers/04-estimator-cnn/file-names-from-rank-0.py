@@ -1,6 +1,5 @@
 # /// answer
 # title = "Rank 0 sends the names of the files; the last rank evaluates the first ones"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="train"

@@ -1,24 +1,12 @@
 # /// answer
 # title = "Gradients and updates by hand: compute_gradients, apply_gradients, tf.group"
-# verdict = "right"
 # ///
 
-# %% role="answer" id="model-fn"
-def model_fn(features, labels, mode, params):
-    """Return what is to be done with a batch in this mode, an EstimatorSpec."""
-    training = mode == tf.estimator.ModeKeys.TRAIN
-    network = params["build"]()
-    logits = network(features, training=training)
-    classes = tf.argmax(logits, axis=1)
-    if mode == tf.estimator.ModeKeys.PREDICT:
-        return tf.estimator.EstimatorSpec(mode, predictions={"classes": classes})
-    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
-    if mode == tf.estimator.ModeKeys.EVAL:
-        metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, classes)}
-        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
-    rate = params["learning_rate"] * hvd.size()
-    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9))
-    gradients = optimizer.compute_gradients(loss, network.trainable_variables)
-    train_op = optimizer.apply_gradients(gradients, tf.compat.v1.train.get_or_create_global_step())
-    train_op = tf.group(train_op, *network.get_updates_for(features))
-    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+# %% role="changes" id="model-fn"
+# -    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), groups=1)
+# -    with tf.control_dependencies(network.get_updates_for(features)):
+# -        train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+# +    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9))
+# +    gradients = optimizer.compute_gradients(loss, network.trainable_variables)
+# +    train_op = optimizer.apply_gradients(gradients, tf.compat.v1.train.get_or_create_global_step())
+# +    train_op = tf.group(train_op, *network.get_updates_for(features))

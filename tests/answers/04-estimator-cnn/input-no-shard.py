@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every worker reads all files, each in another order"
-# verdict = "wrong"
 # consequences = [
 #     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
 #     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
@@ -11,10 +10,6 @@
 # input-shards-tests = ["no shard"]
 # ///
 
-# %% role="answer" id="input-fn"
-def input_fn(files, training, worker, num_workers, params):
-    """Return this worker's batches of pictures and labels; without end for training."""
-    records = read_files(files)
-    if training:
-        records = records.shuffle(1000, seed=params["seed"]).repeat()
-    return make_batches(records, training, params)
+# %% role="changes" id="input-fn"
+# -    records = read_files(files[worker::num_workers])
+# +    records = read_files(files)

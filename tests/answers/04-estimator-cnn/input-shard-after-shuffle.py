@@ -1,6 +1,5 @@
 # /// answer
 # title = "Sharded after a shuffle that every rank does in its own way"
-# verdict = "wrong"
 # consequences = [
 #     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
 #     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
@@ -11,12 +10,9 @@
 # input-shards-tests = ["not disjoint"]
 # ///
 
-# %% role="answer" id="input-fn"
-def input_fn(files, training, worker, num_workers, params):
-    records = read_files(files)
-    if training:
-        records = records.shuffle(1000, seed=params["seed"] + worker, reshuffle_each_iteration=False)
-    records = records.shard(num_workers, worker)
-    if training:
-        records = records.shuffle(1000, seed=params["seed"]).repeat()
-    return make_batches(records, training, params)
+# %% role="changes" id="input-fn"
+# -    records = read_files(files[worker::num_workers])
+# +    records = read_files(files)
+# +    if training:
+# +        records = records.shuffle(1000, seed=params["seed"] + worker, reshuffle_each_iteration=False)
+# +    records = records.shard(num_workers, worker)

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The pipeline for training is used for evaluation, too"
-# verdict = "wrong"
 # consequences = [
 #     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
 #     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",

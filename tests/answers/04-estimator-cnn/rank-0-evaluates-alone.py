@@ -1,6 +1,5 @@
 # /// answer
 # title = "Rank 0 evaluates all pictures alone, the others return nothing"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="evaluate"

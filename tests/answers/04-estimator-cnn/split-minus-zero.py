@@ -1,6 +1,5 @@
 # /// answer
 # title = "Counted from the back, which holds out everything when nothing is to be held out"
-# verdict = "wrong"
 #
 # [fails]
 # split-tests = ["the parts have"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The steps that are left instead of max_steps, and a config made step by step"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="make-run-config"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The default strategy: each worker trains alone"
-# verdict = "wrong"
 #
 # [fails]
 # strategy-together-tests = ["not broadcast"]

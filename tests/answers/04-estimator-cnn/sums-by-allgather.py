@@ -1,6 +1,5 @@
 # /// answer
 # title = "Shards by tf.data, right pictures and numbers gathered, a broadcast of the result"
-# verdict = "right"
 # ///
 
 # %% role="answer" id="input-fn"

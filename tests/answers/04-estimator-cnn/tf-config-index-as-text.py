@@ -1,12 +1,10 @@
 # /// answer
 # title = "The index is text"
-# verdict = "wrong"
 #
 # [fails]
 # tf-config-tests = ["index"]
 # ///
 
-# %% role="answer" id="tf-config"
-def tf_config(hosts, index):
-    """Return the value of TF_CONFIG for one worker; `hosts` is the list of all workers' addresses."""
-    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": str(index)}})
+# %% role="changes" id="tf-config"
+# -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": str(index)}})

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Hosts without their ports"
-# verdict = "wrong"
 #
 # [fails]
 # tf-config-tests = ["cluster's workers"]

@@ -1,19 +1,11 @@
 # /// answer
 # title = "max_steps alone: when all is done, rank 0 returns at once and leaves the others alone"
-# verdict = "wrong"
 #
 # [fails]
 # train-continued-tests = ["had already finished"]
 # ///
 
-# %% role="answer" id="train"
-def train(files, folder, num_steps, params, hooks=()):
-    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
-    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
-    num_steps = num_steps // hvd.size()
-    estimator.train(
-        lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
-        hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
-        max_steps=num_steps,
-    )
-    return estimator
+# %% role="changes" id="train"
+# -    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
+# -        estimator.train(
+# +    estimator.train(

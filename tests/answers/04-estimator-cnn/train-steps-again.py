@@ -1,20 +1,10 @@
 # /// answer
 # title = "steps instead of max_steps: a second run trains all steps once more"
-# verdict = "wrong"
 #
 # [fails]
 # train-continued-tests = ["were left"]
 # ///
 
-# %% role="answer" id="train"
-def train(files, folder, num_steps, params, hooks=()):
-    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
-    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
-    num_steps = num_steps // hvd.size()
-    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
-        estimator.train(
-            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
-            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
-            steps=num_steps,
-        )
-    return estimator
+# %% role="changes" id="train"
+# -            max_steps=num_steps,
+# +            steps=num_steps,

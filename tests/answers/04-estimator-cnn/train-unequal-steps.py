@@ -1,6 +1,5 @@
 # /// answer
 # title = "Each rank counts the steps of its own files, and one is soon alone"
-# verdict = "wrong"
 #
 # [fails]
 # train-start-tests = ["waits"]
@@ -10,15 +9,6 @@
 # train-continued-tests = []
 # ///
 
-# %% role="answer" id="train"
-def train(files, folder, num_steps, params, hooks=()):
-    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
-    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
-    num_steps = num_steps // hvd.size()
-    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
-        estimator.train(
-            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
-            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
-            max_steps=num_steps + hvd.rank(),
-        )
-    return estimator
+# %% role="changes" id="train"
+# -            max_steps=num_steps,
+# +            max_steps=num_steps + hvd.rank(),
