@@ -10,54 +10,75 @@ import click
 from coursekit import __version__
 from coursekit.errors import CourseKitError
 
-COMMANDS = {
-    "answers": "coursekit.grading.command:answers",
-    "attacks": "coursekit.attacks.command:attacks",
-    "bench": "coursekit.bench.command:bench",
-    "build": "coursekit.building.command:build",
-    "cancel": "coursekit.jobs.command:cancel",
-    "class": "coursekit.classroom.command:class_",
-    "collect": "coursekit.course.take_command:collect",
-    "course": "coursekit.course.command:course",
-    "data": "coursekit.imagenet.command:data",
-    "doctor": "coursekit.environment.doctor_command:doctor",
-    "execute": "coursekit.running.execute_command:execute",
-    "grade": "coursekit.course.grade_command:grade",
-    "hand-in": "coursekit.course.pack_command:hand_in",
-    "hub": "coursekit.hub.command:hub",
-    "jobs": "coursekit.jobs.command:jobs",
-    "kernel": "coursekit.kernels.command:kernel",
-    "link": "coursekit.links:link",
-    "readme": "coursekit.running.readme_command:readme",
-    "record": "coursekit.slides.command:record",
-    "rehearse": "coursekit.rehearsal.command:rehearse",
-    "render": "coursekit.jobs.render_command:render",
-    "run": "coursekit.running.command:run",
-    "script": "coursekit.building.script_command:script",
-    "sites": "coursekit.sites.command:sites",
-    "slides": "coursekit.slides.command:slides",
-    "soak": "coursekit.grading.soak_command:soak",
-    "students-copy": "coursekit.building.students_command:students_copy",
-    "submit": "coursekit.jobs.submit_command:submit",
+# By who uses them: what `coursekit --help` says of each, and where it is.
+GROUPS = {
+    "For students": {
+        "execute": ("execute your notebook of a lab, ready to hand in", "coursekit.running.execute_command:execute"),
+        "submit": ("submit a lab as a job of a machine", "coursekit.jobs.submit_command:submit"),
+        "jobs": ("list your jobs, with how each goes or why it waits", "coursekit.jobs.command:jobs"),
+        "cancel": ("cancel a job of yours", "coursekit.jobs.command:cancel"),
+        "script": ("write a lab's training as a script, with your answers", "coursekit.building.script_command:script"),
+        "hand-in": ("pack a notebook and its jobs into a file to send", "coursekit.course.pack_command:hand_in"),
+    },
+    "For instructors": {
+        "course": ("make a course; release, collect, give feedback, export", "coursekit.course.command:course"),
+        "students-copy": (
+            "write the folder to publish for students",
+            "coursekit.building.students_command:students_copy",
+        ),
+        "link": ("print a link that opens labs on a JupyterHub", "coursekit.links:link"),
+        "render": ("write job scripts with an event's account and reservation", "coursekit.jobs.render_command:render"),
+        "class": ("show who has fetched, run, handed in and is graded", "coursekit.classroom.command:class_"),
+        "collect": ("take hand-ins that came by e-mail or Moodle", "coursekit.course.take_command:collect"),
+        "grade": ("grade hand-ins, each in a sandbox, and report", "coursekit.course.grade_command:grade"),
+        "hub": ("start a JupyterHub with made-up people, to try the course", "coursekit.hub.command:hub"),
+    },
+    "For authors": {
+        "build": ("make the students' notebooks and the job scripts", "coursekit.building.command:build"),
+        "run": ("execute the solved labs and report", "coursekit.running.command:run"),
+        "answers": ("hold a lab's tests against right and wrong answers", "coursekit.grading.command:answers"),
+        "soak": ("judge answers many times: is the verdict always the same?", "coursekit.grading.soak_command:soak"),
+        "attacks": ("try to cheat the grader, and show what that pays", "coursekit.attacks.command:attacks"),
+        "slides": ("make the lecture, or some of its decks", "coursekit.slides.command:slides"),
+        "record": ("repeat the runs that the slides' figures are made from", "coursekit.slides.command:record"),
+        "readme": ("refresh the README's pictures and numbers", "coursekit.running.readme_command:readme"),
+    },
+    "For a machine": {
+        "doctor": ("check everything that the labs run on", "coursekit.environment.doctor_command:doctor"),
+        "data": ("make data in ImageNet's form, or check a folder of it", "coursekit.imagenet.command:data"),
+        "kernel": ("install a kernel for a centre's own JupyterHub", "coursekit.kernels.command:kernel"),
+        "sites": ("list the machines, or show one", "coursekit.sites.command:sites"),
+        "rehearse": ("run a site's job scripts in a private Slurm", "coursekit.rehearsal.command:rehearse"),
+        "bench": ("measure how long things take, side by side", "coursekit.bench.command:bench"),
+    },
 }
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+NAME_WIDTH = max(map(len, COMMANDS))
 
 
 class LazyGroup(click.Group):
     """A group that imports a verb's module on use, so that `coursekit --help` answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs in alphabetical order."""
+        """Return the verbs, those of one kind of user together."""
         del ctx
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one verb, or None when it is unknown."""
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module, attribute = COMMANDS[cmd_name].split(":")
+        module, attribute = COMMANDS[cmd_name][1].split(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each verb, by who uses it."""
+        del ctx
+        for user, commands in GROUPS.items():
+            with formatter.section(user):
+                formatter.write_dl([(f"{name:{NAME_WIDTH}}", line) for name, (line, _) in commands.items()])
 
 
 @click.group(cls=LazyGroup)

@@ -23,7 +23,7 @@ def measure_counting(repeat, progress):
 def test_every_registered_benchmark_can_be_loaded():
     """The registry names functions that exist."""
     assert {name: callable(command.load(name)) for name in command.BENCHMARKS} == dict.fromkeys(
-        ["launch", "mobilenetv2", "resnet50", "input", "grading"], True
+        ["launch", "curve", "mobilenetv2", "resnet50", "input", "grading"], True
     )
 
 
@@ -54,8 +54,20 @@ def test_training_steps_are_shown_with_their_share_of_full_speed():
     assert ["two", "8.00", "1", "0.250", "0.250", "0.250", "50%"] in rows
 
 
+def test_launches_are_shown_with_the_share_of_a_rank():
+    """In place of the ratio stand the seconds of a call for each of its ranks."""
+    series = (Series("1", 4.0, (0.125,), num_ranks=1), Series("8", 8.0, (0.5,), num_ranks=8))
+    console = Console(width=100)
+    with console.capture() as capture:
+        console.print(command.table(Measurement("curve", series)))
+    rows = [line.split() for line in capture.get().splitlines()]
+    assert "s per rank" in capture.get()
+    assert ["1", "4.00", "1", "0.12", "0.12", "0.12", "0.125"] in rows
+    assert ["8", "8.00", "1", "0.50", "0.50", "0.50", "0.062"] in rows
+
+
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
     """Nothing runs before all names are known."""
     result = CliRunner().invoke(command.bench, ["launch", "lunch"])
     assert result.exit_code == 2
-    assert "'lunch' is not one of 'grading', 'input', 'launch', 'mobilenetv2', 'resnet50'" in result.output
+    assert "'lunch' is not one of 'curve', 'grading', 'input', 'launch', 'mobilenetv2', 'resnet50'" in result.output

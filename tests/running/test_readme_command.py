@@ -98,6 +98,25 @@ def test_bench_block_gives_steps_a_table_each_with_the_share_of_full_speed():
     assert expected + MEASURED == readme_command.bench_block(record)
 
 
+def test_bench_block_gives_the_curve_of_launches_after_the_ways_to_launch():
+    """A row for each number of ranks, with the seconds of a call for each of them."""
+    numbers = {"min_s": 0.1, "max_s": 0.5, "seconds": [0.1, 0.5]}
+    launch = {"series": [{"name": "ranks.run", "median_s": 0.2, **numbers}]}
+    curve = {"series": [{"name": "64", "median_s": 0.4, "per_rank_s": 0.00625, **numbers}]}
+    expected = (
+        "| way to start two ranks | median s | min s | max s | calls | ratio |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| `ranks.run` | 0.20 | 0.10 | 0.50 | 2 | 1 |\n"
+        "\n"
+        "| ranks started by `ranks.run` | median s | min s | max s | calls | s per rank |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| 64 | 0.40 | 0.10 | 0.50 | 2 | 0.006 |\n"
+    )
+
+    record = {"benchmarks": {"curve": curve, "launch": launch}, "facts": FACTS}
+    assert expected + MEASURED == readme_command.bench_block(record)
+
+
 def test_picture_is_the_last_one_of_the_chosen_cell(tmp_path, lab):
     """The cell that lab.toml names gives the picture, byte for byte, and its text alternative."""
     output = nbformat.v4.new_output("display_data", data={"image/png": PNG}, metadata={"image/png": {"alt": "a path"}})

@@ -13,6 +13,7 @@ from rich.table import Table
 from coursekit.errors import CourseKitError
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
+from coursekit.sandbox.walls import require_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,13 +41,12 @@ def attacks(  # noqa: PLR0913, PLR0917  # click hands the options over by name
     The exit status is 1 when an attack pays, leaves a trace or raises no flag.
     """
     root = find_root()
-    # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
+    require_sandbox(sandbox, image)
+    # This brings nbgrader with it, and a mistake in the arguments should show before that is loaded.
     from coursekit.attacks.attack import load_attacks  # noqa: PLC0415
-    from coursekit.sandbox.walls import require_sandbox  # noqa: PLC0415
 
     place = folder or root / "tests" / "attacks"
     bank = _matching(load_attacks(place), pattern)
-    require_sandbox(sandbox, image)
     console = Console()
     courses = _courses(root, bank)
     outcomes = _run(bank, courses, console, sandbox, image)

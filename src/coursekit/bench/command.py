@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "launch": "coursekit.bench.launch:measure_launch",
+    "curve": "coursekit.bench.curve:measure_curve",
     "mobilenetv2": "coursekit.bench.communication:measure_mobilenetv2",
     "resnet50": "coursekit.bench.communication:measure_resnet50",
     "input": "coursekit.bench.input_pipeline:measure_input",
@@ -42,10 +43,11 @@ def load(name: str) -> Benchmark:
 
 
 def table(measurement: Measurement) -> Table:
-    """Return the series side by side, in seconds; the ratio is to the first, or a share of full speed."""
+    """Return the series side by side, in seconds; the ratio is to the first, a share of full speed, or per rank."""
     result = Table(title=measurement.title, title_justify="left", box=box.SIMPLE_HEAD)
     result.add_column("", no_wrap=True)
-    for heading in ("first s", "calls", "min s", "median s", "max s", "ratio"):
+    last = "ratio" if measurement.series[0].num_ranks is None else "s per rank"
+    for heading in ("first s", "calls", "min s", "median s", "max s", last):
         result.add_column(heading, justify="right")
     ratios = measurement.ratios()
     for one in measurement.series:
@@ -53,6 +55,8 @@ def table(measurement: Measurement) -> Table:
         numbers = (min(one.seconds), one.median_s, max(one.seconds))
         cells = [f"{seconds:.{digits}f}" for seconds in numbers]
         ratio = f"{ratios.get(one.name, 1):.1f}" if one.share is None else f"{one.share:.0%}"
+        if one.per_rank_s is not None:
+            ratio = f"{one.per_rank_s:.3f}"
         result.add_row(one.name, f"{one.first_s:.2f}", str(len(one.seconds)), *cells, ratio)
     return result
 
@@ -115,6 +119,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
 
     \b
     launch       until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    curve        until 1, 2, 4, … 64 ranks have run it
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
     input        a training step on pictures from TFRecord files and from memory

@@ -20,12 +20,14 @@ class Series:
         seconds: all later times, in the order they were taken.
         full_speed_s: what counts as full speed, measured in turns with this series: the median of another way,
             in seconds. None where the way is compared with the first series of its measurement.
+        num_ranks: how many ranks each time is for; None where that is the same for all series.
     """
 
     name: str
     first_s: float
     seconds: tuple[float, ...]
     full_speed_s: float | None = None
+    num_ranks: int | None = None
 
     @property
     def median_s(self) -> float:
@@ -37,10 +39,15 @@ class Series:
         """The share of full speed that the way reaches, by medians."""
         return None if self.full_speed_s is None else self.full_speed_s / self.median_s
 
+    @property
+    def per_rank_s(self) -> float | None:
+        """The share of a rank in the median, in seconds."""
+        return None if self.num_ranks is None else self.median_s / self.num_ranks
+
     def as_json(self) -> dict[str, Any]:
         """Return the series with its statistics."""
         statistics_s = {"min_s": min(self.seconds), "median_s": self.median_s, "max_s": max(self.seconds)}
-        return {**asdict(self), **statistics_s, "share": self.share}
+        return {**asdict(self), **statistics_s, "share": self.share, "per_rank_s": self.per_rank_s}
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     """
     root = find_root()
     (chosen,) = select_labs(root, [lab])
+    require_sandbox(sandbox)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.building.build import build_sources  # noqa: PLC0415
     from coursekit.grading.answer_bank import load_bank  # noqa: PLC0415
@@ -50,7 +51,6 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     source = build_sources(root, [chosen])[chosen.name]
     bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
     console = Console()
-    require_sandbox(sandbox)
     settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(wall_s=timeout_s))
     results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))

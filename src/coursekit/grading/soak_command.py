@@ -49,6 +49,7 @@ def soak(  # noqa: PLR0913  # one for each option
     Exit status 1 tells that points or missing properties were not always the same, or that the machine failed.
     """
     root = find_root()
+    labs = select_labs(root, names)
     require_sandbox(sandbox)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.building.build import build_sources  # noqa: PLC0415
@@ -59,7 +60,7 @@ def soak(  # noqa: PLR0913  # one for each option
     console = Console()
     settings = PoolSettings(num_slots or default_num_slots(), sandbox)
     is_even = True
-    for lab, source in build_sources(root, select_labs(root, names)).items():
+    for lab, source in build_sources(root, labs).items():
         bank = [one for one in load_bank(root / "tests" / "answers" / lab, source) if pattern in one.name]
         answers = choose(bank, num_mutants, seed)
         if pattern and len(answers) == 1:

@@ -1,33 +1,120 @@
-"""Horovod's own key-value store, in which the Gloo ranks of one run find each other."""
+"""The key-value store in which the Gloo ranks of one run find each other.
+
+It speaks with Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`): GET, PUT and DELETE of a path,
+each over a connection of its own. A rank asks for every peer of each of its groups, so that the requests grow with
+the square of the number of ranks: 64 ranks on a node make 20 thousand. Hence one thread answers them, in few steps,
+and a GET is held until its key is there. Horovod's own store starts a thread for each, and ranks ask again every 10 ms.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import re
+import socket
 import sys
-from typing import Any
+import time
+from typing import NoReturn
 
 from coursekit.ranks.lifetime import end_with_parent
 
+HOLD_S = 1.0  # then a rank hears that its key is missing, and asks again unless Gloo's own timeout has passed
+REQUEST_TIMEOUT_S = 3.0  # a rank sends all of its request at once
+BACKLOG = 1024  # a connection for which there is no place is tried again after a second
+CHUNK_BYTES = 65536
 
-def make_store(address: str) -> Any:
-    """Return a store that listens at a free port of `address` only, and is not yet serving."""
-    from horovod.runner.http.http_server import (  # noqa: PLC0415  # the fork server has it in memory already
-        RendezvousHandler,
-        RendezvousHTTPServer,
-    )
+HOST_NAME_KEY = re.compile(rb"/rank_\d+$")  # ranks ask for it once, whether it is there or not
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
-    class Store(RendezvousHTTPServer):  # type: ignore[misc]  # Horovod has no types
-        daemon_threads = True
-        request_queue_size = 128  # the default of 5 makes eight ranks wait seconds for a second try
 
-    return Store((address, 0), RendezvousHandler, 0)
+class Store:
+    """A store that listens at a free port of an address, and answers while it serves."""
+
+    def __init__(self, address: str) -> None:
+        self._listener = socket.create_server((address, 0), backlog=BACKLOG)
+        # The kernel keeps a connection until its request is there: nobody waits for a rank that has no turn.
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(REQUEST_TIMEOUT_S))
+        self.port: int = self._listener.getsockname()[1]
+        self._values: dict[bytes, bytes] = {}
+        self._held: dict[socket.socket, tuple[bytes, float]] = {}  # path and end of its time, the oldest first
+
+    def close(self) -> None:
+        """Give up this process's copy of the listening socket."""
+        self._listener.close()
+
+    def serve(self) -> NoReturn:
+        """Answer requests for ever."""
+        while True:
+            self._listener.settimeout(self._next_end_s())
+            try:
+                connection, _ = self._listener.accept()
+            except socket.timeout:  # Python 3.9 has it apart from TimeoutError
+                continue
+            connection.settimeout(REQUEST_TIMEOUT_S)
+            try:
+                self._obey(connection, *_read_request(connection))
+            except (OSError, ValueError):  # a rank that was killed, or a stranger
+                connection.close()
+
+    def _next_end_s(self) -> float | None:
+        """Answer GETs that were held long enough; return the seconds until the next has been, if any is held."""
+        now = time.monotonic()
+        for connection, (_, end) in list(self._held.items()):
+            if end > now:
+                return end - now
+            self._answer(connection, None)
+        return None
+
+    def _obey(self, connection: socket.socket, method: bytes, path: bytes, body: bytes) -> None:
+        if method == b"GET":
+            value = self._values.get(path)
+            if value is None and not HOST_NAME_KEY.search(path):
+                self._held[connection] = path, time.monotonic() + HOLD_S
+            else:
+                self._answer(connection, value)
+            return
+        if method == b"PUT":
+            self._values[path] = body
+            for waiting in [waiting for waiting, (wanted, _) in self._held.items() if wanted == path]:
+                self._answer(waiting, body)
+        elif method == b"DELETE":
+            self._values.pop(path, None)
+        self._answer(connection, b"")
+
+    def _answer(self, connection: socket.socket, value: bytes | None) -> None:
+        self._held.pop(connection, None)
+        status, body = (b"404 Not Found", b"") if value is None else (b"200 OK", value)
+        with connection, contextlib.suppress(OSError):  # it was killed while it waited
+            # The end of the connection goes with it: who ends one first keeps a port for a minute; ranks need theirs.
+            answer = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
+            connection.sendall(answer, socket.MSG_MORE)
+
+
+def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
+    """Return method, path and body.
+
+    Raises:
+        ValueError: this is no request.
+        OSError: the rest of it did not come.
+    """
+    data = b""
+    while True:
+        data += (chunk := connection.recv(CHUNK_BYTES))
+        head, end, body = data.partition(b"\r\n\r\n")
+        if end:
+            method, path, _ = head.split(b" ", 2)
+            length = LENGTH.search(head)
+            if len(body) >= (int(length[1]) if length else 0):
+                return method, path, body
+        if not chunk:
+            raise ValueError("the connection ended within the request")
 
 
 def main() -> None:
     """Serve at the address that is the first argument; print the port, and end with the parent."""
     end_with_parent()
-    store = make_store(sys.argv[1])
-    print(store.server_address[1], flush=True)
-    store.serve_forever()
+    store = Store(sys.argv[1])
+    print(store.port, flush=True)
+    store.serve()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks.pulse import Pulses
-from coursekit.ranks.rendezvous import make_store
+from coursekit.ranks.rendezvous import Store
 from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
 
@@ -191,14 +191,14 @@ class _Run:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
-        """Start Horovod's own key-value store, in which Gloo ranks find each other, on loopback only."""
-        store = make_store(LOOPBACK)
+        """Start a process with the store in which Gloo ranks find each other, on loopback only."""
+        store = Store(LOOPBACK)
         if os.fork() == 0:
             end_with_parent()
             self._close_all_but([])
-            store.serve_forever()
-        store.server_close()
-        return LOOPBACK, int(store.server_address[1])
+            store.serve()
+        store.close()
+        return LOOPBACK, store.port
 
 
 def _put_walls_around(request: Launch) -> None:

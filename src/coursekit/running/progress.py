@@ -28,6 +28,9 @@ MARKS = {
 }
 
 
+NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
+
+
 class Progress:
     """Show which lab and which cell runs, and how each lab ended."""
 
@@ -36,7 +39,7 @@ class Progress:
         self._bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=min(20, max(1, console.width - NUM_OTHER_COLUMNS))),
             MofNCompleteColumn(),
             TextColumn("cells"),
             TimeElapsedColumn(),

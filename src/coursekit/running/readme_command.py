@@ -115,11 +115,12 @@ def run_block(report: dict[str, Any]) -> str:
 
 
 def bench_block(record: dict[str, Any]) -> str:
-    """Return the benchmarks as Markdown tables: launch, then training steps and grading, where they were measured."""
+    """Return the benchmarks as Markdown tables: launch, then its curve, training steps and grading, where measured."""
     benchmarks = dict(record["benchmarks"])
     launch, grading = benchmarks.pop("launch"), benchmarks.pop("grading", None)
+    curve = [curve_table(benchmarks.pop("curve"))] if "curve" in benchmarks else []
     steps = map(steps_table, benchmarks.values())
-    return "\n".join([launch_table(launch), *steps, *grading_tables(grading)]) + machine(record["facts"])
+    return "\n".join([launch_table(launch), *curve, *steps, *grading_tables(grading)]) + machine(record["facts"])
 
 
 def launch_table(measured: dict[str, Any]) -> str:
@@ -133,6 +134,18 @@ def launch_table(measured: dict[str, Any]) -> str:
     for one in series:
         times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
+    return markdown(rows)
+
+
+def curve_table(measured: dict[str, Any]) -> str:
+    """Return how long a launch takes by the number of ranks, and the share of each rank."""
+    rows: list[Sequence[str]] = [
+        ("ranks started by `ranks.run`", "median s", "min s", "max s", "calls", "s per rank"),
+        ("---", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in measured["series"]:
+        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['per_rank_s']:.3f}"))
     return markdown(rows)
 
 
