@@ -15,7 +15,7 @@ from coursekit.judging.key import key_of
 from coursekit.judging.pool import Job, PoolSettings, judge_all, split_cores
 from coursekit.judging.slot import Limits
 
-SETTINGS = PoolSettings(num_slots=2, limits=Limits(wall_s=60, cell_s=10, memory_gb=2))
+SETTINGS = PoolSettings(num_slots=2, limits=Limits(notebook_s=60, cell_s=10, memory_gb=2))
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
     console = Console()
     require_sandbox(sandbox)
-    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(wall_s=timeout_s))
+    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(notebook_s=timeout_s))
     results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
     disagreeing = [result for result in results if result.disagreements]
