@@ -7,6 +7,7 @@ unexport PYTHONPATH PYTHONHOME
 BIN := .venv/bin
 NUM_RANKS ?= 2
 PORT ?= 8000
+LOAD ?= 0
 PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
 GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md
@@ -44,8 +45,8 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
 
-soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours)
-	@$(BIN)/coursekit soak
+soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours; LOAD=16 beside as many busy loops)
+	@$(BIN)/coursekit soak --load $(LOAD)
 
 # Node.js itself comes with .venv; what runs on it is installed where its package.json lies: in hub/, in slides/.
 %/node_modules/.package-lock.json: %/package-lock.json | env

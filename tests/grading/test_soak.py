@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from coursekit.cli import cli
 from coursekit.grading.answer_bank import Answer
+from coursekit.grading.busy import busy
 from coursekit.grading.soak import REFERENCE, Soaked, choose, property_of, soak
+from coursekit.grading.soak_command import tell
 from coursekit.judging.pool import PoolSettings
 
 ROOT = Path(__file__).parents[2]
@@ -55,10 +64,17 @@ def test_a_property_is_known_without_its_numbers(message, expected):
     assert property_of(message) == expected
 
 
-def test_the_machine_is_told_apart():
-    """A fault is a difference, in words of its own."""
+def test_the_machine_is_told_apart(monkeypatch):
+    """A fault is no difference of verdicts, has words of its own, and is no success either."""
     one = Soaked("a", Counter({(("t", 1.0, ""),): 2}), ["the node died"])
-    assert one.differences == ("it could not be judged: the node died",)
+    assert one.differences == ()
+    monkeypatch.setenv("COLUMNS", "200")
+    console = Console(file=io.StringIO())
+    assert not tell("01", [one], 3, 7.0, console)
+    assert console.file.getvalue().splitlines() == [
+        "01 a: needs another run: the node died",
+        "01: 1 of 1 answers had the same verdict 3 times; 1 times the machine failed (7 s)",
+    ]
 
 
 def test_mutants_are_drawn_from_the_wrong_answers():
@@ -81,3 +97,22 @@ def test_verdicts_of_the_labs_are_the_same_each_time(lab, pattern, monkeypatch):
     result = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert "4 of 4 answers had the same verdict 2 times" in result.output
+
+
+def _loops(pid):
+    return [one for one in psutil.Process(pid).children() if one.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_busy_loops_end_with_the_command():
+    """They run while it does; none is left when it is killed."""
+    before = len(_loops(os.getpid()))
+    with busy(3):
+        assert len(_loops(os.getpid())) == before + 3
+    assert len(_loops(os.getpid())) == before
+    program = "import time\nfrom coursekit.grading.busy import busy\nwith busy(3): print(flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        loops = _loops(process.pid)
+        process.send_signal(signal.SIGKILL)
+    assert len(loops) == 3
+    assert psutil.wait_procs(loops, timeout=60)[1] == []

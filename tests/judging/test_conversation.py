@@ -19,6 +19,7 @@ class Here:
     def __init__(self, function):
         self.function = function
         self.num_calls = 0
+        self.own_s = 0.0
 
     def ask(self, request, timeout_s):
         """Return what the function returns."""

@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from coursekit.judging.key import key_of
-from coursekit.judging.pool import Job, PoolSettings, judge_all, split_cores
+from coursekit.judging.pool import Job, PoolSettings, judge_all
 from coursekit.judging.slot import Limits
 
-SETTINGS = PoolSettings(num_slots=2, limits=Limits(wall_s=60, cell_s=10, memory_gb=2))
+SETTINGS = PoolSettings(num_slots=2, limits=Limits(notebook_s=60, cell_s=10, memory_gb=2))
 
 
 @pytest.fixture
@@ -72,14 +72,6 @@ def test_who_stops_early_leaves_nothing(jobs):
 
     left = [one for one in psutil.Process().children(recursive=True) if one.status() != psutil.STATUS_ZOMBIE]
     assert [one.name() for one in left if one.name() == "bwrap"] == []
-
-
-def test_slots_have_cores_of_their_own(monkeypatch):
-    """All cores are used, none by two slots; with too few, all slots share them."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 3, 5, 7})
-
-    assert split_cores(2) == [(0, 3, 7), (2, 5)]
-    assert split_cores(6) == [(0, 2, 3, 5, 7)] * 6
 
 
 def test_a_key_covers_all_that_a_verdict_depends_on(source, work):

@@ -12,6 +12,7 @@ class Generous:
 
     def __init__(self):
         self.num_asked = 0
+        self.own_s = 0.0
 
     def ask(self, request, timeout_s):
         """Return four megabytes."""

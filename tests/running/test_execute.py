@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from coursekit.processes import marked_processes
+from coursekit.ranks import deadline
 from coursekit.running import engine
 from coursekit.running.execute import execute_lab
 from coursekit.running.facts import Facts
@@ -65,6 +66,17 @@ def test_a_lab_that_ignores_the_interrupt_is_killed(tmp_path, monkeypatch):
     assert "took longer" in result.reason
     assert result.failed_cell.error == "no"
     assert result.scores[0].message == "NotFinished: this cell ended without an answer from the kernel"
+
+
+def test_a_machine_that_gives_no_time_is_no_failure(tmp_path, monkeypatch):
+    """When the last resort on the wall has passed, the lab needs another run, and has not failed."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 5.0)
+    result, _ = execute(tmp_path, "import time", "time.sleep(600)", "pass", time_limit_s=60)
+    assert result.verdict == "interrupted"
+    assert result.reason == (
+        "needs another run: the machine was too slow or too busy: in 5 s what ran had less than 60 s for itself; "
+        "stopped in cell 2 (cell-2)"
+    )
 
 
 @pytest.mark.parametrize(

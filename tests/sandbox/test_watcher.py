@@ -12,7 +12,7 @@ import pytest
 
 from coursekit.sandbox.watcher import Limits, Watcher, proportional_bytes
 
-PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "wall_s": 600}
+PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "own_s": 600}
 END_TIMEOUT_S = 20
 # The launcher starts what its argument says, tells when that is up, and outlives it.
 LAUNCHER = """
@@ -68,7 +68,7 @@ class Launcher:
             {"num_processes": 10},
             r"it ran 1\d processes at once; 10 are allowed",
         ),
-        ("import time; time.sleep(60)", {"wall_s": 1}, "it ran for longer than 1 s"),
+        ("import time; time.sleep(60)", {"own_s": 1}, "it ran for longer than 1 s"),
     ],
 )
 def test_excess_is_killed_and_said(code, limits, sentence):
@@ -95,7 +95,7 @@ def test_nobody_is_killed_before_it_is_known_who_may_be():
     with Launcher("import time; time.sleep(60)") as launcher:
         pid = launcher.process.pid
         named = []
-        with Watcher(pid, Limits(**{**PLENTY, "wall_s": 0}), lambda: named[0] if named else None) as watcher:
+        with Watcher(pid, Limits(**{**PLENTY, "own_s": 0}), lambda: named[0] if named else None) as watcher:
             deadline_s = time.monotonic() + END_TIMEOUT_S
             while not watcher.excess and time.monotonic() < deadline_s:
                 time.sleep(0.05)
@@ -109,7 +109,7 @@ def test_a_watch_that_fails_lets_nothing_run():
     """An error in the watch itself is a fault of ours, and ends what it should have watched."""
     with Launcher("import time; time.sleep(60)") as launcher:
         pid = launcher.process.pid
-        with Watcher(pid, Limits(memory_bytes=1 << 40, num_processes=None, wall_s=600), lambda: pid) as watcher:
+        with Watcher(pid, Limits(memory_bytes=1 << 40, num_processes=None, own_s=600), lambda: pid) as watcher:
             assert int(launcher.process.stdout.readline()) == -9
         assert watcher.excess == ""
         assert "the watch over memory and processes failed (TypeError" in watcher.fault

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from coursekit.judging.verdict import Verdict
 
-LIMITS = Limits(wall_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05)
+LIMITS = Limits(notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05)
 # The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
 WHOLE = "01-sgd"
 PROBE = """\

@@ -67,7 +67,7 @@ def grade(  # noqa: PLR0913  # one for each option
     from coursekit.judging.slot import Limits  # noqa: PLC0415
 
     course = find_course(root, folder)
-    limits = Limits(wall_s=limit_s, cell_s=min(limit_s, Limits.cell_s), memory_gb=memory_gb)
+    limits = Limits(notebook_s=limit_s, cell_s=min(limit_s, Limits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or (0 if slurm else default_num_slots()), sandbox, image, limits)
     console = Console()
     judge = slurm_judge(slurm, course, console, again=again) if slurm else judge_all

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from coursekit.errors import CourseKitError
+from coursekit.grading.busy import busy
 from coursekit.labs import select_labs
 from coursekit.paths import find_root
 from coursekit.sandbox.walls import SANDBOXES, require_sandbox
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from coursekit.judging.pool import PoolSettings
 
 
+AS_EXPECTED = "as expected"
+
+
 @click.command(epilog="Example: coursekit answers 02 my-bank/ -k shard")
 @click.argument("lab")
 @click.argument(
@@ -30,10 +34,19 @@ if TYPE_CHECKING:
 )
 @click.option("--jobs", "num_jobs", type=click.IntRange(min=1), help="Answers at a time.  [default: one for each core]")
 @click.option("-k", "pattern", default="", help="Only answers with this text in their name or title.")
-@click.option("--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one run.")
+@click.option(
+    "--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one run, of its own time."
+)
+@click.option("--load", "num_loops", type=click.IntRange(min=0), default=0, help="Busy loops beside the answers.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
-    lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float, sandbox: str
+    lab: str,
+    folder: Path | None,
+    num_jobs: int | None,
+    pattern: str,
+    timeout_s: float,
+    num_loops: int,
+    sandbox: str,
 ) -> None:
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
@@ -51,16 +64,19 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     source = build_sources(root, [chosen])[chosen.name]
     bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
     console = Console()
-    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(wall_s=timeout_s))
-    results = _run(bank, source, settings, console)
+    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(notebook_s=timeout_s))
+    with busy(num_loops):
+        results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
-    disagreeing = [result for result in results if result.disagreements]
-    for result in disagreeing:
+    different = [result for result in results if result.disagreements]
+    for result in different:
         console.print(f"\n[bold]{result.answer.name}[/]: {result.answer.title}", highlight=False)
         for sentence in result.disagreements:
             console.print(f"- {sentence}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\n{len(results) - len(disagreeing)} of {len(results)} answers as expected.", highlight=False)
-    if disagreeing:
+    num_faults = sum(bool(result.fault) for result in results)
+    more = f" {num_faults} not judged: the machine failed, not the answer." if num_faults else ""
+    console.print(f"\n{len(results) - len(different)} of {len(results)} answers as expected.{more}", highlight=False)
+    if different:
         raise SystemExit(1)
 
 
@@ -82,8 +98,7 @@ def _run(bank: Sequence[Answer], source: Path, settings: PoolSettings, console: 
         def report(result: AnswerResult) -> None:
             progress.update(task, advance=1, description=result.answer.name)
             if not console.is_terminal:  # a log has no bar that moves
-                verdict = "disagrees" if result.disagreements else "as expected"
-                console.print(f"{result.answer.name}: {verdict}, {result.seconds:.0f} s", highlight=False)
+                console.print(f"{result.answer.name}: {_word(result)}, {result.seconds:.0f} s", highlight=False)
 
         return run_bank(bank, source, settings, report)
 
@@ -95,6 +110,12 @@ def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
         table.add_column(name, justify="right")
     table.add_column("")
     for result in results:
-        verdict = "[red]disagrees[/]" if result.disagreements else "[green]as expected[/]"
+        verdict = f"[{'green' if _word(result) == AS_EXPECTED else 'red'}]{_word(result)}[/]"
         table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", f"{result.seconds:.1f}", verdict)
     return table
+
+
+def _word(result: AnswerResult) -> str:
+    if result.fault:
+        return "needs another run"
+    return "disagrees" if result.disagreements else AS_EXPECTED

@@ -49,9 +49,9 @@ class AnswerResult:
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """One sentence for each test that did not do what the bank says; none when all agree."""
+        """One sentence for each test that did not do what the bank says, or on the fault; none when all agree."""
         if self.fault:
-            return (f"it could not be run: {self.fault}",)
+            return (f"it needs another run: {self.fault}",)
         return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
 
     def _disagreement(self, score: CellScore) -> str:

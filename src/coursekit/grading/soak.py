@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coursekit.grading.answer_bank import Answer
+from coursekit.grading.busy import busy
 from coursekit.grading.run_answers import job_of, lab_of
 from coursekit.judging.pool import judge_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from coursekit.judging.pool import PoolSettings
+    from coursekit.judging.pool import Job, PoolSettings
     from coursekit.judging.verdict import Verdict
 
 REFERENCE = "reference"
@@ -33,7 +34,7 @@ class Soaked:
     Attributes:
         name: its name in the bank, or `REFERENCE`.
         outcomes: each outcome, with how often it was reached.
-        faults: why it could not be judged, one sentence for each time.
+        faults: why it needs another run, one sentence for each time: the machine's doing, and no verdict.
     """
 
     name: str
@@ -42,13 +43,12 @@ class Soaked:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """One sentence for each fault, and for each test that did not always end in the same way."""
+        """One sentence for each test that did not always end in the same way."""
         by_test: dict[str, Counter[tuple[float, str]]] = {}
         for outcome, num_times in self.outcomes.items():
             for name, points, what in outcome:
                 by_test.setdefault(name, Counter())[points, what] += num_times
-        uneven = (f"{name}: {_told(ends)}" for name, ends in by_test.items() if len(ends) > 1)
-        return (*(f"it could not be judged: {fault}" for fault in self.faults), *uneven)
+        return tuple(f"{name}: {_told(ends)}" for name, ends in by_test.items() if len(ends) > 1)
 
 
 def _told(ends: Counter[tuple[float, str]]) -> str:
@@ -63,12 +63,13 @@ def choose(bank: Sequence[Answer], num_mutants: int, seed: int) -> list[Answer]:
     return [Answer(REFERENCE, "the solution", {}, {}), *sorted(mutants, key=lambda answer: answer.name)]
 
 
-def soak(
+def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
     answers: Sequence[Answer],
     source_notebook: Path,
     num_times: int,
     settings: PoolSettings,
     report: Callable[[Verdict], None] = lambda _: None,
+    num_loops: int = 0,
 ) -> tuple[Soaked, ...]:
     """Judge each answer so many times, in turns, each time with fresh inputs.
 
@@ -78,17 +79,27 @@ def soak(
         num_times: how often.
         settings: how to judge.
         report: called with each verdict when it is there.
+        num_loops: how many busy loops run beside all turns but the first.
     """
     lab = lab_of(source_notebook)
     soaked = {answer.name: Soaked(answer.name) for answer in answers}
     jobs = [job_of(answer.name, [answer], source_notebook, lab) for answer in answers]
-    for verdict in judge_all(jobs * num_times, settings):
+    for verdict in _verdicts(jobs, num_times, settings, num_loops):
         report(verdict)
         if verdict.fault:
             soaked[verdict.student].faults.append(verdict.fault)
         else:
             soaked[verdict.student].outcomes[_outcome(verdict)] += 1
     return tuple(soaked.values())
+
+
+def _verdicts(jobs: list[Job], num_times: int, settings: PoolSettings, num_loops: int) -> Iterator[Verdict]:
+    if not num_loops:
+        yield from judge_all(jobs * num_times, settings)
+        return
+    yield from judge_all(jobs, settings)
+    with busy(num_loops):
+        yield from judge_all(jobs * (num_times - 1), settings)
 
 
 def _outcome(verdict: Verdict) -> Outcome:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the draw of mutants.")
 @click.option("-k", "pattern", default="", help="Only answers with this text in their name.")
 @click.option("--jobs", "num_slots", type=click.IntRange(min=1), help="Answers at a time.  [default: one per core]")
+@click.option(
+    "--load", "num_loops", type=click.IntRange(min=0), default=0, help="Busy loops beside them: a machine in need."
+)
 @click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
 def soak(  # noqa: PLR0913  # one for each option
     names: tuple[str, ...],
@@ -42,11 +45,13 @@ def soak(  # noqa: PLR0913  # one for each option
     seed: int,
     pattern: str,
     num_slots: int | None,
+    num_loops: int,
     sandbox: str,
 ) -> None:
     """Judge the solution of LABs, or of all, and wrong answers of their banks, many times with fresh inputs.
 
     Exit status 1 tells that points or missing properties were not always the same, or that the machine failed.
+    With --load each answer is judged once without it first: no verdict may depend on speed.
     """
     root = find_root()
     labs = select_labs(root, names)
@@ -65,13 +70,19 @@ def soak(  # noqa: PLR0913  # one for each option
         answers = choose(bank, num_mutants, seed)
         if pattern and len(answers) == 1:
             raise CourseKitError(f"no wrong answer to {lab} has {pattern!r} in its name.")
-        is_even = _soak(lab, answers, source, num_times, settings, console) and is_even
+        is_even = _soak(lab, answers, source, num_times, num_loops, settings, console) and is_even
     if not is_even:
         raise SystemExit(1)
 
 
 def _soak(  # noqa: PLR0913, PLR0917  # of `soak`
-    lab: str, answers: Sequence[Answer], source: Path, num_times: int, settings: PoolSettings, console: Console
+    lab: str,
+    answers: Sequence[Answer],
+    source: Path,
+    num_times: int,
+    num_loops: int,
+    settings: PoolSettings,
+    console: Console,
 ) -> bool:
     """Soak one lab, tell how it went, and return whether every verdict was the same."""
     from coursekit.grading.soak import soak as soak_answers  # noqa: PLC0415  # as above
@@ -87,18 +98,21 @@ def _soak(  # noqa: PLR0913, PLR0917  # of `soak`
             if not console.is_terminal and num_done % len(answers) == 0:  # a log has no bar that moves
                 console.print(f"{lab}: {num_done} of {len(answers) * num_times} verdicts", highlight=False)
 
-        soaked = soak_answers(answers, source, num_times, settings, report)
-    return _tell(lab, soaked, num_times, time.monotonic() - started_s, console)
+        soaked = soak_answers(answers, source, num_times, settings, report, num_loops)
+    return tell(lab, soaked, num_times, time.monotonic() - started_s, console)
 
 
-def _tell(lab: str, soaked: Sequence[Soaked], num_times: int, seconds: float, console: Console) -> bool:
+def tell(lab: str, soaked: Sequence[Soaked], num_times: int, seconds: float, console: Console) -> bool:
+    """Print what differed and what failed; return whether nothing did."""
     uneven = [one for one in soaked if one.differences]
-    for one in uneven:
-        for sentence in one.differences:
+    for one in soaked:
+        for sentence in (*one.differences, *(f"needs another run: {fault}" for fault in one.faults)):
             console.print(f"{lab} {one.name}: {sentence}", markup=False, highlight=False, soft_wrap=True)
+    num_faults = sum(len(one.faults) for one in soaked)
+    more = f"; {num_faults} times the machine failed" if num_faults else ""
     console.print(
-        f"{lab}: {len(soaked) - len(uneven)} of {len(soaked)} answers had the same verdict {num_times} times "
+        f"{lab}: {len(soaked) - len(uneven)} of {len(soaked)} answers had the same verdict {num_times} times{more} "
         f"({seconds:.0f} s)",
         highlight=False,
     )
-    return not uneven
+    return not uneven and not num_faults

@@ -22,6 +22,7 @@ import cloudpickle
 from coursekit.inside import wire
 from coursekit.inside.rank import WALLED_VARIABLE, drive
 from coursekit.inside.shell_process import ShellGoneError, ShellProcess, is_words
+from coursekit.ranks.deadline import TooSlowError
 from coursekit.ranks.devices import HIDE_GPUS
 from coursekit.ranks.environ import fill_nodes
 from coursekit.ranks.forked import ForkedServer
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
-
-HELLO_TIMEOUT_S = 60.0
+HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
 
 Request = dict[str, Any]
 
@@ -69,7 +69,7 @@ def serve(judge: Connection, settings: Request) -> None:
                 return
             try:
                 reply = {"fault": fault} if fault else answers[request["op"]](request)
-            except WallsError as error:
+            except (WallsError, TooSlowError) as error:
                 reply = {"fault": str(error)}
             judge.send_bytes(_packed(reply))
             del request
@@ -134,7 +134,7 @@ class _Submission:
                 self._running_shell()
             except ShellGoneError:
                 return ""
-            except WallsError as error:
+            except (WallsError, TooSlowError) as error:
                 return str(error)
         return ""
 

@@ -15,6 +15,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from coursekit.inside import shell, wire
+from coursekit.ranks.deadline import Deadline, TooSlowError, tree
+from coursekit.ranks.own_time import OwnTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,11 +76,16 @@ class ShellProcess:
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Send a request and return the reply: `value`, or `error` with the name and the text of an exception.
 
+        Args:
+            request: plain data.
+            timeout_s: own time of the process and of what it has started.
+
         Raises:
             ShellGoneError: no reply came; the process has been ended.
+            TooSlowError: the same, and nobody knows whether one would have come.
         """
         self._number += 1
-        deadline = time.monotonic() + timeout_s
+        deadline = Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
         data = wire.dumps({**request, "number": self._number})
         self._to_send = memoryview(HEADER.pack(len(data)) + data)
         with selectors.DefaultSelector() as selector:
@@ -89,12 +96,9 @@ class ShellProcess:
                 if reply is not None:
                     self._read_output()
                     return reply
-                left_s = deadline - time.monotonic()
-                if left_s <= 0:
-                    self._end("timeout")
                 if not self._to_send:
                     selector.modify(self._channel, selectors.EVENT_READ, self._exchange)
-                for key, _ in selector.select(left_s):
+                for key, _ in selector.select(self._left_s(deadline)):
                     key.data()
 
     def take_output(self) -> str:
@@ -112,6 +116,16 @@ class ShellProcess:
             self._status = os.waitpid(self._pid, 0)[1]
             self._channel.close()
             os.close(self._output)
+
+    def _left_s(self, deadline: Deadline) -> float:
+        try:
+            left_s = deadline.left_s()
+        except TooSlowError:
+            self.close()
+            raise
+        if not left_s:
+            self._end("timeout")
+        return left_s
 
     def _end(self, kind: str) -> None:
         self.close()

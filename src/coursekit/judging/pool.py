@@ -1,4 +1,4 @@
-"""Many submissions at once: a worker for each slot, on cores of its own, and nothing lost when one dies."""
+"""Many submissions at once: a worker for each slot, and nothing lost when one dies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 import psutil
 
+from coursekit.judging.cores import own_cores
 from coursekit.judging.slot import Limits
 from coursekit.judging.verdict import Verdict
 from coursekit.sandbox import watcher
@@ -73,8 +74,11 @@ def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict,
 
     A submission whose worker dies is tried again, then gets a verdict with a fault.
     """
-    shares = split_cores(min(settings.num_slots, len(jobs) or 1))
-    workers = [_Worker(settings, cores) for cores in shares]
+    with own_cores(min(settings.num_slots, len(jobs) or 1)) as shares:
+        yield from _judge_with([_Worker(settings, cores) for cores in shares], jobs)
+
+
+def _judge_with(workers: Sequence[_Worker], jobs: Sequence[Job]) -> Generator[Verdict, None, None]:
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
@@ -94,14 +98,6 @@ def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict,
         for worker in workers:
             worker.close()
         executor.shutdown(cancel_futures=True)
-
-
-def split_cores(num_slots: int) -> list[tuple[int, ...]]:
-    """Return disjoint sets of this process's cores, one for each slot; the same for all where there are too few."""
-    cores = sorted(os.sched_getaffinity(0))
-    if num_slots > len(cores):
-        return [tuple(cores)] * num_slots
-    return [tuple(cores[number::num_slots]) for number in range(num_slots)]
 
 
 class _Worker:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import psutil
 from coursekit.inside import wire
 from coursekit.judging.conversation import Fault
 from coursekit.judging.verdict import Flag
+from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.sandbox import watcher
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coursekit.sandbox.watcher import Watcher
 
-PATIENCE_S = 10.0  # beyond a request's own time, before the whole submission is ended from outside
+PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, before all is ended from outside
 
 
 class Running:
@@ -33,6 +33,11 @@ class Running:
         self.disobedience = ""
         self.killed_for_memory = False
 
+    @property
+    def own_s(self) -> float:
+        """The submission's own time so far, in seconds."""
+        return self.watch.own_s
+
     def send(self, message: dict[str, Any]) -> None:
         """Send plain data to the sandbox."""
         try:
@@ -45,13 +50,17 @@ class Running:
 
         A submission that does not answer in time is ended, from outside: that is the answer's doing.
 
+        Args:
+            request: plain data.
+            timeout_s: own time of the submission in which the launcher should answer.
+
         Raises:
             Fault: the sandbox broke down.
         """
         if self._gone:
             return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
         self.send(request)
-        message = self._receive(timeout_s + PATIENCE_S)
+        message = self._receive(2 * timeout_s + PATIENCE_S)
         if message is None:
             self._kill("it did not obey its time limit")
             message = self._receive(PATIENCE_S)
@@ -69,8 +78,8 @@ class Running:
         with suppress(Fault):
             if not self._gone:
                 self.send({"op": "end"})
-            deadline = time.monotonic() + PATIENCE_S
-            while not self._gone and time.monotonic() < deadline:
+            deadline_s = self.own_s + PATIENCE_S
+            while not self._gone and self.own_s < deadline_s:
                 message = self._receive(PATIENCE_S)
                 if message is None:
                     return False
@@ -84,10 +93,15 @@ class Running:
         return self._gone
 
     def _receive(self, timeout_s: float) -> dict[str, Any] | None:
+        """Return a message; None when there was none in so much of the submission's own time."""
+        deadline = Deadline(timeout_s, lambda: self.own_s)
         try:
-            if not self._judge.poll(timeout_s):
-                return None
+            while not self._judge.poll(left_s := deadline.left_s()):
+                if not left_s:
+                    return None
             message: dict[str, Any] = wire.loads(self._judge.recv_bytes())
+        except TooSlowError as error:
+            raise Fault(str(error)) from None
         except (EOFError, OSError, wire.NotPlainError) as error:
             raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
         return message

@@ -18,6 +18,8 @@ from coursekit.imagenet import find_data
 from coursekit.inside import wire
 from coursekit.judging.conversation import Fault
 from coursekit.judging.running import Running, find_zygote
+from coursekit.ranks.deadline import Deadline, TooSlowError, tree
+from coursekit.ranks.own_time import OwnTime
 from coursekit.sandbox import watcher
 from coursekit.sandbox.cgroups import Cgroup, cgroup
 from coursekit.sandbox.walls import View, command, hidden_folders, python_folders
@@ -34,18 +36,18 @@ INSIDE = (
 )
 DATA = "/data"
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.inside.zygote import main; main()"
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 120.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
 NUM_TASKS = 4096  # processes and threads of a slot
-WALL_GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
+GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use.
+    """What one submission may use; seconds are of its own time, so that no busy machine makes them fewer.
 
     Attributes:
-        wall_s: seconds for the whole notebook.
+        notebook_s: seconds for the whole notebook.
         cell_s: seconds for one cell.
         memory_gb: of all its processes together.
         num_processes: at once.
@@ -55,7 +57,7 @@ class Limits:
         num_files: in each folder in memory.
     """
 
-    wall_s: float = 600.0
+    notebook_s: float = 600.0
     cell_s: float = 60.0
     memory_gb: float = 6.0
     num_processes: int = 128
@@ -124,7 +126,7 @@ class Slot:
         limits = watcher.Limits(
             int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
             self.limits.num_processes,
-            self.limits.wall_s + WALL_GRACE_S,
+            self.limits.notebook_s + GRACE_S,
         )
         num_killed = self._group.num_killed_for_memory if self._group else 0
         with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
@@ -159,7 +161,7 @@ class Slot:
             "max_num_processes": self.limits.num_threads,
             "max_file_bytes": int(self.limits.file_gb * 2**30),
             "max_memory_bytes": int(self.limits.memory_gb * 2**30),
-            "max_cpu_s": int(self.limits.wall_s),
+            "max_cpu_s": int(self.limits.notebook_s),
             "walls": self.sandbox != "none",
             "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
         }
@@ -183,7 +185,7 @@ class Slot:
                 preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
             )
         self._judge = Connection(ours.detach())
-        failure = _first_words(self._judge)
+        failure = _first_words(self._judge, self._process.pid)
         if failure:
             log.seek(0)
             said = log.read().decode(errors="replace").strip()[-2000:]
@@ -203,12 +205,16 @@ class Slot:
         os.sched_setaffinity(0, self.cores)
 
 
-def _first_words(judge: Connection) -> str:
+def _first_words(judge: Connection, pid: int) -> str:
     """Return why the sandbox did not start, or ''."""
+    deadline = Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick)
     try:
-        if not judge.poll(START_TIMEOUT_S):
-            return f"no word within {START_TIMEOUT_S:g} s"
+        while not judge.poll(left_s := deadline.left_s()):
+            if not left_s:
+                return f"no word within {START_TIMEOUT_S:g} s"
         failure = str(wire.loads(judge.recv_bytes())["failure"])
+    except TooSlowError as error:
+        return str(error)
     except (EOFError, OSError, wire.NotPlainError):
         return "it ended"
     return failure.strip().splitlines()[-1] if failure else ""

@@ -39,9 +39,11 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
     entropy = secrets.randbits(128)
     cells = cells_to_run(program, work)
     quote_cells(cells)
+    signs: tuple[Flag, ...] = ()
     try:
+        signs = signs_of(work)
         with slot.submission() as running:
-            conversation = Live(running, slot.limits.wall_s)
+            conversation = Live(running, slot.limits.notebook_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
             judge(program, conversation, entropy, left_out)
         flags += (*signs_of_run(conversation.exchanges), *running.flags())
@@ -55,7 +57,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         lab=work.lab,
         student=work.student,
         scores=scores,
-        flags=(*work.flags, *signs_of(work), *flags),
+        flags=(*work.flags, *signs, *flags),
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
         peak_memory_gb=peak_gb,

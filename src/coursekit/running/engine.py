@@ -18,6 +18,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
 from coursekit.processes import kernel_environment
+from coursekit.ranks.deadline import Deadline, TooSlowError, tree
+from coursekit.ranks.own_time import OwnTime, longest_wall_s
 from coursekit.running.memory import MemoryWatch
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 ENGINE = "coursekit"
 KERNEL_LOG = "kernel.log"
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows the wall only
 # A cell that is interrupted may have ranks to end before its traceback appears.
 INTERRUPT_GRACE_S = 10.0
 
@@ -43,7 +45,8 @@ class KernelWatch:
 
     Attributes:
         folder: Working folder of the kernel.
-        time_limit_s: Wall-clock seconds from the kernel's first answer until it is interrupted.
+        time_limit_s: Seconds from the kernel's first answer until it is interrupted, of its own time and that of what
+            it has started.
         on_cell: Called with number, total and name of each code cell that starts.
         total: Number of code cells.
         current: The code cell that is running or ran last; None before the first.
@@ -51,6 +54,7 @@ class KernelWatch:
         finished: Ids of the cells that the kernel reported as done, with or without an error.
         failed: Whether `current` raised an error that its tags do not allow.
         overdue: Whether the time limit has passed.
+        too_slow: Why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not.
         memory: Samples of the kernel and everything below it; None before the kernel has started.
     """
 
@@ -63,8 +67,9 @@ class KernelWatch:
     finished: set[str] = field(default_factory=set)
     failed: bool = False
     overdue: bool = False
+    too_slow: str = ""
     memory: MemoryWatch | None = None
-    _timers: list[threading.Timer] = field(default_factory=list)
+    _stopped: threading.Event = field(default_factory=threading.Event)
 
     def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
         """Begin to measure memory and time."""
@@ -72,13 +77,7 @@ class KernelWatch:
         self.memory = MemoryWatch(pid)
         self.memory.start()
         kernel = psutil.Process(pid)
-        self._timers = [
-            threading.Timer(self.time_limit_s, self._interrupt, [kernel]),
-            threading.Timer(self.time_limit_s + INTERRUPT_GRACE_S, _kill, [kernel]),
-        ]
-        for timer in self._timers:
-            timer.daemon = True
-            timer.start()
+        threading.Thread(target=self._keep_time, args=[kernel], name="kernel-time", daemon=True).start()
 
     def cell_started(self, cell: NotebookNode, **_: Any) -> None:
         """Note which cell runs."""
@@ -96,12 +95,29 @@ class KernelWatch:
 
     def stop(self) -> set[psutil.Process]:
         """Measure no more, and return every process that was seen."""
-        for timer in self._timers:
-            timer.cancel()
+        self._stopped.set()
         if self.memory is None:
             return set()
         self.memory.stop()
         return self.memory.seen
+
+    def _keep_time(self, kernel: psutil.Process) -> None:
+        # With this process, which sends the cells: where it is held up, the kernel waits for it.
+        clock = OwnTime(lambda: [os.getpid(), *tree(kernel.pid)])
+        if self._is_over(Deadline(self.time_limit_s, clock.tick)):
+            self._interrupt(kernel)
+            if self._is_over(Deadline(INTERRUPT_GRACE_S, clock.tick)):
+                _kill(kernel)
+
+    def _is_over(self, deadline: Deadline) -> bool:
+        """Wait for a deadline, or until this watch is stopped; return whether it has passed."""
+        try:
+            while left_s := deadline.left_s():
+                if self._stopped.wait(left_s):
+                    return False
+        except TooSlowError as error:
+            self.too_slow = str(error)
+        return True
 
     def _interrupt(self, kernel: psutil.Process) -> None:
         self.overdue = True

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NUM_TRACEBACK_LINES = 15
+NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
 
@@ -154,8 +155,12 @@ def _verdict(
     """Return the verdict and one sentence on why the lab did not pass."""
     cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")
     lost = [one for one in scores if not one.passed]
-    if interrupted:
-        return results.INTERRUPTED, f"stopped by a signal in {cell}"
+    too_slow = watch.too_slow if _stopped_early(watch) else ""
+    if NO_ANSWER in problem:
+        too_slow = problem
+    if interrupted or too_slow:
+        why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
+        return results.INTERRUPTED, f"{why} in {cell}"
     if watch.overdue and _stopped_early(watch):
         limit = format_time(run.time_limit_s)
         return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"

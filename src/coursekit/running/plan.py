@@ -33,7 +33,7 @@ class LabRun:
         notebook: The built source notebook, with answers and hidden tests.
         parameters: Values to pass to it.
         num_ranks: Number of ranks it will start, 1 where the notebook has no such parameter.
-        time_limit_s: Wall-clock seconds it may take.
+        time_limit_s: Seconds that it may take, of its own time.
         fingerprint: Digest of everything its result depends on, by the name that messages use.
     """
 

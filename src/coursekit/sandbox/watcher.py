@@ -7,6 +7,7 @@ It does not see what is in memory and in no process, as files in /tmp: their siz
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +38,12 @@ class Limits:
     Attributes:
         memory_bytes: their memory, each page counted once.
         num_processes: processes at once.
-        wall_s: seconds from the start of the watch.
+        own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
     """
 
     memory_bytes: int
     num_processes: int
-    wall_s: float
+    own_s: float
 
 
 class Watcher:
@@ -47,7 +51,9 @@ class Watcher:
 
     Attributes:
         excess: one sentence that says which limit was exceeded, or "".
-        fault: why the watch itself failed, or "": what ran is killed then, and the run must be repeated.
+        fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
+            must be repeated.
+        own_s: own time since the start of the watch, of this process and of those below the one.
         peak_memory_bytes: the most memory seen.
         peak_num_processes: the most processes seen.
 
@@ -61,6 +67,7 @@ class Watcher:
     def __init__(self, pid: int, limits: Limits, may_be_killed: Callable[[], int | None]) -> None:
         self.excess = ""
         self.fault = ""
+        self.own_s = 0.0
         self.peak_memory_bytes = 0
         self.peak_num_processes = 0
         self._pid = pid
@@ -69,10 +76,12 @@ class Watcher:
         self._highest_resident = 0
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
-        self._start_s = 0.0
+        self._pids: list[int] = []
 
     def __enter__(self) -> Self:
-        self._start_s = time.monotonic()
+        # With this process, since what runs waits for its questions: where it is held up, so are they.
+        self._clock = OwnTime(lambda: [os.getpid(), *self._pids])
+        self._deadline = Deadline(self._limits.own_s, lambda: self.own_s)
         self._thread.start()
         return self
 
@@ -86,9 +95,12 @@ class Watcher:
                 self.excess = self._look()
                 if not self.excess and self._end.wait(INTERVAL_S):
                     return
+        except TooSlowError as error:
+            self.fault = str(error)
         except Exception as error:  # noqa: BLE001  # without a watch nothing may run
             self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
         while True:
+            self._look_at_clock(below(self._pid))
             root = self._may_be_killed()
             if root is not None:
                 kill_below(root)
@@ -104,9 +116,12 @@ class Watcher:
         memory = self._memory_bytes(processes)
         if memory > self._limits.memory_bytes:
             return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
-        if time.monotonic() - self._start_s > self._limits.wall_s:
-            return f"it ran for longer than {self._limits.wall_s:.0f} s"
-        return ""
+        self._look_at_clock(processes)
+        return "" if self._deadline.left_s() else f"it ran for longer than {self._limits.own_s:.0f} s"
+
+    def _look_at_clock(self, processes: list[psutil.Process]) -> None:
+        self._pids = [process.pid for process in processes]
+        self.own_s = self._clock.tick()
 
     def _memory_bytes(self, processes: list[psutil.Process]) -> int:
         """Return the memory in use where it may be more than ever before, else 0; remember the most."""

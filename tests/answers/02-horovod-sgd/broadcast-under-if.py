@@ -14,4 +14,4 @@
 # -    hvd.broadcast_variables(variables, root_rank=0)
 # +    if hvd.rank() == 0:
 # +        hvd.broadcast_variables(variables, root_rank=0)
-# +    hvd.broadcast_object("sent", root_rank=0)
+# +    hvd.allgather_object("sent")

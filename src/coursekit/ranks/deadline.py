@@ -1,0 +1,62 @@
+"""A deadline in the own time of some processes; when the machine is too slow to come to it, nothing is known."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import psutil
+
+from coursekit.ranks.own_time import TICK_S, longest_wall_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class TooSlowError(Exception):
+    """The last resort on the wall has passed, and the deadline has not: what was waited for needs another run."""
+
+
+class Deadline:
+    """A deadline that no busy machine brings nearer.
+
+    Args:
+        timeout_s: seconds of own time from now.
+        own_s: returns the own time that has passed, as `OwnTime.tick`; slower than the wall, never faster.
+    """
+
+    def __init__(self, timeout_s: float, own_s: Callable[[], float]) -> None:
+        self._timeout_s = timeout_s
+        self._own_s = own_s
+        self._started_own_s = own_s()
+        self._started_s = time.monotonic()
+        self._look_s = self._started_s + min(timeout_s, TICK_S)
+
+    def left_s(self) -> float:
+        """Return how long to wait before the next look, in seconds on the wall; 0 when the deadline has passed.
+
+        Raises:
+            TooSlowError: the machine gave the processes next to no time.
+        """
+        now_s = time.monotonic()
+        if now_s < self._look_s:  # who reads much asks often, and to look is not cheap
+            return self._look_s - now_s
+        left_s = self._timeout_s - (self._own_s() - self._started_own_s)
+        if left_s <= 0:
+            return 0.0
+        longest_s = longest_wall_s(self._timeout_s)
+        if now_s - self._started_s > longest_s:
+            raise TooSlowError(
+                f"the machine was too slow or too busy: in {longest_s:.0f} s what ran had less than "
+                f"{self._timeout_s:g} s for itself"
+            )
+        self._look_s = now_s + min(left_s, TICK_S)
+        return min(left_s, TICK_S)
+
+
+def tree(pid: int) -> list[int]:
+    """Return a process and all below it; none if it is gone."""
+    try:
+        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return []
