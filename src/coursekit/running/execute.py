@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     from coursekit.grading.cell_score import CellScore
     from coursekit.running.facts import Facts
     from coursekit.running.plan import LabRun
+    from coursekit.running.preloaded import PreloadedKernels
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NUM_TRACEBACK_LINES = 15
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
 
-def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
+def execute_lab(
+    run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None], kernels: PreloadedKernels
+) -> LabResult:
     """Execute a lab in a folder of its own and return how it went, whatever happened.
 
     Args:
@@ -48,6 +51,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
             notebook is saved there after every cell.
         facts: Circumstances to note in the result.
         on_cell: Called with number, total and name of each code cell that starts.
+        kernels: For notebooks that import TensorFlow.
 
     Returns:
         The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
@@ -58,7 +62,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     problem = ""
     interrupted = False
     try:
-        _papermill(run, folder, watch)
+        _papermill(run, folder, watch, kernels)
     except PapermillExecutionError:
         pass  # the watch knows the cell, and whether its error is part of the lesson
     except KeyboardInterrupt:
@@ -69,6 +73,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         problem = str(error).strip().rpartition("\n")[2]
     finally:
         end_all(watch.stop())
+        kernels.end_kernels()
         end_marked(folder)
     notebook = _read_executed(run, folder, failed=watch.failed)
     scores = _scores(notebook, watch)
@@ -98,7 +103,7 @@ def _prepare(run: LabRun, folder: Path) -> None:
     shutil.copytree(run.notebook.parent, folder)
 
 
-def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
+def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: PreloadedKernels) -> None:
     # papermill takes paths as patterns to fill in with parameters.
     source, target = (
         str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, _executed(run, folder))
@@ -114,6 +119,7 @@ def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
+        kernels=kernels,
     )
 
 
