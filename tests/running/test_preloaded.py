@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import signal
 import time
 
 import nbformat
@@ -51,7 +49,7 @@ print(json.dumps({
     "rank": rank_words,
 }, default=str))
 """
-PICTURE = "plt.plot([1, 2])"
+PICTURE = "_ = plt.plot([1, 2])"
 # Away from its parent and its session; the system does not show that it has the folder's mark.
 ESCAPE = """
 import os, time
@@ -133,18 +131,15 @@ def test_without_tensorflow_the_notebook_says_what_is_wrong(execute_sources, tmp
     assert result.failed_cell.error.splitlines()[-1] == "ImportError: libcudart is missing"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)], ids=["killed", "Ctrl-C"])
-def test_with_the_run_end_its_server_and_all_kernels(course, number, status):
-    """Neither waits for a next run to tidy up."""
+def test_with_a_killed_run_end_its_server_and_all_kernels(course):
+    """They do not wait for a next run to tidy up."""
     course.add("01-slow", SLOW)
     process = course.start()
     while not (escaped := next(course.runs.glob("2*/01-slow/escaped"), None)):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.1)
     found = {psutil.Process(int(escaped.read_text())), *course.processes()}
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode == status
+    process.kill()
+    process.communicate()
     _, alive = psutil.wait_procs(found, timeout=10)
     assert alive == []
-    shutil.rmtree(course.runs)
