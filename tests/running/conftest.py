@@ -8,15 +8,20 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import nbformat
 import pytest
 
 from coursekit.processes import marked_processes
+from coursekit.running.execute import execute_lab
+from coursekit.running.facts import Facts
+from coursekit.running.plan import LabRun
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import psutil
 
+FACTS = Facts(host="host", device="device", num_cpus=1, versions={}, commit=None, dirty=False)
 LAB_TOML = """
 title = "{title}"
 summary = "A lab for the tests of the runner."
@@ -85,3 +90,31 @@ def course(tmp_path_factory):
     (root / "solutions").mkdir(parents=True)
     (root / "pyproject.toml").touch()
     return Course(root)
+
+
+@pytest.fixture(scope="session")
+def execute_sources():
+    """Return a function that executes cells; the last one is a test of 2 points."""
+    return _execute_sources
+
+
+def _execute_sources(kernels, folder, *sources, time_limit_s=60.0, kernel="python3"):
+    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
+    cells[-1].metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": "last-tests",
+        "locked": True,
+        "points": 2,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    kernelspec = {"name": kernel, "display_name": "Python 3", "language": "python"}
+    source = folder / "source" / "lab.ipynb"
+    source.parent.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), source)
+    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s, {})
+    seen = []
+    result = execute_lab(run, folder / "work", FACTS, lambda *cell: seen.append(cell), kernels)
+    assert marked_processes(folder) == set()
+    return result, seen

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
@@ -25,7 +25,7 @@ MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
 SHUTDOWN_TIMEOUT_S = 5.0
 
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
-_PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.server import main; main()"
+_PROGRAM = "import sys; sys.path.pop(0); from {module} import main; main()"
 
 _SERVER_DEFAULTS = {
     "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages
@@ -47,6 +47,8 @@ class Process(Protocol):
 class ForkServer:
     """A process that has TensorFlow and Horovod imported and forks ranks on request."""
 
+    _module = "coursekit.ranks.server"
+
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
@@ -57,17 +59,18 @@ class ForkServer:
         self._ready = False
         self._owner = os.getpid()
 
+    def _environ(self) -> dict[str, str]:
+        """Return the environment in which the server imports."""
+        return {**_SERVER_DEFAULTS, **scrubbed()}
+
     def _start(self, channel: socket.socket) -> Process:
-        environ = scrubbed()
-        for name, value in _SERVER_DEFAULTS.items():
-            environ.setdefault(name, value)
         return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(channel.fileno())],
+            [sys.executable, "-c", _PROGRAM.format(module=self._module), str(channel.fileno())],
             pass_fds=[channel.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            env=environ,
+            env=self._environ(),
             start_new_session=True,
         )
 
@@ -144,7 +147,7 @@ class ForkServer:
             )
         self._ready = True
 
-    def _explain_death(self, error: Exception) -> None:
+    def _explain_death(self, error: Exception) -> NoReturn:
         self._end()
         self._log.seek(0)
         log = self._log.read().decode(errors="replace").strip()[-2000:]

@@ -21,17 +21,22 @@ from coursekit.processes import kernel_environment
 from coursekit.ranks.deadline import Deadline, TooSlowError, tree
 from coursekit.ranks.own_time import OwnTime, longest_wall_s
 from coursekit.running.memory import MemoryWatch
+from coursekit.running.preloaded import use_provisioner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nbformat import NotebookNode
 
+    from coursekit.running.preloaded import PreloadedKernels
+
 ENGINE = "coursekit"
 KERNEL_LOG = "kernel.log"
 START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows the wall only
 # A cell that is interrupted may have ranks to end before its traceback appears.
 INTERRUPT_GRACE_S = 10.0
+# A notebook that says this gets a kernel that has it imported; others start faster without.
+PRELOADED = "tensorflow"
 
 # The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
 silent = logging.getLogger("coursekit.kernel")
@@ -74,9 +79,9 @@ class KernelWatch:
     def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
         """Begin to measure memory and time."""
         self.total = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
-        self.memory = MemoryWatch(pid)
-        self.memory.start()
         kernel = psutil.Process(pid)
+        self.memory = MemoryWatch(kernel)
+        self.memory.start()
         threading.Thread(target=self._keep_time, args=[kernel], name="kernel-time", daemon=True).start()
 
     def cell_started(self, cell: NotebookNode, **_: Any) -> None:
@@ -137,14 +142,19 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
         Args:
             nb_man: papermill's manager of the notebook, which saves it after every cell.
             kernel_name: Name of an installed kernel.
-            options: What was given to `papermill.execute_notebook`: `watch` is the `KernelWatch` to keep.
+            options: What was given to `papermill.execute_notebook`: `watch` is the `KernelWatch` to keep, `kernels`
+                are the `PreloadedKernels` to choose from.
         """
         watch: KernelWatch = options["watch"]
+        kernels: PreloadedKernels | None = options["kernels"]
+        if not any(PRELOADED in cell.source for cell in nb_man.nb.cells if cell.cell_type == "code"):
+            kernels = None
         # Sockets in a private folder: no port that others on a login node could reach, and a path short enough for one.
         with tempfile.TemporaryDirectory(prefix="kernel-") as sockets, (watch.folder / KERNEL_LOG).open("wb") as log:
             manager = AsyncKernelManager(
                 kernel_name=kernel_name, transport="ipc", connection_file=str(Path(sockets, "kernel.json"))
             )
+            use_provisioner(manager)
             client = PapermillNotebookClient(
                 nb_man,
                 km=manager,
@@ -156,7 +166,9 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 on_cell_error=watch.cell_failed,
             )
             environment = kernel_environment(watch.folder)
-            client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
+            client.execute(
+                cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True, kernels=kernels
+            )
 
 
 def cell_name(cell: NotebookNode) -> str:

@@ -19,6 +19,7 @@ from papermill.execute import remove_error_markers
 from coursekit.grading.points import score
 from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
+from coursekit.ranks.errors import MachineTooSlowError
 from coursekit.running import results
 from coursekit.running.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
 from coursekit.running.results import FailedCell, LabResult, write_atomically
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from coursekit.grading.cell_score import CellScore
     from coursekit.running.facts import Facts
     from coursekit.running.plan import LabRun
+    from coursekit.running.preloaded import PreloadedKernels
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NUM_TRACEBACK_LINES = 15
@@ -40,7 +42,9 @@ NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel 
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
 
-def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
+def execute_lab(
+    run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None], kernels: PreloadedKernels
+) -> LabResult:
     """Execute a lab in a folder of its own and return how it went, whatever happened.
 
     Args:
@@ -49,6 +53,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
             notebook is saved there after every cell.
         facts: Circumstances to note in the result.
         on_cell: Called with number, total and name of each code cell that starts.
+        kernels: For notebooks that import TensorFlow.
 
     Returns:
         The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
@@ -59,7 +64,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     problem = ""
     interrupted = False
     try:
-        _papermill(run, folder, watch)
+        _papermill(run, folder, watch, kernels)
     except PapermillExecutionError:
         pass  # the watch knows the cell, and whether its error is part of the lesson
     except KeyboardInterrupt:
@@ -70,10 +75,12 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         problem = str(error).strip().rpartition("\n")[2]
     finally:
         end_all(watch.stop())
+        kernels.end_kernels()
         end_marked(folder)
     notebook = _read_executed(run, folder, failed=watch.failed)
     scores = _scores(notebook, watch)
-    verdict, reason = _verdict(run, watch, scores, problem, interrupted=interrupted)
+    too_slow = _too_slow(notebook, watch, problem)
+    verdict, reason = _verdict(run, watch, scores, problem, too_slow, interrupted=interrupted)
     return LabResult(
         lab=run.name,
         title=run.title,
@@ -99,7 +106,7 @@ def _prepare(run: LabRun, folder: Path) -> None:
     shutil.copytree(run.notebook.parent, folder)
 
 
-def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
+def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: PreloadedKernels) -> None:
     # papermill takes paths as patterns to fill in with parameters.
     source, target = (
         str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, _executed(run, folder))
@@ -115,6 +122,7 @@ def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
+        kernels=kernels,
     )
 
 
@@ -149,15 +157,25 @@ def _stopped_early(watch: KernelWatch) -> bool:
     return watch.failed or watch.number < watch.total or len(watch.finished) < watch.number
 
 
-def _verdict(
-    run: LabRun, watch: KernelWatch, scores: tuple[CellScore, ...], problem: str, *, interrupted: bool
+def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
+    """Return why the machine, not the lab, is to blame for how it ended; '' when it is not."""
+    errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
+    told = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
+    return told or (watch.too_slow if _stopped_early(watch) else problem if NO_ANSWER in problem else "")
+
+
+def _verdict(  # noqa: PLR0913  # all that is known
+    run: LabRun,
+    watch: KernelWatch,
+    scores: tuple[CellScore, ...],
+    problem: str,
+    too_slow: str,
+    *,
+    interrupted: bool,
 ) -> tuple[str, str]:
     """Return the verdict and one sentence on why the lab did not pass."""
     cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")
     lost = [one for one in scores if not one.passed]
-    too_slow = watch.too_slow if _stopped_early(watch) else ""
-    if NO_ANSWER in problem:
-        too_slow = problem
     if interrupted or too_slow:
         why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
         return results.INTERRUPTED, f"{why} in {cell}"

@@ -23,6 +23,7 @@ from coursekit.running.execute import execute_lab
 from coursekit.running.facts import collect
 from coursekit.running.parameters import given_by_environment
 from coursekit.running.plan import plan_runs
+from coursekit.running.preloaded import PreloadedKernels
 from coursekit.running.progress import Progress
 from coursekit.running.results import write_atomically, write_json
 from coursekit.running.signals import StopSignals
@@ -60,9 +61,9 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
     folder = _new_folder(root, chosen.name)
     stop, progress = StopSignals(), Progress(Console())
-    with stop.handled(), progress.shown():
+    with stop.handled(), progress.shown(), PreloadedKernels(folder) as kernels:
         progress.lab_started(run, 1, 1)
-        result = execute_lab(run, folder, collect(root), progress.cell_started)
+        result = execute_lab(run, folder, collect(root), progress.cell_started, kernels)
         end_marked(folder)
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from contextlib import suppress
@@ -19,16 +20,18 @@ class MemoryWatch:
 
     Ranks are forked from one server and share most of their pages, so a sum of resident set sizes would count
     TensorFlow once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
+    A kernel that was forked shares pages with the server that forked it, whose part is counted as well.
 
     Attributes:
         peak_mb: Highest sum seen so far, in 10^6 bytes.
         seen: Every process that was ever found in the tree, also those whose parents have ended since.
     """
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, root: psutil.Process) -> None:
         self.peak_mb = 0.0
         self.seen: set[psutil.Process] = set()
-        self._pid = pid
+        self._root = root
+        self._servers = {parent for parent in [root.parent()] if parent and parent.pid != os.getpid()}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample_until_stopped, name="memory-watch", daemon=True)
 
@@ -44,9 +47,8 @@ class MemoryWatch:
     def sample(self) -> None:
         """Look once at all processes of the tree."""
         with suppress(psutil.NoSuchProcess):
-            root = psutil.Process(self._pid)
-            self.seen.update([root, *root.children(recursive=True)])
-        self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen)) / BYTES_PER_MB)
+            self.seen.update([self._root, *self._root.children(recursive=True)])
+        self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen | self._servers)) / BYTES_PER_MB)
 
     def _sample_until_stopped(self) -> None:
         pause_s = 0.0

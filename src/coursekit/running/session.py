@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from coursekit.processes import end_marked
 from coursekit.running import folders, results
 from coursekit.running.execute import execute_lab
+from coursekit.running.preloaded import PreloadedKernels
 from coursekit.running.report import write_report
 from coursekit.running.results import LabResult, RunReport
 
@@ -42,14 +43,15 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: Progr
     end_marked(folder)
     done = {run.name: _kept(folder, run) for run in plan}
     try:
-        for number, run in enumerate(plan, start=1):
-            if stop.received:
-                break
-            progress.lab_started(run, number, len(plan))
-            result = done[run.name] or _run_lab(folder, run, facts, progress)
-            done[run.name] = result
-            progress.lab_ended(result)
-            write_report(folder, _report(folder, plan, done.values(), facts))
+        with PreloadedKernels(folder) as kernels:
+            for number, run in enumerate(plan, start=1):
+                if stop.received:
+                    break
+                progress.lab_started(run, number, len(plan))
+                result = done[run.name] or _run_lab(folder, run, facts, progress, kernels)
+                done[run.name] = result
+                progress.lab_ended(result)
+                write_report(folder, _report(folder, plan, done.values(), facts))
     except KeyboardInterrupt:
         # Between two labs; inside one it becomes that lab's verdict.
         pass
@@ -60,10 +62,10 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: Progr
     return report
 
 
-def _run_lab(folder: Path, run: LabRun, facts: Facts, progress: Progress) -> LabResult:
+def _run_lab(folder: Path, run: LabRun, facts: Facts, progress: Progress, kernels: PreloadedKernels) -> LabResult:
     note = _why_again(folders.read_result(folder, run.name), run)
     folders.forget_result(folder, run.name)
-    result = replace(execute_lab(run, folder / run.name, facts, progress.cell_started), note=note)
+    result = replace(execute_lab(run, folder / run.name, facts, progress.cell_started, kernels), note=note)
     folders.save_result(folder, result)
     return result
 
