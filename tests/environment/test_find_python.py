@@ -113,7 +113,7 @@ def mirror(tmp_path):
     data = f"lib/python3.11/_sysconfigdata__linux_{platform.machine()}-linux-gnu.py"  # uv writes its own paths into it
     files = {
         **dict.fromkeys(["bin/python", "bin/python3", "bin/python3.11"], script),
-        data: "# system\nbuild_time_vars = {}\n",
+        data: "# system configuration generated and used by the sysconfig module\nbuild_time_vars = {}\n",
     }
     release = tmp_path / "mirror" / "20240713"
     release.mkdir(parents=True)
