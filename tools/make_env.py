@@ -79,9 +79,15 @@ def make(wanted: dict[str, object]) -> None:
     if not is_kept:
         horovod_wheel.find_compiler()
     make_venv()
-    install_packages()
-    wheel = kept if kept and is_kept else horovod_wheel.compile_wheel()
-    uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    install_uv()
+    if is_kept:
+        wheel = kept
+        install_packages()
+    else:
+        install_what_compiling_needs()
+        with horovod_wheel.compiling() as compiled:
+            install_packages()  # wait for the network while the compilers keep all cores busy
+            wheel = compiled()
     try:
         uv("install", "--quiet", "--no-deps", wheel)
         check_allreduce()
@@ -108,14 +114,32 @@ def make_venv() -> None:
         raise SetupError(f"{python} -m venv {VENV} failed: the lines above say why.")
 
 
-def install_packages() -> None:
-    """Install the locked packages with uv, and uv itself where there is none."""
-    say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
+def install_uv() -> None:
+    """Install uv into `.venv` unless there is one."""
     if shutil.which("uv") is None or run("uv", "--version", log=BUILD / "uv.log") != 0:
         pip_install("uv")
-    requirements = BUILD / "requirements.txt"
-    requirements.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()))
-    uv("install", "--quiet", "--require-hashes", "--requirement", requirements)
+
+
+def install_packages() -> None:
+    """Install the locked packages and this one."""
+    say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
+    uv("install", "--quiet", "--require-hashes", "--requirement", requirements())
+    uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+
+
+def install_what_compiling_needs() -> None:
+    """Install TensorFlow and the tools that Horovod is built with, in the locked versions."""
+    say("installing TensorFlow, which Horovod is compiled against")
+    needed = BUILD / "needed.txt"
+    needed.write_text(horovod_wheel.tensorflow_pin() + pin(LOCK, "setuptools") + pin(LOCK, "wheel"))
+    uv("install", "--quiet", "--require-hashes", "--requirement", needed, "--constraint", requirements())
+
+
+def requirements() -> Path:
+    """Write the lock with the TensorFlow asked for, and return the file's path."""
+    path = BUILD / "requirements.txt"
+    path.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()))
+    return path
 
 
 def check_allreduce() -> None:

@@ -11,7 +11,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "env"
@@ -43,29 +46,28 @@ def environment(**extra: str) -> dict[str, str]:
     return {**kept, "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}", **extra}
 
 
-def run(
-    *command: str | Path,
-    log: Path | None = None,
-    progress: Callable[[], str] = lambda: "",
-    limit_s: float = float("inf"),
-    **extra: str,
-) -> int | None:
+def run(*command: str | Path, log: Path | None = None, limit_s: float = float("inf"), **extra: str) -> int | None:
     """Run a program to its end, with a sign of life when it takes long.
 
     Args:
         command: The program and its words.
         log: Where its output goes; None lets it through to the terminal.
-        progress: Says how far the program is.
         limit_s: Seconds after which it is stopped.
         extra: Variables added to its environment.
 
     Returns:
         Its exit status, or None when the limit ended it.
     """
-    started_s = time.monotonic()
+    with running(*command, log=log, **extra) as process:
+        return wait(process, limit_s=limit_s)
+
+
+@contextlib.contextmanager
+def running(*command: str | Path, log: Path | None = None, **extra: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Let a program run beside the body of a `with`, which it does not outlive; what it is given is as for `run`."""
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(log.open("w")) if log else None
-        # A session of its own: whatever ends this function, the compilers under make are ended too.
+        # A session of its own: whatever ends the body, the compilers under make are ended too.
         process = subprocess.Popen(
             command,
             env=environment(**extra),
@@ -75,13 +77,21 @@ def run(
             start_new_session=True,
         )
         stack.callback(end, process)
-        while (left_s := started_s + limit_s - time.monotonic()) > 0:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(min(TICK_S, left_s))
-            if left_s > TICK_S:
-                elapsed = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
-                print(f"{CLEAR}{elapsed}", end=LINE_END, flush=True)
-        return None
+        yield process
+
+
+def wait(
+    process: subprocess.Popen[bytes], progress: Callable[[], str] = lambda: "", limit_s: float = float("inf")
+) -> int | None:
+    """Wait for a program, with signs of life that `progress` adds to; return as `run` does."""
+    started_s = time.monotonic()
+    while (left_s := started_s + limit_s - time.monotonic()) > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(TICK_S, left_s))
+        if left_s > TICK_S:
+            elapsed = f"make env:   {time.monotonic() - started_s:.0f} s {progress()}"
+            print(f"{CLEAR}{elapsed}", end=LINE_END, flush=True)
+    return None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

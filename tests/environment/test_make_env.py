@@ -214,6 +214,28 @@ def test_suitable_cmake_is_used(programs, ask):
     assert ask("horovod_wheel.find_cmake()") == str(cmake)
 
 
+def test_packages_arrive_while_horovod_compiles(checkout, programs, link, finish):
+    """The compilers run beside what is done meanwhile, and the wheel is waited for afterwards."""
+    programs("cmake", "echo cmake version 3.25.1")
+    link("sleep", "mkdir")
+    wait_for_packages = "until [ -e packages ]; do sleep 0.05; done"
+    python = programs("python", f"{wait_for_packages}; mkdir -p build/env/wheels; > build/env/wheels/horovod-0.whl")
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / "build" / "env").mkdir(parents=True)
+    python.rename(checkout / ".venv" / "bin" / "python")
+    (checkout / "compile.py").write_text(
+        "import sys; sys.path.insert(0, 'tools')\n"
+        "import horovod_wheel\n"
+        "with horovod_wheel.compiling() as wheel:\n"
+        "    open('packages', 'w').close()\n"
+        "    print(wheel().name)\n"
+    )
+
+    status, output, errors = finish("compile.py")
+
+    assert (status, output.splitlines()[1:], errors) == (0, ["horovod-0.whl"], "")
+
+
 def test_last_words_of_a_failed_compilation_are_the_compilers(checkout, ask):
     """Of the log the 25 lines before setup.py's own traceback are shown: they hold the error."""
     log = [
