@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from . import seconds, side_by_side
+from . import quick, seconds, side_by_side
 
 # How to get what a test marked `needs("…")` looks for on the PATH.
 REMEDIES = {
@@ -40,6 +40,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def pytest_addoption(pluginmanager):
     """Take in the other files of rules; this early, as xdist soon asks for the number of workers."""
+    pluginmanager.register(quick)
     pluginmanager.register(seconds)
     if pluginmanager.hasplugin("xdist"):
         pluginmanager.register(side_by_side)

@@ -37,11 +37,22 @@ LONG = (
     "course/test_grade.py",
     "judging/test_pool.py",
     "judging/test_submission.py",
+    "checks/test_forgeries.py",
+    "ranks/test_worker.py",
+    "ranks/test_forkserver.py",
+    "ranks/test_magic.py",
+    "running/test_session.py",
+    "running/test_command.py",
+    "ranks/test_slurm.py",
+    "running/test_execute.py",
 )
 # Of these, files whose tests share nothing: each test goes to a worker of its own.
 APART = ("rehearsal/test_sites.py", "rehearsal/test_nothing_left.py")
-# Files with accounts and ports of the same numbers: none of them runs beside another.
-MACHINE = ("hub/test_day.py", "hub/test_site.py", "hub/test_command.py", "hub/test_spawner.py")
+# Files of which none runs beside another of its group.
+TOGETHER = (
+    ("hub/test_day.py", "hub/test_site.py", "hub/test_command.py"),  # accounts and ports of the same numbers
+    ("slides/test_make.py", "slides/test_topics.py"),  # the whole lecture, in build/slides
+)
 
 
 def pytest_xdist_auto_num_workers():
@@ -58,6 +69,11 @@ def pytest_collection_modifyitems(config, items):
 def place(nodeid):
     """Return a test's place in the list of long ones; all others share the last."""
     return next((i for i, name in enumerate(LONG) if nodeid.startswith(f"tests/{name}")), len(LONG))
+
+
+def is_long(nodeid):
+    """Return whether a test is of a long file."""
+    return place(nodeid) < len(LONG)
 
 
 def pytest_xdist_make_scheduler(config, log):
@@ -78,11 +94,11 @@ class Scheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid):
         file = nodeid.partition("::")[0]
         name = file.removeprefix("tests/")
-        return nodeid if name in APART else "machine" if name in MACHINE else file
+        return nodeid if name in APART else next((group[0] for group in TOGETHER if name in group), file)
 
     def _assign_work_unit(self, node):
         pending = [test for unit in self.assigned_work[node].values() for test, done in unit.items() if not done]
-        if pending and place(pending[-1]) < len(LONG):
+        if pending and is_long(pending[-1]):
             self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
         super()._assign_work_unit(node)
 

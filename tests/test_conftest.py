@@ -9,13 +9,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from .side_by_side import APART, LONG, MACHINE
+from .side_by_side import APART, LONG, TOGETHER
 
-RULES = ("conftest.py", "seconds.py", "side_by_side.py")
+RULES = ("conftest.py", "quick.py", "seconds.py", "side_by_side.py")
 SIDE_BY_SIDE = ("-n2", "--dist=loadscope")
 
 
@@ -191,7 +192,7 @@ def test_process_of_a_session_fixture_fails_the_session(words, run_pytest):
 
 
 def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
-    """A file stays in one worker, so do files that share the machine, and the tests of some files go apart."""
+    """A file stays in one worker, so do files of a group, and the tests of some files go apart."""
     source = """
         import os
         import time
@@ -208,14 +209,15 @@ def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
                 assert time.monotonic() < deadline_s
                 time.sleep(0.01)
     """
-    kinds = {"test_file.py": "file", APART[0]: "apart", MACHINE[0]: "machine", MACHINE[1]: "other machine"}
+    first, second, *_ = TOGETHER[0]
+    kinds = {"test_file.py": "file", APART[0]: "apart", first: "group", second: "other"}
     sources = {name: source.replace("{kind}", kind) for name, kind in kinds.items()}
     counts, status, output = run_pytest(sources, *SIDE_BY_SIDE, SEEN=str(tmp_path))
     worker = {path.name: path.read_text() for path in tmp_path.glob("*-*")}
 
     assert (counts, status) == ({"passed": 8}, 0)
     assert worker["file-1"] == worker["file-2"]
-    assert len({worker[f"{kind}-{i}"] for kind in ("machine", "other machine") for i in (1, 2)}) == 1
+    assert len({worker[f"{kind}-{i}"] for kind in ("group", "other") for i in (1, 2)}) == 1
     assert worker["apart-1"] != worker["apart-2"]
     table = r"seconds by folder =+\n tests    clock  processor   waited\n(?: +\d+(?: +\d+\.\d){3}  (?:tests.*|all)\n)+"
     assert len(re.search(table, output)[0].splitlines()) == 2 + len({Path(name).parent for name in sources}) + 1
@@ -224,7 +226,7 @@ def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
 def test_the_plan_names_files_that_are_there():
     """A file that was renamed would lose its place, and what shares the machine would run beside it."""
     folder = Path(__file__).parent
-    assert [name for name in (*LONG, *APART, *MACHINE) if not (folder / name).exists()] == []
+    assert [name for name in (*LONG, *APART, *chain(*TOGETHER)) if not (folder / name).exists()] == []
     assert set(APART) <= set(LONG)
 
 
