@@ -9,7 +9,8 @@ NUM_RANKS ?= 2
 PORT ?= 8000
 PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
-SIDE_BY_SIDE := -n auto --dist loadscope # tests/side_by_side.py
+# tests/side_by_side.py says how tests go to workers.
+SIDE_BY_SIDE := -n auto --dist loadscope
 GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md
 
 help: ## list the targets
