@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from . import quick, seconds, side_by_side
+from . import quick, rehearsed, seconds, side_by_side
 
 # How to get what a test marked `needs("…")` looks for on the PATH.
 REMEDIES = {
@@ -40,8 +40,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def pytest_addoption(pluginmanager):
     """Take in the other files of rules; this early, as xdist soon asks for the number of workers."""
-    pluginmanager.register(quick)
-    pluginmanager.register(seconds)
+    for rules in (quick, rehearsed, seconds):
+        pluginmanager.register(rules)
     if pluginmanager.hasplugin("xdist"):
         pluginmanager.register(side_by_side)
 

@@ -21,7 +21,7 @@ def pytest_configure(config):
     config.stash[LEFT_OUT] = Counter()
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)  # folders mark tests, too
 def pytest_collection_modifyitems(config, items):
     """Leave tests out, and count them by reason."""
     if not config.option.quick:

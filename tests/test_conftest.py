@@ -16,7 +16,7 @@ import pytest
 
 from .side_by_side import APART, LONG, TOGETHER
 
-RULES = ("conftest.py", "quick.py", "seconds.py", "side_by_side.py")
+RULES = ("conftest.py", "quick.py", "rehearsed.py", "seconds.py", "side_by_side.py")
 SIDE_BY_SIDE = ("-n2", "--dist=loadscope")
 
 
@@ -221,6 +221,26 @@ def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
     assert worker["apart-1"] != worker["apart-2"]
     table = r"seconds by folder =+\n tests    clock  processor   waited\n(?: +\d+(?: +\d+\.\d){3}  (?:tests.*|all)\n)+"
     assert len(re.search(table, output)[0].splitlines()) == 2 + len({Path(name).parent for name in sources}) + 1
+
+
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_a_quick_run_says_what_it_leaves_out(words, run_pytest):
+    """Tests that need programs, and long files, are left out and counted, whether or not the programs are there."""
+    source = """
+        import pytest
+
+        @pytest.mark.needs("sh")
+        def test_program():
+            pass
+
+        def test_it():
+            pass
+    """
+    counts, status, output = run_pytest({"test_it.py": source, LONG[0]: source}, *words, "--quick")
+
+    assert (counts, status) == ({"passed": 1}, 0)
+    _, _, table = output.partition("left out: 3 tests, which `make test` runs")
+    assert [line.strip() for line in table.splitlines()[1:3]] == ["2 need sh", f"1 of tests/{LONG[0]}: long"]
 
 
 def test_the_plan_names_files_that_are_there():
