@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test labs slides results check bench soak hub lab doctor lock clean
+.PHONY: help env run test test-quick labs slides results check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 
@@ -10,10 +10,12 @@ PORT ?= 8000
 LOAD ?= 0
 PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
+# tests/side_by_side.py says how tests go to workers.
+SIDE_BY_SIDE := -n auto --dist loadscope
 GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... chooses the Python)
 	@PYTHON='$(PYTHON)' tools/make-env
@@ -21,8 +23,11 @@ env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... choos
 run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and report
 	@$(BIN)/coursekit run --ranks $(NUM_RANKS)
 
-test: env $(PROXY) $(MARP) ## run all tests and show the slowest
-	@$(BIN)/python -m pytest
+test: env $(PROXY) $(MARP) ## run all tests, side by side, and show where the time went
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+
+test-quick: env ## run the tests that take minutes and need nothing but a compiler, and say what is left out
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick
 
 labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/
 	@$(BIN)/coursekit build

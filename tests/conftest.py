@@ -13,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from . import quick, rehearsed, seconds, side_by_side
+
 # How to get what a test marked `needs("…")` looks for on the PATH.
 REMEDIES = {
     "mpicc": "apt install libopenmpi-dev openmpi-bin, then make env",
@@ -31,12 +33,22 @@ REMEDIES = {
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
+LEFT = pytest.StashKey[list]()  # in words, of the session and its workers
 GRACE_S = 5
 PR_SET_CHILD_SUBREAPER = 36
 
 
+def pytest_addoption(pluginmanager):
+    """Take in the other files of rules; this early, as xdist soon asks for the number of workers."""
+    for rules in (quick, rehearsed, seconds):
+        pluginmanager.register(rules)
+    if pluginmanager.hasplugin("xdist"):
+        pluginmanager.register(side_by_side)
+
+
 def pytest_configure(config):
     """Register `needs`, and adopt processes whose parents end, so that a daemon is seen too."""
+    config.stash[LEFT] = []
     config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
     # As in an activated environment: nbgrader starts alembic by its bare name.
     # Debian keeps the programs of PostgreSQL's server apart.
@@ -87,12 +99,24 @@ def _no_process_left_behind():
         pytest.fail(f"the test left processes behind: {end(left)}", pytrace=False)
 
 
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_sessionfinish(session):
     """Fail a session that leaves processes behind (from fixtures of modules or of the session), and end them."""
-    left = leftovers(set())
-    if left:
+    yield
+    left, output = session.config.stash[LEFT], getattr(session.config, "workeroutput", None)
+    if processes := leftovers(set()):
+        left.append(end(processes))
+    if output is not None:  # a worker's own: nobody sees what it prints
+        output["left"] = left
+    elif left:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        print(f"\nthe session left processes behind: {end(left)}")
+        print(f"\nthe session left processes behind: {', '.join(left)}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take over what a worker says that it has left behind."""
+    node.config.stash[LEFT] += getattr(node, "workeroutput", {}).get("left", [])
 
 
 def descendants():

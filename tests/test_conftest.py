@@ -4,32 +4,63 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
+import time
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-CONFTEST = Path(__file__).with_name("conftest.py")
+from .side_by_side import APART, LONG, TOGETHER
+
+RULES = ("conftest.py", "quick.py", "rehearsed.py", "seconds.py", "side_by_side.py")
+SIDE_BY_SIDE = ("-n2", "--dist=loadscope")
 
 
 @pytest.fixture
-def run_pytest(tmp_path):
+def run_pytest(start_pytest):
     """A function that runs a test file under our conftest.py and returns the counts of outcomes and all output."""
 
-    def run(source, **extra):
-        (tmp_path / "conftest.py").write_text(CONFTEST.read_text().replace("GRACE_S = 5", "GRACE_S = 0.5"))
-        (tmp_path / "test_it.py").write_text(textwrap.dedent(source))
-        environ = {name: value for name, value in os.environ.items() if name != "CI"}
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-ra", "--strict-markers", "test_it.py"]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**environ, **extra}, capture_output=True, text=True, check=False, timeout=60
-        )
-        counts = re.findall(r"(\d+) (passed|failed|skipped|xfailed|error)", done.stdout.splitlines()[-1])
-        return {outcome: int(count) for count, outcome in counts}, done.returncode, done.stdout
+    def run(source, *words, **extra):
+        with start_pytest(source, *words, **extra) as process:
+            try:
+                output, _ = process.communicate(timeout=240)
+            finally:
+                process.kill()
+        counts = re.findall(r"(\d+) (passed|failed|skipped|xfailed|error)", output.splitlines()[-1])
+        return {outcome: int(count) for count, outcome in counts}, process.returncode, output
 
     return run
+
+
+@pytest.fixture
+def start_pytest(tmp_path):
+    """A function that starts a test file under our rules, or several by name, with these options and variables."""
+
+    def start(sources, *words, **extra):
+        folder = tmp_path / "tests"
+        for name in RULES:
+            rule = Path(__file__).with_name(name).read_text()
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_text(rule.replace("GRACE_S = 5", "GRACE_S = 0.5"))
+        for name, source in (sources if isinstance(sources, dict) else {"test_it.py": sources}).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(textwrap.dedent(source))
+        (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib --strict-markers -ra\n")
+        environ = {name: value for name, value in os.environ.items() if name != "CI" and "XDIST" not in name}
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words, "tests"],
+            cwd=tmp_path,
+            env={**environ, **extra},
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    return start
 
 
 SKIPPED = """
@@ -58,20 +89,24 @@ def test_skip_says_how_to_get_what_is_missing(run_pytest, tmp_path):
     assert "needs mpicc: apt install libopenmpi-dev openmpi-bin, then make env" in output
 
 
-def test_skip_fails_in_ci(run_pytest, tmp_path):
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_skip_fails_in_ci(words, run_pytest, tmp_path):
     """In CI the same tests fail, and an expected failure stays one."""
-    counts, status, output = run_pytest(SKIPPED, PATH=str(tmp_path), CI="true")
+    counts, status, output = run_pytest(SKIPPED, *words, PATH=str(tmp_path), CI="true")
 
     assert (counts, status) == ({"error": 2, "xfailed": 1}, 1)
     assert "a test may not be skipped in CI (Skipped: needs no-such-program: put it on the PATH)" in output
 
 
-def test_module_that_skips_itself_fails_in_ci(run_pytest):
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_module_that_skips_itself_fails_in_ci(words, run_pytest):
     """A whole module cannot be skipped in CI either."""
     source = "import pytest\npytest.importorskip('no_such_module')\n"
 
-    assert run_pytest(source)[1] == pytest.ExitCode.NO_TESTS_COLLECTED
-    assert run_pytest(source, CI="true")[1] == pytest.ExitCode.INTERRUPTED
+    assert run_pytest(source, *words)[1] == pytest.ExitCode.NO_TESTS_COLLECTED
+    _, status, output = run_pytest(source, *words, CI="true")
+    assert status in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}
+    assert "a test may not be skipped in CI" in output
 
 
 def test_program_that_is_there_is_used(run_pytest, tmp_path):
@@ -82,9 +117,11 @@ def test_program_that_is_there_is_used(run_pytest, tmp_path):
     assert run_pytest(SKIPPED, PATH=str(tmp_path))[0] == {"passed": 1, "skipped": 1, "xfailed": 1}
 
 
-def test_process_left_behind_fails_its_test_alone(run_pytest, tmp_path):
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_process_left_behind_fails_its_test_alone(words, run_pytest, tmp_path):
     """A test that leaves a child or a daemon fails and names it; it is ended, and the next test is not blamed."""
-    counts, status, output = run_pytest(f"""
+    counts, status, output = run_pytest(
+        f"""
         import subprocess
 
         def test_child():
@@ -95,7 +132,9 @@ def test_process_left_behind_fails_its_test_alone(run_pytest, tmp_path):
 
         def test_clean():
             subprocess.run(["sleep", "0.1"], check=True)
-    """)
+    """,
+        *words,
+    )
 
     # The failure is the fixture's: pytest counts it as an error beside the passed test.
     assert (counts, status) == ({"passed": 3, "error": 2}, 1)
@@ -111,24 +150,30 @@ def test_shared_server_is_no_leftover_but_a_second_one_is(run_pytest):
 
         # Ends with this pytest (PR_SET_PDEATHSIG), as the real one does.
         SERVER = "import ctypes, time; ctypes.CDLL(None).prctl(1, 9); name = 'coursekit.ranks.server'; time.sleep(613)"
-        FORKING = "import subprocess; name = 'coursekit.ranks.server'; subprocess.run(['sleep', '614'])"
+        FORKING = '''if "coursekit.ranks.server":
+            import subprocess
+            with subprocess.Popen(["sleep", "614"]) as process:
+                print(process.pid, flush=True)
+        '''
 
         def test_first():
             subprocess.Popen([sys.executable, "-c", SERVER])
 
         def test_second():
-            subprocess.Popen([sys.executable, "-c", FORKING])
+            subprocess.Popen([sys.executable, "-c", FORKING], stdout=subprocess.PIPE).stdout.readline()
     """)
 
     assert (counts, status) == ({"passed": 2, "error": 1}, 1)
-    message = re.search(r"the test left processes behind: (.*)", output)[1]
+    message = re.search(r"the test left processes behind: (.*)", output, re.DOTALL)[1]
     assert "sleep 614" in message
     assert "time.sleep(613)" not in message
 
 
-def test_process_of_a_session_fixture_fails_the_session(run_pytest):
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_process_of_a_session_fixture_fails_the_session(words, run_pytest):
     """What a fixture of the session starts must be gone when the session ends."""
-    _, status, output = run_pytest("""
+    _, status, output = run_pytest(
+        """
         import subprocess
         import pytest
 
@@ -138,7 +183,104 @@ def test_process_of_a_session_fixture_fails_the_session(run_pytest):
 
         def test_it(server):
             pass
-    """)
+    """,
+        *words,
+    )
 
     assert status == 1
     assert re.search(r"the session left processes behind: \d+ \(sleep 615\)", output)
+
+
+def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
+    """A file stays in one worker, so do files of a group, and the tests of some files go apart."""
+    source = """
+        import os
+        import time
+        from pathlib import Path
+
+        import pytest
+
+        @pytest.mark.parametrize(("number", "other"), [(1, 2), (2, 1)])
+        def test_it(number, other):
+            kind = "{kind}"
+            (Path(os.environ["SEEN"]) / f"{kind}-{number}").write_text(os.environ["PYTEST_XDIST_WORKER"])
+            deadline_s = time.monotonic() + 30
+            while kind == "apart" and not (Path(os.environ["SEEN"]) / f"apart-{other}").exists():
+                assert time.monotonic() < deadline_s
+                time.sleep(0.01)
+    """
+    first, second, *_ = TOGETHER[0]
+    kinds = {"test_file.py": "file", APART[0]: "apart", first: "group", second: "other"}
+    sources = {name: source.replace("{kind}", kind) for name, kind in kinds.items()}
+    counts, status, output = run_pytest(sources, *SIDE_BY_SIDE, SEEN=str(tmp_path))
+    worker = {path.name: path.read_text() for path in tmp_path.glob("*-*")}
+
+    assert (counts, status) == ({"passed": 8}, 0)
+    assert worker["file-1"] == worker["file-2"]
+    assert len({worker[f"{kind}-{i}"] for kind in ("group", "other") for i in (1, 2)}) == 1
+    assert worker["apart-1"] != worker["apart-2"]
+    table = r"seconds by folder =+\n tests    clock  processor   waited\n(?: +\d+(?: +\d+\.\d){3}  (?:tests.*|all)\n)+"
+    assert len(re.search(table, output)[0].splitlines()) == 2 + len({Path(name).parent for name in sources}) + 1
+
+
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_a_quick_run_says_what_it_leaves_out(words, run_pytest):
+    """Tests that need programs, and long files, are left out and counted, whether or not the programs are there."""
+    source = """
+        import pytest
+
+        @pytest.mark.needs("sh")
+        def test_program():
+            pass
+
+        def test_it():
+            pass
+    """
+    counts, status, output = run_pytest({"test_it.py": source, LONG[0]: source}, *words, "--quick")
+
+    assert (counts, status) == ({"passed": 1}, 0)
+    _, _, table = output.partition("left out: 3 tests, which `make test` runs")
+    assert [line.strip() for line in table.splitlines()[1:3]] == ["2 need sh", f"1 of tests/{LONG[0]}: long"]
+
+
+def test_the_plan_names_files_that_are_there():
+    """A file that was renamed would lose its place, and what shares the machine would run beside it."""
+    folder = Path(__file__).parent
+    assert [name for name in (*LONG, *APART, *chain(*TOGETHER)) if not (folder / name).exists()] == []
+    assert set(APART) <= set(LONG)
+
+
+@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
+def test_interrupted_fixtures_come_to_their_end(words, start_pytest, tmp_path):
+    """After Ctrl-C fixtures have the time that they need, and nothing runs."""
+    source = """
+        import subprocess
+        import time
+        from pathlib import Path
+
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def server():
+            with subprocess.Popen(["sleep", "616"]) as process:
+                yield process
+                process.kill()
+            time.sleep(7)
+            Path(__file__).with_suffix(".ended").touch()
+
+        def test_it(server):
+            Path(__file__).with_suffix(f".{server.pid}").touch()
+            time.sleep(617)
+    """
+    folder = tmp_path / "tests"
+    with start_pytest({"test_a.py": source, "test_b.py": source}, *words) as process:
+        num_workers = len(words) or 1
+        while len(begun := list(folder.glob("*.[0-9]*"))) < num_workers:
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert len(list(folder.glob("*.ended"))) == num_workers
+    assert not any(Path("/proc", path.suffix[1:]).exists() for path in begun)

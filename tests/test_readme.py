@@ -27,7 +27,7 @@ DOCUMENTS = (
 
 def make_targets():
     """Return the targets that `make` lists."""
-    return re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    return re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -62,11 +62,8 @@ def stamp(checkout, ask):
 
 
 def test_finished_environment_is_left_alone(stamp, checkout, finish):
-    """With a stamp that holds, nothing is printed, nothing is changed and little time passes."""
-    started_s = time.monotonic()
-
+    """With a stamp that holds, nothing is printed and nothing is changed."""
     assert finish() == (0, "", "")
-    assert time.monotonic() - started_s < 2
     assert {path.name for path in checkout.iterdir()} & {"build"} == set()
     assert list(stamp.parent.iterdir()) == [stamp]
 

@@ -10,9 +10,9 @@ import pytest
 from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
-from coursekit.grading.answer_bank import Answer, load_answer, load_bank
+from coursekit.grading.answer_bank import Answer, load_bank
 from coursekit.grading.concerned import Lab
-from coursekit.grading.run_answers import run_answer, run_bank
+from coursekit.grading.run_answers import run_banks
 from coursekit.judging.pool import PoolSettings, default_num_slots
 from coursekit.labs import find_labs
 
@@ -22,6 +22,9 @@ LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
 POINTS_PER_LAB = 20
 
+SOLUTION = Answer("solution", "", {}, {})
+
+pytestmark = pytest.mark.timeout(3600)  # the first test to need results waits for those of all labs
 every_lab = pytest.mark.parametrize("lab", LABS)
 
 
@@ -31,20 +34,28 @@ def sources():
     return build_sources(ROOT, find_labs(ROOT))
 
 
+@pytest.fixture(scope="module")
+def results(sources):
+    """By lab and name, what became of the solution, the release and each answer of the bank: all run in one pool."""
+    banks = {}
+    for lab in reversed(LABS):  # the last ones take longest: at the end no slot is left with them
+        release = Answer("release", "", {}, stubs(lab, sources[lab]))
+        banks[sources[lab]] = [SOLUTION, release, *load_bank(BANKS / lab, sources[lab])]
+    found = run_banks(banks, PoolSettings(default_num_slots()))
+    return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in LABS}
+
+
 def test_every_bank_belongs_to_a_lab():
     """A bank whose lab was renamed would never run, and a lab without a bank has untested tests."""
     assert sorted({path.parent.name for path in ANSWERS}) == LABS
 
 
-@pytest.mark.timeout(2400)  # a whole bank at once: its answers share notebooks where they can, and the cores
 @every_lab
-def test_answers_get_their_verdicts(lab, sources):
+def test_answers_get_their_verdicts(lab, results):
     """Exactly the tests that the bank names fail, each with its words."""
-    notebook = nbformat.read(sources[lab], as_version=4)
-    answers = [load_answer(path, notebook) for path in ANSWERS if path.parent.name == lab]
-    results = run_bank(answers, sources[lab], PoolSettings(default_num_slots()))
+    asked = {name: result for name, result in results[lab].items() if name != "release"}
 
-    assert {result.answer.name: result.disagreements for result in results if result.disagreements} == {}
+    assert {name: result.disagreements for name, result in asked.items() if result.disagreements} == {}
 
 
 @every_lab
@@ -74,26 +85,29 @@ def test_no_cell_needs_what_a_test_binds(lab, sources):
 
 
 @every_lab
-def test_the_solution_earns_full_points(lab, sources):
+def test_the_solution_earns_full_points(lab, results):
     """Nothing in a lab fails when it is solved, and its points add up to 20."""
-    result = run_answer(Answer("solution", "", {}, {}), sources[lab])
-
-    assert result.disagreements == ()
-    assert result.got == POINTS_PER_LAB
+    assert results[lab]["solution"].disagreements == ()
+    assert results[lab]["solution"].got == POINTS_PER_LAB
 
 
 @every_lab
-def test_the_release_fails_every_test(lab, sources):
+def test_the_release_fails_every_test(lab, results):
     """What students open earns nothing before they start, with the hidden tests in place."""
-    released = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
-    stubs = {cell.metadata.nbgrader.grade_id: cell.source for cell in released.cells if _is_answer(cell)}
-    source = nbformat.read(sources[lab], as_version=4)
-    assert set(stubs) == {cell.metadata.nbgrader.grade_id for cell in source.cells if _is_answer(cell)}
+    result = results[lab]["release"]
 
-    result = run_answer(Answer("release", "", {}, stubs), sources[lab])
-
+    assert result.fault == ""
     assert [score.grade_id for score in result.scores if score.passed] == []
     assert result.got == 0
+
+
+def stubs(lab, source):
+    """Return the answers of a lab's released notebook, which has all cells of the source."""
+    released = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
+    found = {cell.metadata.nbgrader.grade_id: cell.source for cell in released.cells if _is_answer(cell)}
+    cells = nbformat.read(source, as_version=4).cells
+    assert set(found) == {cell.metadata.nbgrader.grade_id for cell in cells if _is_answer(cell)}
+    return found
 
 
 def _is_answer(cell):

@@ -12,7 +12,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from coursekit.grading.answer_bank import Answer
 from coursekit.grading.nbgrader_settings import nbgrader_settings
-from coursekit.grading.run_answers import run_answer
+from coursekit.grading.run_answers import run_bank
+from coursekit.judging.pool import PoolSettings
 
 # nbgrader's own habits with its database and with cells that it restores.
 pytestmark = pytest.mark.filterwarnings(
@@ -35,6 +36,12 @@ def mean(x):
     os.write(2, b"and so has its C++ part\\n")
     return sum(x) / len(x)
 """
+}
+CLASS = {
+    "solves": ({}, FULL_POINTS),
+    "leaves-blank": (UNFILLED, {"shard-tests": 0, "mean-tests": 0, "path-tests": 0.5}),
+    "takes-first-half": (FIRST_HALF, {**FULL_POINTS, "shard-tests": 0}),
+    "is-noisy": (NOISY, FULL_POINTS),
 }
 
 
@@ -83,22 +90,22 @@ def event(make_course, tmp_path_factory):
     return Event(tmp_path_factory.mktemp("event"), source)
 
 
-@pytest.mark.parametrize(
-    ("student", "cells", "points"),
-    [
-        ("solves", {}, FULL_POINTS),
-        ("leaves-blank", UNFILLED, {"shard-tests": 0, "mean-tests": 0, "path-tests": 0.5}),
-        ("takes-first-half", FIRST_HALF, {**FULL_POINTS, "shard-tests": 0}),
-        ("is-noisy", NOISY, FULL_POINTS),
-    ],
-)
-def test_points_are_those_of_the_gradebook(event, student, cells, points):
-    """Solved, left as released, wrong, and right with text on stderr: the same points per test, ours and nbgrader's."""
-    ours = run_answer(Answer(student, "", {}, cells), event.source)
+@pytest.fixture(scope="module")
+def ours(event):
+    """Points per test by student, from our own judge."""
+    results = run_bank(
+        [Answer(name, "", {}, cells) for name, (cells, _) in CLASS.items()], event.source, PoolSettings()
+    )
+    return {one.answer.name: {score.grade_id: score.points for score in one.scores} for one in results}
 
+
+@pytest.mark.parametrize("student", CLASS)
+def test_points_are_those_of_the_gradebook(event, ours, student):
+    """Solved, left as released, wrong, and right with text on stderr: the same points per test, ours and nbgrader's."""
+    cells, points = CLASS[student]
     theirs = event.autograde(student, cells, nbgrader_settings(cell_timeout_s=60))
 
-    assert {score.grade_id: score.points for score in ours.scores} == theirs == points
+    assert ours[student] == theirs == points
 
 
 def test_without_our_settings_noise_costs_points(event):

@@ -106,7 +106,11 @@ class Evil:
     __hash__ = None
 
 
-@pytest.mark.parametrize("value", [Evil(), [object()], {"f": print}, np.array([Evil()]), iter([1]), {1, 2}], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [Evil(), [object()], {"f": print}, np.array([Evil()]), iter([1]), {1, 2}],
+    ids=lambda value: type(value).__name__,
+)
 def test_other_objects_do_not_cross(value):
     """An object that would answer for itself is refused, with the name of its type."""
     with pytest.raises(wire.NotPlainError, match="no plain data"):

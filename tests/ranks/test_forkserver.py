@@ -84,7 +84,7 @@ def test_a_rank_that_keeps_forking_can_be_ended():
     begin = time.monotonic()
     with pytest.raises(ranks.RankTimeoutError):
         ranks.run(fork_for_ever, num_ranks=1, timeout_s=0.5)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 30
 
 
 def kill_the_server():

@@ -150,7 +150,7 @@ def test_the_interrupt_button_ends_a_hanging_run(notebook):
     )
     begin = time.monotonic()
     assert "KeyboardInterrupt" in notebook.cell("import time\nranks.run(hang)", interrupt_at="[1] ready").error
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 30
     assert notebook.below_server() == []
     assert notebook.cell("ranks.run(abs, -2)").value == "[2, 2]"
 

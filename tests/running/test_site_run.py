@@ -78,11 +78,15 @@ def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
     assert mine.read_bytes() == (ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes()
 
 
-@pytest.mark.parametrize("text", ["num_epochs", "=3", "num-epochs=3"])
-def test_a_variable_that_assigns_nothing_is_refused(tmp_path, text):
-    """One sentence, before anything runs."""
-    course = make_course(ROOT, tmp_path / "course")
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course folder in which nothing runs."""
+    return make_course(ROOT, tmp_path_factory.mktemp("refusals") / "course")
 
+
+@pytest.mark.parametrize("text", ["num_epochs", "=3", "num-epochs=3"])
+def test_a_variable_that_assigns_nothing_is_refused(course, text):
+    """One sentence, before anything runs."""
     done = coursekit(course, {**os.environ, "COURSEKIT_PARAMETERS": text}, "execute", "01")
 
     name = text.partition("=")[0]
@@ -92,9 +96,8 @@ def test_a_variable_that_assigns_nothing_is_refused(tmp_path, text):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 
 
-def test_a_notebook_that_is_missing_or_damaged_is_refused(tmp_path):
+def test_a_notebook_that_is_missing_or_damaged_is_refused(course):
     """One sentence names the file, before anything runs, and leaves no folder."""
-    course = make_course(ROOT, tmp_path / "course")
     mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
 
     mine.write_text('{"cells": [')

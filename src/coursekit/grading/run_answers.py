@@ -96,15 +96,38 @@ def run_bank(
     Returns:
         The results in the order of the answers.
     """
-    lab = lab_of(source_notebook)
-    groups = {f"group-{number}": group for number, group in enumerate(share_runs(answers, lab))}
-    jobs = [job_of(name, group, source_notebook, lab) for name, group in groups.items()]
-    by_name: dict[str, AnswerResult] = {}
+    return run_banks({source_notebook: answers}, settings, report)[source_notebook]
+
+
+def run_banks(
+    banks: Mapping[Path, Sequence[Answer]],
+    settings: PoolSettings,
+    report: Callable[[AnswerResult], None] = lambda _: None,
+) -> dict[Path, tuple[AnswerResult, ...]]:
+    """Run the answers of several labs in one pool, so that no slot waits for the end of a lab.
+
+    Args:
+        banks: Each lab's source to its answers; the first begin first.
+        settings: How to judge.
+        report: As for `run_bank`.
+
+    Returns:
+        Each lab's source to its results, in the order of the answers.
+    """
+    labs = {source: lab_of(source) for source in banks}
+    groups = {
+        (source.stem, f"group-{number}"): (source, group)
+        for source, answers in banks.items()
+        for number, group in enumerate(share_runs(answers, labs[source]))
+    }
+    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in groups.items()]
+    results: dict[tuple[Path, str], AnswerResult] = {}
     for verdict in judge_all(jobs, settings):
-        for answer in groups[verdict.student]:
-            by_name[answer.name] = _result(answer, lab, verdict)
-            report(by_name[answer.name])
-    return tuple(by_name[answer.name] for answer in answers)
+        source, group = groups[verdict.lab, verdict.student]
+        for answer in group:
+            results[source, answer.name] = _result(answer, labs[source], verdict)
+            report(results[source, answer.name])
+    return {source: tuple(results[source, answer.name] for answer in answers) for source, answers in banks.items()}
 
 
 def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:

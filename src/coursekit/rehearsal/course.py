@@ -44,7 +44,8 @@ def make_course(root: Path, folder: Path, *, complete: bool = False) -> Path:
         notebook = nbformat.read(source, as_version=4)
         if not complete:
             notebook.cells = without_tests(notebook.cells)
-        shutil.copytree(source.parent, folder / "labs" / name, dirs_exist_ok=True)
+        # Another process may be building, too: its unfinished files are hidden.
+        shutil.copytree(source.parent, folder / "labs" / name, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
         (folder / "labs" / name / source.name).write_bytes(to_bytes(notebook))
     return folder
 
