@@ -18,7 +18,7 @@ from rich.console import Console
 
 from coursekit.cli import cli
 from coursekit.grading.answer_bank import Answer
-from coursekit.grading.busy import busy
+from coursekit.grading.busy import LOOP, busy
 from coursekit.grading.soak import REFERENCE, Soaked, choose, property_of, soak
 from coursekit.grading.soak_command import tell
 from coursekit.judging.pool import PoolSettings
@@ -100,15 +100,24 @@ def test_verdicts_of_the_labs_are_the_same_each_time(lab, pattern, monkeypatch):
 
 
 def _loops(pid):
-    return [one for one in psutil.Process(pid).children() if one.status() != psutil.STATUS_ZOMBIE]
+    children = [one for one in psutil.Process(pid).children() if one.status() != psutil.STATUS_ZOMBIE]
+    return [one for one in children if LOOP in one.cmdline()]
+
+
+def test_loops_run_beside_all_turns_but_the_first(source):
+    """So that a verdict that depends on speed differs."""
+    seen = []
+    reference = Answer(REFERENCE, "the solution", {}, {})
+    (soaked,) = soak([reference], source, 3, PoolSettings(), lambda _: seen.append(len(_loops(os.getpid()))), 2)
+    assert seen == [0, 2, 2]
+    assert (soaked.differences, soaked.faults, soaked.outcomes.most_common(1)[0][1]) == ((), [], 3)
 
 
 def test_busy_loops_end_with_the_command():
     """They run while it does; none is left when it is killed."""
-    before = len(_loops(os.getpid()))
     with busy(3):
-        assert len(_loops(os.getpid())) == before + 3
-    assert len(_loops(os.getpid())) == before
+        assert len(_loops(os.getpid())) == 3
+    assert _loops(os.getpid()) == []
     program = "import time\nfrom coursekit.grading.busy import busy\nwith busy(3): print(flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
