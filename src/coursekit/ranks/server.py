@@ -118,12 +118,14 @@ class _Run:
         self.rank_of: dict[int, int] = {}  # by process
         # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
+        # Nobody begins before all are forked: who waits in `hvd.init` for the others would take time from their start.
+        self.gate = os.pipe()
         rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
         num_files = request.num_files_per_rank
         for position, rank in enumerate(request.ranks):
             own = files[position * num_files : (position + 1) * num_files]
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
-        for file in files:
+        for file in (*files, *self.gate):
             os.close(file)
         self.pulses = Pulses(self.rank_of)
 
@@ -179,7 +181,9 @@ class _Run:
     def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int] | None) -> int:
         pid = os.fork()
         if pid == 0:
-            self._close_all_but(own)
+            self._close_all_but([*own, self.gate[0]])
+            os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
+            os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
             _put_walls_around(self.request)
             _become_rank(self.request, rank, own, rendezvous)
@@ -187,7 +191,7 @@ class _Run:
 
     def _close_all_but(self, own: list[int]) -> None:
         """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
-        for file in {*self.files, self.channel.fileno()} - {*own}:
+        for file in {*self.files, self.channel.fileno(), *self.gate} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
