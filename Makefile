@@ -50,7 +50,7 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
 
-soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours; LOAD=16 beside as many busy loops)
+soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verdict may differ (hours; LOAD=16: busy loops beside them)
 	@$(BIN)/coursekit soak --load $(LOAD)
 
 # Node.js itself comes with .venv; what runs on it is installed where its package.json lies: in hub/, in slides/.

@@ -9,6 +9,7 @@ import pytest
 
 from coursekit.grading.busy import busy
 from coursekit.judging.submission import grade
+from coursekit.ranks import deadline
 
 CELL_S = 2.0
 CELLS = (
@@ -24,6 +25,15 @@ def near(slot, monkeypatch):
     """The slot, with a deadline that work comes near to."""
     monkeypatch.setattr(slot, "limits", replace(slot.limits, cell_s=CELL_S))
     return slot
+
+
+def test_a_machine_without_time_gives_no_verdict(program, work, slot, monkeypatch):
+    """When the last resort on the wall has passed, nobody knows: another run is needed, and no point is lost."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 3.0)
+    verdict = grade(program, work(("loss", "import time\ntime.sleep(60)")), slot)
+
+    assert verdict.scores == ()
+    assert "the machine was too slow or too busy: in 3 s what ran had less than " in verdict.fault
 
 
 def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):

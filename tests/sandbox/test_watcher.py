@@ -10,6 +10,7 @@ import time
 import psutil
 import pytest
 
+from coursekit.ranks import deadline
 from coursekit.sandbox.watcher import Limits, Watcher, proportional_bytes
 
 PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "own_s": 600}
@@ -113,6 +114,15 @@ def test_a_watch_that_fails_lets_nothing_run():
             assert int(launcher.process.stdout.readline()) == -9
         assert watcher.excess == ""
         assert "the watch over memory and processes failed (TypeError" in watcher.fault
+
+
+def test_a_machine_without_time_is_a_fault(monkeypatch):
+    """When the last resort on the wall has passed, all is killed, and it is not what ran that used too much."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 1.0)
+    with Launcher("import time; time.sleep(60)") as launcher:
+        watcher, status = launcher.watch()
+    assert (status, watcher.excess) == (-9, "")
+    assert watcher.fault == "the machine was too slow or too busy: in 1 s what ran had less than 600 s for itself"
 
 
 def test_a_process_that_is_gone_uses_nothing():

@@ -31,6 +31,8 @@ def main() -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())
+            if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
+                continue
             status = _one_submission(judge, settings)
             judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean(own)}))
 
