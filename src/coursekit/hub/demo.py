@@ -12,7 +12,7 @@ from jupyterhub.spawner import LocalProcessSpawner
 from coursekit.hub.people import is_token
 
 STATE = "COURSEKIT_HUB_STATE"
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = 600  # JupyterHub knows the wall only
 
 
 class TokenAuthenticator(Authenticator):  # type: ignore[misc]  # jupyterhub has no types

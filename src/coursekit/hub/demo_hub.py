@@ -20,6 +20,7 @@ from coursekit.errors import CourseKitError
 from coursekit.hub import proxy
 from coursekit.hub.people import PEOPLE, PRIVATE, Person, make_tokens
 from coursekit.hub.view import PASSABLE
+from coursekit.ranks.deadline import start_up
 from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.sandbox import system
 
@@ -132,11 +133,11 @@ class DemoHub:
         self.close()
 
     def _wait_until_ready(self) -> None:
-        deadline_s = time.monotonic() + START_TIMEOUT_S
+        deadline = start_up(START_TIMEOUT_S)
         while not self._answers():
             if self._process is None or self._process.poll() is not None:
                 raise CourseKitError(f"JupyterHub did not start; {self.log} ends with:\n{self._last_words()}")
-            if time.monotonic() > deadline_s:
+            if not deadline.left_s():
                 raise CourseKitError(
                     f"JupyterHub did not answer in {START_TIMEOUT_S} s; {self.log} ends with:\n{self._last_words()}"
                 )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
 import psutil
 
-from coursekit.ranks.own_time import TICK_S, longest_wall_s
+from coursekit.errors import CourseKitError
+from coursekit.ranks.own_time import TICK_S, OwnTime, longest_wall_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class TooSlowError(Exception):
+class TooSlowError(CourseKitError):
     """The last resort on the wall has passed, and the deadline has not: what was waited for needs another run."""
 
 
@@ -52,6 +54,11 @@ class Deadline:
             )
         self._look_s = now_s + min(left_s, TICK_S)
         return min(left_s, TICK_S)
+
+
+def start_up(timeout_s: float) -> Deadline:
+    """Return a deadline for what this process has started: in the own time of it and of all below it."""
+    return Deadline(timeout_s, OwnTime(lambda: tree(os.getpid())).tick)
 
 
 def tree(pid: int) -> list[int]:

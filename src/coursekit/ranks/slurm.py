@@ -32,8 +32,8 @@ from coursekit.ranks.server import Launch
 if TYPE_CHECKING:
     from coursekit.ranks.worker import Task
 
-START_TIMEOUT_S = 120.0  # tasks import TensorFlow, on a cold file system shared by all nodes
-CONNECT_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
+CONNECT_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
 POLL_S = 0.2
 BACKLOG = 256  # connections that wait: three of every rank at once

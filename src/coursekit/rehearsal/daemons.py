@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.ranks.deadline import start_up
 from coursekit.rehearsal.accounting import round_after_slurmctld, rounds_before_slurmctld
 from coursekit.rehearsal.sandbox import plain_environment
 from coursekit.rehearsal.slurm_files import LOOPBACK
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from coursekit.rehearsal.slurm_files import Places, Ports
 
 START_TIMEOUT_S = 60.0
-COMMAND_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 300.0
 CONNECT_TIMEOUT_S = 1.0
 POLL_S = 0.05
 READY_STATES = {"idle", "mixed", "allocated"}
@@ -143,12 +144,12 @@ class Daemons:
         self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
 
     def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_S
+        deadline = start_up(START_TIMEOUT_S)
         while not is_there():
             for ended in self._sandbox.ended():
                 said = self._places.log(ended).read_text(errors="replace")
                 raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
-            if time.monotonic() > deadline:
+            if not deadline.left_s():
                 raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")
             time.sleep(POLL_S)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from coursekit.rehearsal.cluster import Cluster
 
-COMMAND_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 300.0
 ANSWER_TIMEOUT_S = 5.0
 GRADE = "grade"  # it needs batches of hand-ins: `coursekit grade --slurm` submits it
 HTTP_OK = 200

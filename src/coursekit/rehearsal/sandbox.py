@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNSHARE = ("unshare", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child")
-START_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 20.0
 
 # `read` returns when the other end of the pipe is closed.
