@@ -103,15 +103,18 @@ class Watch:
                     break
                 for key, _ in self._selector.select(TICK_S):
                     key.data()
-                if self._grace_end_s is None and self._own_s >= self.timeout_s:
-                    self.outcome.stopped = DEADLINE
-                elif time.monotonic() > self._wall_end_s:
-                    self.outcome.stopped = TOO_SLOW
+                self.outcome.stopped = self.outcome.stopped or self._time_is_up()
                 if self.outcome.stopped:
                     self._collect_stacks()
                     break
             self._drain_output()
         return self.outcome
+
+    def _time_is_up(self) -> str:
+        """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
+        if self._grace_end_s is None and self._own_s >= self.timeout_s:
+            return DEADLINE
+        return TOO_SLOW if time.monotonic() > self._wall_end_s else ""
 
     def _collect_stacks(self) -> None:
         """Let every rank write where it stands; those who found a deadlock have done so already."""
@@ -161,7 +164,8 @@ class Watch:
             return
         self._own_s = max(self._own_s, min(pulse.own_s for pulse in self._pulses.values()))
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
-        if not self.outcome.stopped and self._deadlock.is_certain(self._own_s, marks, self.outcome.reports):
+        is_open = self._grace_end_s is None and not self.outcome.stopped
+        if is_open and self._deadlock.is_certain(self._own_s, marks, self.outcome.reports):
             self.outcome.stopped = DEADLOCK
 
     def _read_report(self, rank: int) -> None:
