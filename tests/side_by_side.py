@@ -37,6 +37,10 @@ LONG = (
     "course/test_grade.py",
     "judging/test_pool.py",
     "judging/test_submission.py",
+    "bench/test_steps.py",
+    "bench/test_launch.py",
+    "building/test_twin.py",
+    "course/test_cycle.py",
     "checks/test_forgeries.py",
     "ranks/test_worker.py",
     "ranks/test_forkserver.py",
@@ -107,8 +111,9 @@ class Scheduling(LoadScopeScheduling):
             super()._reschedule(node)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_keyboard_interrupt():
-    """Let nothing interrupt the end of fixtures."""
+    """Let nothing, not a second Ctrl-C either, interrupt the end of fixtures."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

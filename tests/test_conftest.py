@@ -279,7 +279,7 @@ def test_interrupted_fixtures_come_to_their_end(words, start_pytest, tmp_path):
             assert process.poll() is None
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=300)
 
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert len(list(folder.glob("*.ended"))) == num_workers

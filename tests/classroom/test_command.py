@@ -78,7 +78,7 @@ def test_watching_ends_with_ctrl_c(course, tmp_path):
     watch = [sys.executable, "-m", "coursekit", "class", *words]
     environment = {**os.environ, "BROWSER": f"{browser} %s"}
     with subprocess.Popen(watch, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not opened.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

@@ -318,13 +318,13 @@ def test_killed_at_any_moment(course, inbox):
     for num_kept in (1, 6):
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         try:
-            deadline_s = time.monotonic() + 60
+            deadline_s = time.monotonic() + 300
             while len(list(kept.glob("*/*.json"))) < num_kept and process.poll() is None:
                 assert time.monotonic() < deadline_s
                 time.sleep(0.001)
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait(timeout=60)
+            process.wait(timeout=300)
     inbox.take()
     for student, last in (("ada", 10), ("bob", 11)):
         assert [version.timestamp for version in read_versions(course.hand_ins(NAME, student))] == [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import subprocess
 from pathlib import Path
+
+from ..conftest import REMEDIES  # noqa: TID252  # test folders are no packages with a name of their own
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "run"
@@ -26,11 +27,10 @@ def test_script_installs_what_tests_need():
     for path in (ROOT / "tests").rglob("*.py"):
         for names in re.findall(r"^(?:@pytest\.mark\.needs\(|PROGRAMS = \()(.*)\)$", path.read_text(), re.MULTILINE):
             marked |= set(re.findall(r'"(.+?)"', names))
-    remedies = runpy.run_path(str(ROOT / "tests" / "conftest.py"))["REMEDIES"]
     installed = set(re.findall(r"[\w+-]+", SCRIPT.read_text()))
 
     assert {"mpicc", "slurmctld", "slurmdbd"} <= marked
     for program in marked:
-        packages = remedies[program].partition("apt install ")[2].partition(",")[0].split()
+        packages = REMEDIES[program].partition("apt install ")[2].partition(",")[0].split()
         assert packages, program
         assert set(packages) <= installed, program

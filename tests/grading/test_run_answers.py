@@ -55,14 +55,6 @@ def test_an_answer_takes_the_place_of_the_solution(source):
     assert 0 < result.seconds < 60
 
 
-def test_runs_see_nothing_of_each_other(source):
-    """Each run has its own folder, so what one writes the next in the same slot does not find."""
-    once = "from pathlib import Path\nassert not Path('there').exists()\nPath('there').touch()\nmean = lambda x: 3"
-    answers = [Answer(name, "Once", {}, {"mean": once}) for name in ("first", "second")]
-
-    assert [result.got for result in run_bank(answers, source, PoolSettings(num_slots=1))] == [3.5, 3.5]
-
-
 def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
     """Two at a time, the slow one first: results stay in order, reports come as they are ready."""
     slow = Answer("slow", "Slow", {}, {"mean": "import time; time.sleep(6)\nmean = lambda x: 3"})

@@ -45,7 +45,7 @@ def test_kernel_in_a_container_runs_as_a_step_of_the_servers_job(course, home):
     with Cluster(profile, num_nodes=1) as cluster:
         command = ["sbatch", "--parsable", script]
         environ = job_environment(cluster, home)
-        submitted = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=60)
+        submitted = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=300)
         deadline_s = time.monotonic() + REPORT_TIMEOUT_S
         while not report.exists() and time.monotonic() < deadline_s:
             time.sleep(0.2)

@@ -185,7 +185,7 @@ def test_course_that_moved_is_named(install_kernel, course):
     os.chdir(course.parent)
     course.rename(course.parent / "moved")
 
-    done = subprocess.run(["/bin/bash", script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(["/bin/bash", script], capture_output=True, text=True, check=False, timeout=300)
 
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         1,

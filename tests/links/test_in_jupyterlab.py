@@ -56,7 +56,7 @@ def git(*words, folder):
     """Run git with no settings but its own."""
     own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     person = ("-c", "user.name=teacher", "-c", "user.email=teacher@example.org")
-    subprocess.run(["git", *person, *words], cwd=folder, env={**os.environ, **own}, check=True, timeout=60)
+    subprocess.run(["git", *person, *words], cwd=folder, env={**os.environ, **own}, check=True, timeout=300)
 
 
 def free_port():
