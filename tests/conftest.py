@@ -34,7 +34,7 @@ REMEDIES = {
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
 LEFT = pytest.StashKey[list]()  # in words, of the session and its workers
-GRACE_S = 5
+GRACE_S = 30  # on a busy machine; who leaves nothing waits for nothing
 PR_SET_CHILD_SUBREAPER = 36
 
 

@@ -12,27 +12,28 @@ import time
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-NUM_WAITING = 2  # workers more than cores: that many tests may wait while others compute
+NUM_WAITING = 1  # workers more than cores: so many tests may wait while others compute
 END_TIMEOUT_S = 60
 # What takes longest begins first, so that at the end no worker is left with a long test.
+# Beside the banks, which keep all cores busy, first what mostly waits: for kills, Slurm and browsers.
 LONG = (
     "grading/test_answer_banks.py",
-    "attacks/test_attacks.py",
-    "rehearsal/test_sites.py",
     "course/test_kill.py",
-    "hub/test_day.py",
-    "ranks/test_job_step.py",
-    "running/test_site_run.py",
     "judging/test_by_slurm.py",
     "course/test_grade_ends.py",
+    "hub/test_day.py",
     "jobs/test_on_slurm.py",
+    "rehearsal/test_nothing_left.py",
+    "running/test_site_run.py",
+    "ranks/test_job_step.py",
+    "rehearsal/test_sites.py",
+    "attacks/test_attacks.py",
     "labs/test_accessibility.py",
     "labs/test_interrupted.py",
     "labs/test_in_jupyterlab.py",
     "links/test_in_jupyterlab.py",
     "grading/test_nbgrader_agrees.py",
     "grading/test_soak.py",
-    "rehearsal/test_nothing_left.py",
     "course/test_readme_lines.py",
     "course/test_grade.py",
     "judging/test_pool.py",

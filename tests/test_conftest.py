@@ -27,7 +27,7 @@ def run_pytest(start_pytest):
     def run(source, *words, **extra):
         with start_pytest(source, *words, **extra) as process:
             try:
-                output, _ = process.communicate(timeout=240)
+                output, _ = process.communicate(timeout=900)
             finally:
                 process.kill()
         counts = re.findall(r"(\d+) (passed|failed|skipped|xfailed|error)", output.splitlines()[-1])
@@ -45,7 +45,7 @@ def start_pytest(tmp_path):
         for name in RULES:
             rule = Path(__file__).with_name(name).read_text()
             folder.mkdir(exist_ok=True)
-            (folder / name).write_text(rule.replace("GRACE_S = 5", "GRACE_S = 0.5"))
+            (folder / name).write_text(rule.replace("GRACE_S = 30", "GRACE_S = 0.5"))
         for name, source in (sources if isinstance(sources, dict) else {"test_it.py": sources}).items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(textwrap.dedent(source))
@@ -279,7 +279,7 @@ def test_interrupted_fixtures_come_to_their_end(words, start_pytest, tmp_path):
             assert process.poll() is None
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=900)
 
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert len(list(folder.glob("*.ended"))) == num_workers

@@ -53,7 +53,7 @@ def coursekit(folder, *words, **variables):
         [sys.executable, "-m", "coursekit", *words],
         cwd=folder / "labs",
         env={**environ, **variables},
-        timeout=300,
+        timeout=900,
         capture_output=True,
         text=True,
         check=False,

@@ -181,7 +181,7 @@ def test_the_launched_script_does_what_the_notebook_does(course, lab):
         check=False,
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=900,
     )
     results = re.findall(r"^\[(\d+)\]<stdout>: *result: (.*)$", done.stdout, flags=re.MULTILINE)
 

@@ -222,6 +222,6 @@ def test_it_is_of_the_learner_half(desk):
     )
     heavy = ["nbgrader", "nbformat", "nbconvert", "rich", "numpy", "tensorflow", "psutil", "jinja2"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *heavy], capture_output=True, text=True, timeout=300, check=False, env=os.environ
+        [sys.executable, "-c", code, *heavy], capture_output=True, text=True, timeout=900, check=False, env=os.environ
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "set()"), done.stderr

@@ -168,7 +168,7 @@ def test_the_verb_finds_nbgraders_helpers_by_itself(checkout, tmp_path):
         env={"PATH": "/usr/bin:/bin", "COURSEKIT_ROOT": str(checkout), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

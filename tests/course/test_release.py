@@ -76,7 +76,7 @@ def test_nbgraders_own_command_gives_no_solution_away(own_checkout):
         cwd=course,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -324,7 +324,7 @@ def test_killed_at_any_moment(course, inbox):
                 time.sleep(0.001)
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait(timeout=300)
+            process.wait(timeout=900)
     inbox.take()
     for student, last in (("ada", 10), ("bob", 11)):
         assert [version.timestamp for version in read_versions(course.hand_ins(NAME, student))] == [

@@ -21,7 +21,7 @@ def doctor(tmp_path):
     def run(*words, **extra):
         variables = {**os.environ, "HOME": str(tmp_path), "COLUMNS": "200", **extra}
         command = [COURSEKIT, "doctor", *words]
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=900)
         return done.returncode, done.stdout, done.stderr
 
     return run

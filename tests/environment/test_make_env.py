@@ -33,7 +33,7 @@ def finish(start):
 
     def run(*words, **extra):
         with start(*words, **extra) as process:
-            output, errors = process.communicate(timeout=120)
+            output, errors = process.communicate(timeout=900)
         return process.returncode, output, errors
 
     return run

@@ -124,4 +124,4 @@ def test_busy_loops_end_with_the_command():
         loops = _loops(process.pid)
         process.send_signal(signal.SIGKILL)
     assert len(loops) == 3
-    assert psutil.wait_procs(loops, timeout=60)[1] == []
+    assert psutil.wait_procs(loops, timeout=900)[1] == []

@@ -22,7 +22,7 @@ from coursekit.hub.people import PEOPLE
 
 from .conftest import ROOT, free_ports
 
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = 900
 END_TIMEOUT_S = 30
 USER = 60200
 

@@ -25,7 +25,7 @@ WRONG_LIMIT = '''def max_num_ranks(x, learning_rate):
     return 1000
 '''
 
-pytestmark = [pytest.mark.needs("chromium", "bwrap", "unshare", "nsenter"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.needs("chromium", "bwrap", "unshare", "nsenter")]
 
 
 @pytest.fixture(scope="module")

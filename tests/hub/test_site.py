@@ -37,7 +37,6 @@ pytestmark = [
     pytest.mark.needs(*PROGRAMS),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
     pytest.mark.skipif(not PROXY.exists(), reason="needs hub/node_modules: make env"),
-    pytest.mark.timeout(400),
 ]
 
 CHROMIUM_FLAGS = (
@@ -146,7 +145,7 @@ def page(hub):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
         page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(300_000)
         page.goto(f"{hub.address}/hub/login?next=%2Fhub%2Fspawn")
         page.fill("input[name=username]", "root")
         page.fill("input[name=password]", hub.password)
@@ -278,7 +277,7 @@ def run_lab(page, hub):
     page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
 
     def all_are_run():
-        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=180_000)
+        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=600_000)
         page.keyboard.press("Control+s")
         time.sleep(1)
         cells = code_cells(notebook)

@@ -315,7 +315,7 @@ def test_a_node_that_does_not_reach_the_hub():
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
 
     assert "Its node did not reach the hub, which is not your fault" in explain_ended(

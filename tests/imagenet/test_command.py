@@ -15,7 +15,7 @@ from coursekit.imagenet import write_file
 from coursekit.imagenet.command import data
 from coursekit.imagenet.headers import read_frame
 
-WAIT_S = 300
+WAIT_S = 900
 DIE_AT_IMAGE_250 = """
 import os, signal, sys
 from coursekit.imagenet import make

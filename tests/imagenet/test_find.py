@@ -27,7 +27,7 @@ def test_processes_that_ask_at_once_get_the_same_whole_data(made, tmp_path):
     environ = {**os.environ, "COURSEKIT_DATA": str(tmp_path)}
     command = [sys.executable, "-c", ASK]
     asking = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = sorted(process.communicate(timeout=300)[0] for process in asking)
+    said = sorted(process.communicate(timeout=900)[0] for process in asking)
     place = tmp_path / NAME
     assert said == sorted([f"{place}\n", f"making 1224 images in {place}, once …\n{place}\n"])
     assert contents(place) == contents(made)

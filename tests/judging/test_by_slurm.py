@@ -43,7 +43,6 @@ LATE_S = 1.0  # all nodes of a rehearsal have the same disk
 on_slurm = [
     pytest.mark.needs("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "bwrap"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-    pytest.mark.timeout(300),
 ]
 
 WRONG = {

@@ -24,7 +24,7 @@ def coursekit(course):
     def run(*words, **variables):
         environ = {key: value for key, value in os.environ.items() if not key.startswith("SLURM_")}
         done = subprocess.run(
-            [COURSEKIT, *words], env={**environ, **variables}, capture_output=True, text=True, check=False, timeout=200
+            [COURSEKIT, *words], env={**environ, **variables}, capture_output=True, text=True, check=False, timeout=900
         )
         return done.returncode, done.stdout, done.stderr
 

@@ -43,7 +43,7 @@ def start(install_kernel):
         command = ["/bin/bash", script, "-f", "/nowhere.json"]
         environ = {key: value for key, value in os.environ.items() if not key.startswith("SLURM_")}
         done = subprocess.run(
-            command, env={**environ, **variables}, capture_output=True, text=True, check=False, timeout=60
+            command, env={**environ, **variables}, capture_output=True, text=True, check=False, timeout=900
         )
         return done.returncode, done.stderr.splitlines()
 
@@ -185,7 +185,7 @@ def test_course_that_moved_is_named(install_kernel, course):
     os.chdir(course.parent)
     course.rename(course.parent / "moved")
 
-    done = subprocess.run(["/bin/bash", script], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(["/bin/bash", script], capture_output=True, text=True, check=False, timeout=900)
 
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         1,

@@ -24,7 +24,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_TIMEOUT_S = 90
+START_TIMEOUT_S = 900
 
 
 @pytest.fixture(scope="session")

@@ -74,7 +74,7 @@ async def execute(notebooks, folder):
     """Execute all at once what leads to the pictures."""
     for notebook in notebooks:
         notebook.cells = [cell for cell in notebook.cells if not SKIPPED.search(cell.source)]
-    clients = [NotebookClient(one, timeout=120, resources={"metadata": {"path": str(folder)}}) for one in notebooks]
+    clients = [NotebookClient(one, timeout=900, resources={"metadata": {"path": str(folder)}}) for one in notebooks]
     await asyncio.gather(*(client.async_execute() for client in clients))
 
 
@@ -87,7 +87,7 @@ def page(folder, tmp_path, open_jupyterlab, open_browser):
     served = open_jupyterlab(folder, tmp_path, "--LabApp.expose_app_in_browser=True")
     with served as (address, token), open_browser() as browser:
         page = browser.new_page(viewport={"width": NUM_PIXELS_AT_200_PERCENT, "height": 900})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(300_000)
 
         def open_lab(lab):
             page.goto(f"{address}/doc/tree/{lab}.ipynb?token={token}")

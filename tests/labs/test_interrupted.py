@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 LAB = "03-keras-cnn"
 NUM_EPOCHS = 3
 NUM_STEPS = 30
-START_TIMEOUT_S = 240
+START_TIMEOUT_S = 900
 END_TIMEOUT_S = 60
 
 

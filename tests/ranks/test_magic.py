@@ -10,7 +10,7 @@ import psutil
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = 900
 
 
 @dataclass
@@ -163,7 +163,7 @@ def test_a_first_run_can_be_interrupted_and_a_kernel_ends_with_its_server(tmp_pa
     works = notebook.cell("ranks.run(abs, -1)")
     server = psutil.Process(int(notebook.cell("ranks.forkserver.shared_server().pid").value))
     notebook.close()
-    _, alive = psutil.wait_procs([server], timeout=1)
+    _, alive = psutil.wait_procs([server], timeout=60)
     assert "KeyboardInterrupt" in stopped.error
     assert works.value == "[1, 1]"
     assert alive == []

@@ -12,7 +12,7 @@ from coursekit.rehearsal.cluster import Cluster
 from coursekit.sites.load import load_site
 
 ROOT = Path(__file__).parents[2]
-COMMAND_TIMEOUT_S = 120
+COMMAND_TIMEOUT_S = 900
 NAME = "atlantis"
 TOML = """\
 title = "Atlantis, under the sea"

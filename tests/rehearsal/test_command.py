@@ -18,7 +18,7 @@ PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "
 ROOT = Path(__file__).parents[2]
 SITE = "atlantis"
 LAB = "01-sgd"
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 HEAD = "#!/bin/bash\n#SBATCH --output=%x-%j.out\n"
 OTHERS = {
     "good": f"{HEAD}#SBATCH --nodes=2 --job-name=good\necho fine\n",

@@ -28,7 +28,7 @@ SCRIPT_NAME = "03-keras-cnn-train"
 SCRIPT = f"slurm/jobs/karolina/{SCRIPT_NAME}.sbatch"
 NUM_EPOCHS = 40
 SMALL = "--model SmallCNN --image-size 32 --max-num-steps 2 --num-epochs"
-WAIT_S = 240
+WAIT_S = 900
 QUIET_S = 8  # longer than Slurm takes to end a job and to requeue it
 SAVES = "trap 'echo saved' TERM; while :; do sleep 1 & wait $!; done"
 

@@ -14,13 +14,11 @@ from coursekit.sites.load import site_names
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
-TIMEOUT_S = 900
 NUM_NODES = 4  # two jobs of two nodes at a time, for the cores of the machine underneath
 
 
 @pytest.mark.needs(*PROGRAMS)
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-@pytest.mark.timeout(TIMEOUT_S)
 @pytest.mark.parametrize("site", site_names(ROOT))
 def test_every_script_completes(site):
     """All labs, trainings and solutions complete on two nodes of one rank each, and JupyterLab answers."""

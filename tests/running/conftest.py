@@ -65,7 +65,7 @@ class Course:
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `coursekit run` to its end."""
         process = self.start(*words, **environment)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=900)
         return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     @property

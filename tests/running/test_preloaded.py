@@ -141,5 +141,5 @@ def test_with_a_killed_run_end_its_server_and_all_kernels(course):
     found = {psutil.Process(int(escaped.read_text())), *course.processes()}
     process.kill()
     process.communicate()
-    _, alive = psutil.wait_procs(found, timeout=10)
+    _, alive = psutil.wait_procs(found, timeout=60)
     assert alive == []

@@ -74,7 +74,7 @@ def story(course):
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=300)
+    output, errors = process.communicate(timeout=900)
     found["interrupted"] = verdicts(course)
     found["status"], found["output"], found["errors"] = process.returncode, output, errors
     found["left by Ctrl-C"] = course.processes()

@@ -17,7 +17,7 @@ import pytest
 from coursekit.sandbox.walls import hidden_folders, python_folders
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 240
+TIMEOUT_S = 900
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # The ordinary account may not be able to read the environment; any Python can build walls.
 PYTHONS = {"own": [sys.executable], "ordinary": [*NOBODY, "/usr/bin/python3"]}

@@ -284,7 +284,7 @@ def test_the_network_is_the_own_loopback(wall):
         port = server.getsockname()[1]
         socket.create_connection(("127.0.0.1", port), timeout=5).close()  # it can be reached from outside
         with wall.start(connects, stdin=subprocess.PIPE) as process:
-            output, errors = process.communicate(f"{port}\n", timeout=300)
+            output, errors = process.communicate(f"{port}\n", timeout=900)
     assert process.returncode == 0, errors
     assert json.loads(output) == [[[1, "lo"]], "x", "ECONNREFUSED", "ENETUNREACH"]
 
@@ -305,7 +305,7 @@ def test_passed_descriptors_stay_open(own_wall):
         number = theirs.fileno()
         with own_wall.start(answers, stdin=subprocess.PIPE, pass_fds=[number]) as process:
             ours.sendall(b"ping")
-            _, errors = process.communicate(f"{number}\n", timeout=300)
+            _, errors = process.communicate(f"{number}\n", timeout=900)
         assert process.returncode == 0, errors
         assert ours.recv(100) == b"gnip"
 

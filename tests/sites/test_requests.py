@@ -42,7 +42,7 @@ def call(cluster, words: list[str], folder: Path, script: str = "") -> subproces
         text=True,
         capture_output=True,
         check=False,
-        timeout=90,
+        timeout=900,
     )
 
 

@@ -57,5 +57,5 @@ def lecture(tmp_path):
 @pytest.fixture(scope="session")
 def whole_lecture():
     """Make the lecture as `make slides` does, and return the folder."""
-    subprocess.run([sys.executable, "-m", "coursekit", "slides"], cwd=ROOT, check=True, timeout=500)
+    subprocess.run([sys.executable, "-m", "coursekit", "slides"], cwd=ROOT, check=True, timeout=900)
     return ROOT / "build/slides"

@@ -13,7 +13,7 @@ from coursekit.nodejs import node
 ROOT = Path(__file__).parents[2]
 SLIDES = ROOT / "slides"
 CSPELL = SLIDES / "node_modules/cspell/bin.mjs"
-TIMEOUT_S = 120
+TIMEOUT_S = 900
 
 
 @pytest.fixture
