@@ -10,7 +10,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-SERVER_S = 60
+SERVER_S = 300
 ACCOUNT = "postgres"
 
 

@@ -17,7 +17,7 @@ from coursekit.course.record import record
 
 from .conftest import NAME, RIGHT, filled, verdict
 
-NBGRADER_S = 60
+NBGRADER_S = 300
 
 
 class StudentAccount:

@@ -7,10 +7,10 @@ import nbformat
 from coursekit.building.regions import MARKER_WORDS
 
 LIST = "#nbgrader-assignment-list"
-TIMEOUT_MS = 90_000
+TIMEOUT_MS = 600_000
 CLOSED_MS = 300
 DRAWN_MS = 1500  # until a page that was scrolled is drawn; only a picture depends on it
-RUN_TIMEOUT_MS = 120_000
+RUN_TIMEOUT_MS = 900_000
 
 
 class Visitor:

@@ -23,7 +23,7 @@ from coursekit.hub.people import PEOPLE
 from .conftest import ROOT, free_ports
 
 START_TIMEOUT_S = 900
-END_TIMEOUT_S = 30
+END_TIMEOUT_S = 120
 USER = 60200
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be several people")

@@ -16,7 +16,7 @@ from coursekit.labs import select_labs
 
 ROOT = Path(__file__).parents[2]
 LAB = "01-sgd"
-LINE_S = 240
+LINE_S = 900
 ON_SLURM = "tests/jobs/test_on_slurm.py::test_a_job_from_its_submission_to_its_points"
 KERNEL = "tests/kernels/test_command.py::test_installed_kernel_is_started_and_asked"
 ELSEWHERE = {

@@ -26,7 +26,7 @@ LAB = "03-keras-cnn"
 NUM_EPOCHS = 3
 NUM_STEPS = 30
 START_TIMEOUT_S = 900
-END_TIMEOUT_S = 60
+END_TIMEOUT_S = 300
 
 
 @pytest.fixture(scope="module")

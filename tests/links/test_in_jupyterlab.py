@@ -168,7 +168,7 @@ def test_link_fetches_opens_and_keeps_what_a_student_wrote(git_server, student, 
     assert sorted(path.name for path in (own / "labs").iterdir()) == published
 
     write_into_answer(page)
-    deadline_s = time.monotonic() + 30
+    deadline_s = time.monotonic() + 300
     while OWN_WORDS not in (own / NOTEBOOK).read_text() and time.monotonic() < deadline_s:
         time.sleep(0.1)
     page.close()

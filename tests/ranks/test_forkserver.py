@@ -200,7 +200,7 @@ def test_killing_the_notebook_leaves_nothing(tmp_path):
         ready = {notebook.stdout.readline(), notebook.stdout.readline()}
         num_processes = len(marked_processes(mark))
         notebook.kill()
-        deadline_s = time.monotonic() + 5
+        deadline_s = time.monotonic() + 60
         while len(marked_processes(mark)) > 1 and time.monotonic() < deadline_s:
             time.sleep(0.02)
         left = marked_processes(mark)

@@ -27,7 +27,7 @@ pytestmark = [
 ROOT = Path(__file__).parents[2]
 SITE = "local"
 READY = "Ctrl-C here ends it"
-END_TIMEOUT_S = 30
+END_TIMEOUT_S = 120
 # A job that does everything to outlive its Slurm.
 STUBBORN = (
     "trap '' TERM INT HUP; setsid sleep 600 & nohup sleep 600 & touch /dev/shm/$SLURM_JOB_ID; while :; do sleep 1; done"

@@ -14,7 +14,7 @@ from coursekit.ranks import deadline
 from coursekit.sandbox.watcher import Limits, Watcher, proportional_bytes
 
 PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "own_s": 600}
-END_TIMEOUT_S = 20
+END_TIMEOUT_S = 120
 # The launcher starts what its argument says, tells when that is up, and outlives it.
 LAUNCHER = """
 import subprocess, sys, time
