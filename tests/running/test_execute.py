@@ -71,7 +71,7 @@ def test_ranks_that_got_no_time_are_no_failure(execute, tmp_path):
     result, _ = execute(tmp_path, "pass", words)
     assert (result.verdict, result.reason) == (
         "interrupted",
-        "needs another run: too busy; stopped in cell 2 (cell-2)",
+        "needs another run: too busy; stopped in cell 2 (last-tests)",
     )
 
 
