@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 import threading
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,8 @@ PRELOADED = "tensorflow"
 silent = logging.getLogger("coursekit.kernel")
 silent.addHandler(logging.NullHandler())
 silent.propagate = False
+# Ctrl-C can leave a coroutine of nbclient's behind, which is no news to those who pressed it.
+warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
 
 @dataclass
