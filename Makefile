@@ -3,6 +3,8 @@
 .PHONY: help env run test test-quick labs slides results check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
+# Without bytecode files every start would compile this package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 NUM_RANKS ?= 2

@@ -24,6 +24,8 @@ from shell import BUILD, BUILD_LOCK, CONDA_WAY, LOCK, PYTHON, ROOT, VENV, SetupE
 
 STAMP = VENV / "coursekit-stamp.json"
 ALLREDUCE_LIMIT_S = 180
+# To bytecode now: who may only read .venv (students at a centre, code in a sandbox) would do it at every start, for 6 s.
+COMPILED = "--compile-bytecode"
 
 
 def main() -> None:
@@ -89,7 +91,7 @@ def make(wanted: dict[str, object]) -> None:
             install_packages()  # wait for the network while the compilers keep all cores busy
             wheel = compiled()
     try:
-        uv("install", "--quiet", "--no-deps", wheel)
+        uv("install", "--quiet", "--no-deps", COMPILED, wheel)
         check_allreduce()
     except SetupError:
         if is_kept:
@@ -123,7 +125,7 @@ def install_uv() -> None:
 def install_packages() -> None:
     """Install the locked packages and this one."""
     say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
-    uv("install", "--quiet", "--require-hashes", "--requirement", requirements())
+    uv("install", "--quiet", "--require-hashes", COMPILED, "--requirement", requirements())
     uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
