@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
@@ -158,6 +159,16 @@ def test_checks_of_lab_02_judge_answers_that_are_elsewhere(tmp_path):
     pieces.check_broadcast(there.broadcast_start, num_ranks=2)
     pieces.check_average(there.average, num_ranks=2)
     pieces.check_save_history(there.save_history, num_ranks=2)
+
+
+def test_a_mean_next_to_zero_is_no_sum(tmp_path, monkeypatch):
+    """Gradients of the ranks may cancel out: their mean is then as good as their sum, and right."""
+    num_gradients = len(pieces.GRADIENT_SHAPES)
+    signs = iter([1] * num_gradients + [-1] * num_gradients)
+    opposed = SimpleNamespace(normal=lambda mean, spread, shape: next(signs) * np.full(shape, mean + spread))
+    monkeypatch.setattr(pieces, "fresh_rng", lambda: opposed)
+
+    pieces.check_average(ElsewhereInTheTest(tmp_path, average=average).average, num_ranks=2)
 
 
 def test_pieces_that_do_not_communicate_guess_in_vain(tmp_path):
