@@ -85,10 +85,10 @@ class OwnTime:
 
     def tick(self) -> float:
         """Look at the processes again, and return the seconds so far."""
-        before, now_s = _flat(self.threads), time.monotonic()
+        before, now_s = by_thread(self.threads), time.monotonic()
         self.threads = self._look()
         past_s, self._looked_s = now_s - self._looked_s, now_s
-        pairs = [(thread, before.get(number, NOTHING)) for number, thread in _flat(self.threads).items()]
+        pairs = [(thread, before.get(number, NOTHING)) for number, thread in by_thread(self.threads).items()]
         ran_s = sum(now.ran_s - then.ran_s for now, then in pairs)
         queued_s = max((now.queued_s - then.queued_s for now, then in pairs), default=0.0)
         self.own_s += min(past_s, max(ran_s, past_s - queued_s))
@@ -98,7 +98,8 @@ class OwnTime:
         return {pid: threads_of(pid) for pid in self._pids()}
 
 
-def _flat(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
+def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
+    """Return the threads of all processes by their own numbers."""
     return {number: thread for own in threads.values() for number, thread in own.items()}
 
 

@@ -7,19 +7,24 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from coursekit.ranks.own_time import TICK_S, OwnTime, read_file
+from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-QUIET_SHARE = 0.25  # of a processor: Horovod's own thread, which asks for news every millisecond, takes less
+    from coursekit.ranks.own_time import Thread
+
+QUIET_SHARE = 0.25  # of the time that a thread has for itself: who runs for less of it does next to nothing
+# Who takes more, but gives the processor back sooner than this, only looks for news: so does Horovod's own thread, every
+# millisecond, which on some virtual machines costs half a processor. A thread that computes keeps it for longer.
+QUIET_TURN_S = 0.5e-3
 
 
 class Mark(NamedTuple):
     """Where one rank stands, as far as the kernel sees it.
 
     Attributes:
-        is_quiet: whether its main thread neither runs nor stands in a queue, and the others do next to nothing.
+        is_quiet: whether its main thread neither runs nor stands in a queue, and no other does more than look for news.
         num_turns: how many times main threads got a processor: while this stays the same, none of them has moved.
         num_other_turns: the same for all other threads, Horovod's among them.
     """
@@ -52,7 +57,7 @@ class Pulses:
         self._rank_of = rank_of
         self._families = {pid: [pid] for pid in rank_of}
         self._clock = OwnTime(lambda: [one for family in self._families.values() for one in family])
-        self._ran_s: dict[int, float] = {}
+        self._before: Mapping[int, Thread] = {}
         self._taken_s = time.monotonic()
 
     def due_in_s(self) -> float:
@@ -62,6 +67,7 @@ class Pulses:
     def take(self) -> Pulse:
         """Look at every rank."""
         self._families = {pid: list(_family(pid)) for pid in self._rank_of}
+        self._before = by_thread(self._clock.threads)
         own_s = self._clock.tick()
         past_s, self._taken_s = time.monotonic() - self._taken_s, time.monotonic()
         return Pulse(own_s, {rank: self._mark(rank, pid, past_s) for pid, rank in self._rank_of.items()})
@@ -69,12 +75,19 @@ class Pulses:
     def _mark(self, rank: int, pid: int, past_s: float) -> Mark:
         # Within walls a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
-        ran_s = sum(thread.ran_s for own in threads.values() for thread in own.values())
-        used_s, self._ran_s[rank] = ran_s - self._ran_s.get(rank, 0.0), ran_s
         rests = all(_state(one) in "SD" for one in threads)
+        computes = any(
+            _computes(thread, self._before.get(number, NOTHING), past_s)
+            for number, thread in by_thread(threads).items()
+        )
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
-        return Mark(rests and used_s < QUIET_SHARE * past_s, main_turns, turns - main_turns)
+        return Mark(rests and not computes, main_turns, turns - main_turns)
+
+
+def _computes(now: Thread, before: Thread, past_s: float) -> bool:
+    used_s, queued_s, num_turns = (new - old for new, old in zip(now, before))
+    return used_s > max(QUIET_SHARE * (past_s - queued_s), QUIET_TURN_S * num_turns)
 
 
 def _family(pid: int) -> Iterator[int]:
