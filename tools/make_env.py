@@ -24,7 +24,7 @@ from shell import BUILD, BUILD_LOCK, CONDA_WAY, LOCK, PYTHON, ROOT, VENV, SetupE
 
 STAMP = VENV / "coursekit-stamp.json"
 ALLREDUCE_LIMIT_S = 180
-# To bytecode now: who may only read .venv (students at a centre, code in a sandbox) would do it at every start, for 6 s.
+# To bytecode now: who may only read .venv (students at a centre, code in a sandbox) would compile at every start.
 COMPILED = "--compile-bytecode"
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from coursekit.ranks.own_time import OwnTime, longest_wall_s, threads_of
+from coursekit.ranks.own_time import OwnTime, longest_wall_s, threads_of, tree
 
 SPIN = "while True: pass"
 SLEEP = "import time; time.sleep(60)"
@@ -67,7 +67,7 @@ def test_many_threads_cannot_stop_the_clock(start):
     """A process that holds itself up, with more threads than cores, has all the time that its core gives it."""
     crowd = start("import os\nfor _ in range(5): os.fork()\nwhile True: pass")
     time.sleep(0.5)
-    clock = OwnTime(lambda: _family(crowd))
+    clock = OwnTime(lambda: tree(crowd))
     started_s, ran_before_s = time.monotonic(), _ran_s(crowd)
     time.sleep(WATCHED_S)
     past_s, ran_s = time.monotonic() - started_s, _ran_s(crowd) - ran_before_s
@@ -77,18 +77,12 @@ def test_many_threads_cannot_stop_the_clock(start):
         assert own_s >= min(past_s, ran_s) - 0.1
         assert ran_s > 0
     finally:
-        for pid in _family(crowd):
+        for pid in tree(crowd):
             os.kill(pid, 9)
 
 
-def _family(pid):
-    import psutil
-
-    return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-
-
 def _ran_s(pid):
-    return sum(thread.ran_s for one in _family(pid) for thread in threads_of(one).values())
+    return sum(thread.ran_s for one in tree(pid) for thread in threads_of(one).values())
 
 
 def test_a_process_that_has_ended_has_no_threads(start):

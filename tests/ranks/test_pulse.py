@@ -10,7 +10,7 @@ import pytest
 from coursekit.ranks.pulse import Pulses
 
 NUM_PULSES = 3
-# The main thread waits for a second one, which is busy for so many seconds and then sleeps for so many, again and again.
+# The main thread waits for a second one, which again and again is busy for so many seconds and sleeps for so many.
 PROGRAM = """
 import sys, threading, time
 

@@ -56,7 +56,7 @@ def test_solutions_run_in_a_job_and_leave_the_usual_report(tmp_path):
 
 def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
     """Not solved yet, the lab stops where the first answer is missing; the student's file stays as it was."""
-    course = make_course(ROOT, tmp_path / "course", complete=True)
+    course = make_course(ROOT, tmp_path / "course", cut="none")
     mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
     before = mine.read_bytes()
 

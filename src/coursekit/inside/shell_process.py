@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from coursekit.inside import shell, wire
-from coursekit.ranks.deadline import Deadline, TooSlowError, tree
-from coursekit.ranks.own_time import OwnTime
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,8 @@ from coursekit.imagenet import find_data
 from coursekit.inside import wire
 from coursekit.judging.conversation import Fault
 from coursekit.judging.running import Running, find_zygote
-from coursekit.ranks.deadline import Deadline, TooSlowError, tree
-from coursekit.ranks.own_time import OwnTime
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime, tree
 from coursekit.sandbox import watcher
 from coursekit.sandbox.cgroups import Cgroup, cgroup
 from coursekit.sandbox.walls import View, command, hidden_folders, python_folders

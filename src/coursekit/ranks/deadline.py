@@ -6,10 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-import psutil
-
 from coursekit.errors import CourseKitError
-from coursekit.ranks.own_time import TICK_S, OwnTime, longest_wall_s
+from coursekit.ranks.own_time import TICK_S, OwnTime, longest_wall_s, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,11 +57,3 @@ class Deadline:
 def start_up(timeout_s: float) -> Deadline:
     """Return a deadline for what this process has started: in the own time of it and of all below it."""
     return Deadline(timeout_s, OwnTime(lambda: tree(os.getpid())).tick)
-
-
-def tree(pid: int) -> list[int]:
-    """Return a process and all below it; none if it is gone."""
-    try:
-        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-    except psutil.NoSuchProcess:
-        return []

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file
+from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from coursekit.ranks.own_time import Thread
 
 QUIET_SHARE = 0.25  # of the time that a thread has for itself: who runs for less of it does next to nothing
-# Who takes more, but gives the processor back sooner than this, only looks for news: so does Horovod's own thread, every
-# millisecond, which on some virtual machines costs half a processor. A thread that computes keeps it for longer.
+# Who takes more, but gives the processor back sooner than this, only looks for news: so does Horovod's own thread,
+# every millisecond, which on some virtual machines costs half a processor. A thread that computes keeps it for longer.
 QUIET_TURN_S = 0.5e-3
 
 
@@ -66,13 +65,13 @@ class Pulses:
 
     def take(self) -> Pulse:
         """Look at every rank."""
-        self._families = {pid: list(_family(pid)) for pid in self._rank_of}
+        self._families = {pid: tree(pid) for pid in self._rank_of}
         self._before = by_thread(self._clock.threads)
         own_s = self._clock.tick()
         past_s, self._taken_s = time.monotonic() - self._taken_s, time.monotonic()
-        return Pulse(own_s, {rank: self._mark(rank, pid, past_s) for pid, rank in self._rank_of.items()})
+        return Pulse(own_s, {rank: self._mark(pid, past_s) for pid, rank in self._rank_of.items()})
 
-    def _mark(self, rank: int, pid: int, past_s: float) -> Mark:
+    def _mark(self, pid: int, past_s: float) -> Mark:
         # Within walls a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
@@ -88,16 +87,6 @@ class Pulses:
 def _computes(now: Thread, before: Thread, past_s: float) -> bool:
     used_s, queued_s, num_turns = (new - old for new, old in zip(now, before))
     return used_s > max(QUIET_SHARE * (past_s - queued_s), QUIET_TURN_S * num_turns)
-
-
-def _family(pid: int) -> Iterator[int]:
-    """Yield a process and its descendants; it alone where the kernel does not list children."""
-    yield pid
-    with suppress(OSError):  # it has just ended
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, no paths
-            with suppress(OSError):
-                for child in read_file(f"/proc/{pid}/task/{thread}/children").split():
-                    yield from _family(int(child))
 
 
 def _state(pid: int) -> str:

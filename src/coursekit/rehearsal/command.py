@@ -43,7 +43,8 @@ NUM_LOG_LINES = 40
 @click.option(
     "--keep", is_flag=True, help="Leave the Slurm up for playing, until Ctrl-C; submits only the named scripts."
 )
-@click.option("--complete", is_flag=True, help="Leave the tests in the notebooks, which take most of their time.")
+@click.option("--brief", "cut", flag_value="brief", help="Stop notebooks after their first ranks: much faster.")
+@click.option("--complete", "cut", flag_value="none", help="Leave the tests in the notebooks, which is much slower.")
 @click.option("--limit", "limit_min", default=60.0, show_default=True, help="Minutes after which to give up.")
 @click.option(
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there, too."
@@ -53,7 +54,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     site_name: str,
     num_nodes: int,
     keep: bool,
-    complete: bool,
+    cut: str | None,
     limit_min: float,
     json_file: Path | None,
 ) -> None:
@@ -72,7 +73,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     try:
         with stop.handled(), Cluster(site, num_nodes) as cluster:
             # Inside the cluster's folder, which goes away even when this process is killed.
-            course = make_course(root, cluster.folder / "course", complete=complete)
+            course = make_course(root, cluster.folder / "course", cut or "tests")
             jobs = _run(cluster, course, [path.name for path in chosen], console, limit_min * S_PER_MIN)
             _report(console, course, jobs)
             if json_file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from coursekit.grading.concerned import Lab as CellsOfLab
 from coursekit.labs import find_labs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
     from coursekit.grading.concerned import Names
 
 COPIED = ("labs", "slurm", "solutions", "pyproject.toml")
+STARTS_RANKS = re.compile(r"\branks\.run\(|^%%ranks\b", re.MULTILINE)
 
 
-def make_course(root: Path, folder: Path, *, complete: bool = False) -> Path:
+def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
     """Make a course folder whose notebooks in `labs/` hold the solutions' answers.
 
     Args:
         root: the checkout; nothing in it changes but `build/source`, which is built anew.
         folder: where to make it; it must not exist yet.
-        complete: whether notebooks keep their tests, which take most of their time.
+        cut: what notebooks are left without: a key of `CUTS`.
     """
     folder.mkdir(parents=True)
     for name in COPIED:
@@ -42,8 +44,7 @@ def make_course(root: Path, folder: Path, *, complete: bool = False) -> Path:
     (folder / ".venv").symlink_to(sys.prefix)
     for name, source in build_sources(root, find_labs(root)).items():
         notebook = nbformat.read(source, as_version=4)
-        if not complete:
-            notebook.cells = without_tests(notebook.cells)
+        notebook.cells = CUTS[cut](notebook.cells)
         # Another process may be building, too: its unfinished files are hidden.
         shutil.copytree(source.parent, folder / "labs" / name, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
         (folder / "labs" / name / source.name).write_bytes(to_bytes(notebook))
@@ -71,10 +72,42 @@ def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
     return [cell for cell in cells if id(cell) not in gone]
 
 
+def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Return a notebook's cells without its tests, and of those that start ranks the first alone; answers all stay."""
+    cells = without_tests(cells)
+    lab = CellsOfLab(cells)
+    starting = [i for i, cell in enumerate(lab.cells) if STARTS_RANKS.search(cell.source) and not _is_answer(cell)]
+    dropped = set(starting[1:])
+    while True:
+        rest = [i for i in range(len(lab.cells)) if i not in dropped]
+        missing = _bound(lab.names[i] for i in dropped) - _bound(lab.names[i] for i in rest)
+        more = {i for i in rest if lab.names[i].used & missing and not _is_answer(lab.cells[i])}
+        if not more:
+            break
+        dropped |= more
+    gone = {id(lab.cells[i]) for i in dropped}
+    return [cell for cell in cells if id(cell) not in gone]
+
+
+def _bound(names: Iterable[Names]) -> frozenset[str]:
+    return frozenset().union(*(each.bound for each in names))
+
+
 def _used(names: Iterable[Names]) -> frozenset[str]:
     return frozenset().union(*(each.used for each in names))
 
 
 def _stays(cell: NotebookNode) -> bool:
     """Whether a cell is an answer or a part of the lab's script."""
-    return bool(cell.metadata.get("nbgrader", {}).get("solution", False)) or SCRIPT in cell.metadata.get("tags", [])
+    return _is_answer(cell) or SCRIPT in cell.metadata.get("tags", [])
+
+
+def _is_answer(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
+
+
+CUTS: dict[str, Callable[[list[NotebookNode]], list[NotebookNode]]] = {
+    "none": list,
+    "tests": without_tests,
+    "brief": until_ranks_have_run,
+}

@@ -19,8 +19,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
 from coursekit.processes import kernel_environment
-from coursekit.ranks.deadline import Deadline, TooSlowError, tree
-from coursekit.ranks.own_time import OwnTime, longest_wall_s
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime, longest_wall_s, tree
 from coursekit.running.memory import MemoryWatch
 from coursekit.running.preloaded import use_provisioner
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 INTERVAL_S = 0.2
 KILL_TIMEOUT_S = 5.0
-MEASURE_AGAIN = 1.02  # proportional shares are dear to read: only when the resident memory has grown by this factor
+MEASURE_AGAIN = 1.05  # proportional shares are dear to read: only when the resident memory has grown by this factor
 
 
 @dataclass(frozen=True)
