@@ -18,6 +18,14 @@ while True:
         print("no")
 """
 
+SLOW_TO_REST = """\
+import time
+
+kernel = get_ipython().kernel
+rest = kernel.post_handler_hook
+kernel.post_handler_hook = lambda: (time.sleep(0.5), rest())
+"""
+
 
 @pytest.fixture(scope="module", params=["fresh", "forked"])
 def execute(request, tmp_path_factory, execute_sources):
@@ -73,6 +81,13 @@ def test_ranks_that_got_no_time_are_no_failure(execute, tmp_path):
         "interrupted",
         "needs another run: too busy; stopped in cell 2 (last-tests)",
     )
+
+
+def test_a_kernel_that_has_failed_ends_in_silence(execute, tmp_path):
+    """The end of a kernel comes even before it rests from its last cell, and is no error in the log of it."""
+    result, _ = execute(tmp_path, SLOW_TO_REST, "raise ValueError('wrong')")
+    assert result.reason == "stopped by an error in cell 2 (last-tests)"
+    assert [path.read_text() for path in tmp_path.rglob("kernel.log")] == [""]
 
 
 @pytest.mark.parametrize(

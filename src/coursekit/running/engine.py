@@ -135,6 +135,19 @@ class KernelWatch:
                 os.killpg(os.getpgid(kernel.pid), signal.SIGINT)
 
 
+class _Manager(AsyncKernelManager):
+    """Jupyter's manager, which interrupts a kernel ahead of its end, but only one that has not answered.
+
+    Another one would note the interrupt in its log as an error if it came on a busy machine before the kernel rests.
+    """
+
+    watch: KernelWatch
+
+    async def _async_interrupt_kernel(self) -> None:
+        if self.watch.current is not None and self.watch.current.id not in self.watch.finished:
+            await super()._async_interrupt_kernel()
+
+
 class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
     """papermill's own engine with our working folder, environment and hooks."""
 
@@ -154,9 +167,10 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
             kernels = None
         # Sockets in a private folder: no port that others on a login node could reach, and a path short enough for one.
         with tempfile.TemporaryDirectory(prefix="kernel-") as sockets, (watch.folder / KERNEL_LOG).open("wb") as log:
-            manager = AsyncKernelManager(
+            manager = _Manager(
                 kernel_name=kernel_name, transport="ipc", connection_file=str(Path(sockets, "kernel.json"))
             )
+            manager.watch = watch
             use_provisioner(manager)
             client = PapermillNotebookClient(
                 nb_man,
