@@ -138,7 +138,7 @@ class KernelWatch:
 class _Manager(AsyncKernelManager):
     """Jupyter's manager, which interrupts a kernel ahead of its end, but only one that has not answered.
 
-    Another one would note the interrupt in its log as an error if it came on a busy machine before the kernel rests.
+    Another one would note in its log as an error that it was interrupted before it had come to rest.
     """
 
     watch: KernelWatch
@@ -176,6 +176,7 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 nb_man,
                 km=manager,
                 startup_timeout=START_TIMEOUT_S,
+                iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
                 log=silent,
                 on_notebook_start=lambda notebook: watch.kernel_started(_pid(manager), notebook),
                 on_cell_execute=watch.cell_started,
