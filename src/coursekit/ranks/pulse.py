@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from coursekit.ranks.own_time import Thread
 
 QUIET_SHARE = 0.25  # of the time that a thread has for itself: who runs for less of it does next to nothing
-# Who takes more, but gives the processor back sooner than this, only looks for news: so does Horovod's own thread,
-# every millisecond, which on some virtual machines costs half a processor. A thread that computes keeps it for longer.
+# Who takes more, but lays itself to rest sooner than this, only looks for news: so does Horovod's own thread, every
+# millisecond, which on some virtual machines costs half a processor. A thread that computes rests seldom.
 QUIET_TURN_S = 0.5e-3
+RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 
 class Mark(NamedTuple):
@@ -57,6 +59,7 @@ class Pulses:
         self._families = {pid: [pid] for pid in rank_of}
         self._clock = OwnTime(lambda: [one for family in self._families.values() for one in family])
         self._before: Mapping[int, Thread] = {}
+        self._num_rests: dict[int, int] = {}  # of threads that did more than next to nothing, at the last look
         self._taken_s = time.monotonic()
 
     def due_in_s(self) -> float:
@@ -76,17 +79,20 @@ class Pulses:
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
         computes = any(
-            _computes(thread, self._before.get(number, NOTHING), past_s)
+            self._computes(number, thread, self._before.get(number, NOTHING), past_s)
             for number, thread in by_thread(threads).items()
         )
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
         return Mark(rests and not computes, main_turns, turns - main_turns)
 
-
-def _computes(now: Thread, before: Thread, past_s: float) -> bool:
-    used_s, queued_s, num_turns = (new - old for new, old in zip(now, before))
-    return used_s > max(QUIET_SHARE * (past_s - queued_s), QUIET_TURN_S * num_turns)
+    def _computes(self, number: int, now: Thread, before: Thread, past_s: float) -> bool:
+        used_s, queued_s, _ = (new - old for new, old in zip(now, before))
+        if used_s <= QUIET_SHARE * (past_s - queued_s):
+            self._num_rests.pop(number, None)
+            return False
+        then, self._num_rests[number] = self._num_rests.get(number), _num_rests(number)
+        return then is None or used_s > QUIET_TURN_S * (self._num_rests[number] - then)
 
 
 def _state(pid: int) -> str:
@@ -94,3 +100,10 @@ def _state(pid: int) -> str:
     with suppress(OSError):
         return chr(read_file(f"/proc/{pid}/stat").rpartition(b") ")[2][0])
     return "?"
+
+
+def _num_rests(thread: int) -> int:
+    """Return how many times a thread gave its processor back by itself; 0 when it is gone."""
+    with suppress(OSError):
+        return int(RESTS.findall(read_file(f"/proc/{thread}/status"))[-1])
+    return 0
