@@ -28,7 +28,7 @@ run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and re
 test: env $(PROXY) $(MARP) ## run all tests, side by side, and show where the time went
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-test-quick: env ## run the tests that take minutes and need nothing but a compiler, and say what is left out
+test-quick: env $(MARP) ## run the tests that take minutes and need nothing but a compiler, and say what is left out
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick
 
 labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 
 import nbformat
@@ -15,7 +16,7 @@ from coursekit.judging.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree
 
-OWNER = Flag("owner", "It claims to come from ada and belongs to root.")
+OWNER = Flag("owner", f"It claims to come from ada and belongs to {getpass.getuser()}.")
 
 
 @pytest.fixture

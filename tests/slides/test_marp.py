@@ -13,6 +13,8 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.slides import marp
 
+pytestmark = pytest.mark.needs("chromium")
+
 
 @pytest.fixture
 def temporary(monkeypatch):
