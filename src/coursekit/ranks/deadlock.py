@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 CONFIRM_S = 0.4  # of own time between finding and telling
 NUM_ROUNDS = 50  # turns of Horovod's thread meanwhile; it has one in each cycle, a millisecond by default
+# A rank may have moved between writing its stack and coming to rest: so long after a look in vain comes another one,
+# and the next after twice as long.
+AGAIN_S = 1.0
 MAX_NUM_LOOKS = 4  # for stacks that were asked for
 INIT = "init"  # whose main thread asks again and again whether the others have come
 
@@ -42,6 +45,7 @@ class DeadlockWatch:
     _num_looks: int = 0  # for stacks that were asked for; 0 while none are
     _kinds: dict[int, str] = field(default_factory=dict)  # of collective, by rank, once a deadlock was found
     _seen_s: float = 0.0  # own time of the last stacks
+    _pause_s: float = 0.0  # of own time until the next look, where nobody moves
     _seen: Mapping[int, Mark] = field(default_factory=dict)  # and the marks of who waited then
 
     def is_certain(self, own_s: float, marks: Mapping[int, Mark], returned: Collection[int]) -> bool:
@@ -60,6 +64,9 @@ class DeadlockWatch:
         elif self._kinds:
             return self._is_confirmed(own_s, waiting)
         elif not self._same_as_seen(waiting):
+            self._pause_s = 0.0
+            self._ask()
+        elif own_s - self._seen_s >= self._pause_s:
             self._ask()
         return False
 
@@ -79,6 +86,7 @@ class DeadlockWatch:
         nobody_comes = all(kinds.values()) and (someone_returned or len(set(kinds.values())) > 1)
         was_found, self._kinds = self._kinds, kinds if is_alone and nobody_comes else {}
         self._num_looks, self._seen_s, self._seen = 0, own_s, waiting
+        self._pause_s = max(AGAIN_S, 2 * self._pause_s)
         return bool(was_found) and was_found == self._kinds
 
     def _is_confirmed(self, own_s: float, waiting: Mapping[int, Mark]) -> bool:
