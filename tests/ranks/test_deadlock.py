@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import RankTimeoutError
+from coursekit.ranks import RankTimeoutError, deadlock
+from coursekit.ranks.pulse import Mark
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -140,3 +141,38 @@ def waits_in_the_pipeline():
 def test_who_can_still_go_on_is_left_alone(function):
     """A rank that sleeps, reads, or has a thread that comes later is not stuck: the run ends as it should."""
     assert ranks.run(function, timeout_s=FAR_S) == [1.0, 1.0]
+
+
+class ScriptedJob:
+    """Ranks whose stacks are known: a race between writing one and coming to rest cannot be provoked."""
+
+    def __init__(self, *dumps):
+        self.dumps = list(dumps)
+        self.num_asked = 0
+
+    def ask_for_stacks(self):
+        """Go on to the next stacks; the last ones stay."""
+        self.num_asked += 1
+
+    def new_stacks(self):
+        """Return the stacks of all ranks."""
+        return self.dumps[min(self.num_asked, len(self.dumps)) - 1]
+
+
+def stack(*functions):
+    """Return what a rank writes that stands in these functions of Horovod, the innermost first."""
+    lines = [f'  File "/horovod/tensorflow/mpi_ops.py", line 1 in {name}' for name in functions]
+    worker = f'  File "{deadlock.__file__.replace("deadlock.py", "worker.py")}", line 1 in _call'
+    return "\n".join(["Current thread 0x1 (most recent call first):", *lines, worker, ""])
+
+
+def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
+    """Stacks that were out of date when they were read are no reason never to look again."""
+    late, there = [stack("start"), stack("allreduce")], [stack("broadcast"), stack("allreduce")]
+    watch = deadlock.DeadlockWatch(ScriptedJob(late, there))
+    found = []
+    for number in range(12):
+        marks = {rank: Mark(is_quiet=True, num_turns=1, num_other_turns=100 * number) for rank in (0, 1)}
+        found.append(watch.is_certain(0.5 * number, marks, ()))
+
+    assert any(found)

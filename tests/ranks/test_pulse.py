@@ -37,7 +37,7 @@ thread.join()
     ],
 )
 def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
-    """A thread may use most of a processor and yet do nothing: what counts is how long it keeps one."""
+    """A thread may use most of a processor and yet do nothing: what counts is how often it rests."""
     with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         pulses = Pulses({process.pid: 0})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 QUIET_SHARE = 0.25  # of the time that a thread has for itself: who runs for less of it does next to nothing
 # Who takes more, but lays itself to rest sooner than this, only looks for news: so does Horovod's own thread, every
-# millisecond, which on some virtual machines costs half a processor. A thread that computes rests seldom.
+# millisecond, which on some virtual machines costs a quarter of a processor. A thread that computes rests seldom.
 QUIET_TURN_S = 0.5e-3
 RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 

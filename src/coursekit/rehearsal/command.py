@@ -43,8 +43,10 @@ NUM_LOG_LINES = 40
 @click.option(
     "--keep", is_flag=True, help="Leave the Slurm up for playing, until Ctrl-C; submits only the named scripts."
 )
-@click.option("--brief", "cut", flag_value="brief", help="Stop notebooks after their first ranks: much faster.")
-@click.option("--complete", "cut", flag_value="none", help="Leave the tests in the notebooks, which is much slower.")
+@click.option("--brief", "cut", flag_value="brief", help="Stop notebooks after their first ranks.")
+@click.option(
+    "--complete", "cut", flag_value="none", help="Leave the tests in the notebooks, which take most of their time."
+)
 @click.option("--limit", "limit_min", default=60.0, show_default=True, help="Minutes after which to give up.")
 @click.option(
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there, too."

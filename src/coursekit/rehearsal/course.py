@@ -54,22 +54,14 @@ def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
 def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
     """Return a notebook's cells without its tests, and without cells that only tests need; answers all stay."""
     lab = CellsOfLab(cells)
-    dropped = set(lab.tests)
-    while True:
-        rest = [i for i in range(len(lab.cells)) if i not in dropped]
-        for_tests = _used(lab.names[i] for i in dropped)
-        more = {
-            i
-            for i in rest
-            if lab.names[i].bound & for_tests
-            and not lab.names[i].bound & _used(lab.names[j] for j in rest if j != i)
-            and not _stays(lab.cells[i])
-        }
-        if not more:
-            break
-        dropped |= more
-    gone = {id(lab.cells[i]) for i in dropped}
-    return [cell for cell in cells if id(cell) not in gone]
+
+    def only_tests_need(i: int, dropped: set[int]) -> bool:
+        others = (names for j, names in enumerate(lab.names) if j not in dropped and j != i)
+        bound = lab.names[i].bound
+        is_needed = bool(bound & _used(others)) or _stays(lab.cells[i])
+        return bool(bound & _used(lab.names[j] for j in dropped)) and not is_needed
+
+    return _without(cells, lab, lab.tests, only_tests_need)
 
 
 def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
@@ -77,13 +69,21 @@ def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
     cells = without_tests(cells)
     lab = CellsOfLab(cells)
     starting = [i for i, cell in enumerate(lab.cells) if STARTS_RANKS.search(cell.source) and not _is_answer(cell)]
-    dropped = set(starting[1:])
-    while True:
-        rest = [i for i in range(len(lab.cells)) if i not in dropped]
-        missing = _bound(lab.names[i] for i in dropped) - _bound(lab.names[i] for i in rest)
-        more = {i for i in rest if lab.names[i].used & missing and not _is_answer(lab.cells[i])}
-        if not more:
-            break
+
+    def lacks_a_name(i: int, dropped: set[int]) -> bool:
+        left = _bound(names for j, names in enumerate(lab.names) if j not in dropped)
+        missing = _bound(lab.names[j] for j in dropped) - left
+        return bool(lab.names[i].used & missing) and not _is_answer(lab.cells[i])
+
+    return _without(cells, lab, starting[1:], lacks_a_name)
+
+
+def _without(
+    cells: list[NotebookNode], lab: CellsOfLab, first: Iterable[int], goes_too: Callable[[int, set[int]], bool]
+) -> list[NotebookNode]:
+    """Return the cells but the first ones to drop, and those that go with what is dropped, one after the other."""
+    dropped = set(first)
+    while more := {i for i in range(len(lab.cells)) if i not in dropped and goes_too(i, dropped)}:
         dropped |= more
     gone = {id(lab.cells[i]) for i in dropped}
     return [cell for cell in cells if id(cell) not in gone]
