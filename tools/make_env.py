@@ -61,6 +61,7 @@ def ingredients() -> dict[str, object]:
         "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in (LOCK, BUILD_LOCK)],
         "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
         "settings": horovod_wheel.settings(),
+        "bytecode": True,  # an environment without is made anew
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -209,6 +210,14 @@ def test_suitable_cmake_is_used(programs, ask):
     cmake = programs("cmake", "echo cmake version 3.13.4")
 
     assert ask("horovod_wheel.find_cmake()") == str(cmake)
+
+
+def test_packages_lie_there_as_bytecode():
+    """Who may not write into the environment never compiles: so even modules that nobody imports are compiled."""
+    (package,) = importlib.util.find_spec("tensorflow").submodule_search_locations
+    modules = [*Path(package, "python", "tools").glob("*.py")]
+    assert modules
+    assert [path.name for path in modules if not Path(importlib.util.cache_from_source(path)).exists()] == []
 
 
 def test_packages_arrive_while_horovod_compiles(checkout, programs, link, finish):
