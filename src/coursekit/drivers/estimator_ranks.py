@@ -89,7 +89,7 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     _quiet()
-    config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"))
+    config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
     own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
     seen = {}
@@ -182,7 +182,7 @@ def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
     _quiet()
     spy.watch()
     where = str(places.here().shared / "training")
-    config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None)
+    config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None, checkpoint_save_graph_def=False)
     settings = params(learning_rate=RATE_OF_ANSWER)
     estimator = tf.estimator.Estimator(_plain_model, config=config, params=settings)
     if hvd.rank() == 0:

@@ -45,8 +45,14 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
 
     if damaged not in {STOP, SKIP}:
         raise CourseKitError(f'damaged={damaged!r} is neither "stop" nor "skip": choose what a damaged record does.')
-    path = tf.convert_to_tensor(file, tf.string)
-    skip = damaged == SKIP
+    # AutoGraph would translate all that for each pipeline; nothing in it has to be.
+    untranslated = tf.autograph.experimental.do_not_convert(_records_of)
+    return untranslated(tf.convert_to_tensor(file, tf.string), skip=damaged == SKIP)
+
+
+def _records_of(path: Any, *, skip: bool) -> Any:
+    """Return the records of the file at `path`, a scalar string tensor."""
+    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
 
     def read_from(reading: Any, offset: Any) -> Any:
         """Return the records from an offset to the next damage."""

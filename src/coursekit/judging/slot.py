@@ -77,6 +77,7 @@ def _environ(folder: str, *, is_walled: bool) -> dict[str, str]:
         "MPLBACKEND": "Agg",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "2",
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
         "CUDA_VISIBLE_DEVICES": "-1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
