@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import importlib
 import os
 import shutil
 import sys
@@ -16,8 +14,7 @@ from typing import Any
 
 from coursekit.inside import launcher, wire
 from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
-from coursekit.ranks.server import PRELOADED
-from coursekit.ranks.tracing import spare_horovod
+from coursekit.ranks.preload import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
 
@@ -27,7 +24,7 @@ def main() -> None:
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself lies in there
-    judge.send_bytes(wire.dumps({"failure": _preload()}))
+    judge.send_bytes(wire.dumps({"failure": preload(*MORE)}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())
@@ -35,18 +32,6 @@ def main() -> None:
                 continue
             status = _one_submission(judge, settings)
             judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean(own)}))
-
-
-def _preload() -> str:
-    """Import what submissions use; return '' or why that failed."""
-    try:
-        for module in (*PRELOADED, *MORE):
-            importlib.import_module(module)
-        spare_horovod()
-    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the judge tells it
-        return traceback.format_exc()
-    gc.freeze()  # else the first collection in a child copies every page that it shares with us
-    return ""
 
 
 def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:

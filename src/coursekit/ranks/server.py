@@ -8,8 +8,6 @@ and it ends together with the notebook's process, whose end closes the control s
 from __future__ import annotations
 
 import contextlib
-import gc
-import importlib
 import os
 import selectors
 import shutil
@@ -24,15 +22,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.ranks.preload import preload
 from coursekit.ranks.pulse import Pulses
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PRELOADED = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
 
 NUM_FILES_PER_RANK = 3  # output, reports, stacks
 INPUT_VARIABLE = "COURSEKIT_INPUT"
@@ -79,7 +75,7 @@ def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Lau
         receive: completes a request: returns it with three files for each rank that it starts.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        channel.send(_preload())
+        channel.send(preload())
         while True:
             request = channel.recv()
             if isinstance(request, Launch):  # else a `stop` that crossed the end of its run
@@ -94,18 +90,6 @@ def receive_over_socket(channel: Connection, request: Launch) -> tuple[Launch, l
     if len(files) != num_files:
         raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
     return request, files
-
-
-def _preload() -> str:
-    """Import what ranks need; return '' or, when an import failed, its traceback."""
-    try:
-        for module in PRELOADED:
-            importlib.import_module(module)
-        spare_horovod()
-    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the notebook explains it
-        return traceback.format_exc()
-    gc.freeze()  # else the first collection in a child copies every page that it shares with us
-    return ""
 
 
 class _Run:

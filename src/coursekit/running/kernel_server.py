@@ -7,21 +7,18 @@ It adopts what kernels leave behind, so that it can be ended, and ends with the 
 from __future__ import annotations
 
 import contextlib
-import gc
-import importlib
 import logging
 import os
 import runpy
 import signal
 import sys
-import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from coursekit.ranks.forked import ForkedServer
 from coursekit.ranks.forkserver import adopt_shared_server
 from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
-from coursekit.ranks.server import PRELOADED
+from coursekit.ranks.preload import preload
 
 # Not the kernel's application itself: it reads its parent's number while it is imported.
 MORE = ("ipykernel.ipkernel", "IPython.core.shellapp", "cloudpickle", "matplotlib.pyplot", "coursekit.pictures")
@@ -61,7 +58,7 @@ def _serve(control: Connection) -> Start | None:
     adopt_orphans()
     environ = dict(os.environ)
     with contextlib.suppress(EOFError, OSError):
-        control.send(_preload())
+        control.send(preload(*MORE))
         # Fresh kernels have these as well, once they have imported.
         added = {name: value for name, value in os.environ.items() if name not in environ}
         signal.signal(signal.SIGCHLD, _bury)
@@ -80,17 +77,6 @@ def _serve(control: Connection) -> Start | None:
             control.send(pid)
     _end_all()
     return None
-
-
-def _preload() -> str:
-    """Import what notebooks use; return '' or, when an import failed, its traceback."""
-    try:
-        for module in (*PRELOADED, *MORE):
-            importlib.import_module(module)
-    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the notebook explains it
-        return traceback.format_exc()
-    gc.freeze()  # else the first collection in a kernel copies every page that it shares with us
-    return ""
 
 
 def _bury(*_: object) -> None:
