@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import COMMANDS, GROUPS, cli
@@ -32,3 +33,11 @@ def test_help_loads_no_verb():
     """So it answers at once, although verbs bring nbgrader, papermill or TensorFlow with them."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors']"
+
+
+@pytest.mark.parametrize("module", ["running.command", "running.execute_command", "rehearsal.course", "judging.worker"])
+def test_what_touches_no_gradebook_starts_without_nbgrader(module):
+    """Its import takes longer than all else that these do before their work begins."""
+    program = f"import sys, coursekit.{module}; print('nbgrader' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
 from coursekit.grading.answer_bank import Answer, load_bank
+from coursekit.grading.cell_roles import is_grade, is_solution
 from coursekit.grading.concerned import Lab
 from coursekit.grading.run_answers import run_banks
 from coursekit.judging.pool import PoolSettings, default_num_slots

@@ -6,7 +6,8 @@ import pytest
 from nbformat import v4
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.points import CellScore, score
+from coursekit.grading.cell_score import CellScore
+from coursekit.grading.points import score
 
 
 def executed_test(*outputs, points=2, execution_count=1):

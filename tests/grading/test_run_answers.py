@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coursekit.grading.answer_bank import Answer
-from coursekit.grading.points import CellScore
+from coursekit.grading.cell_score import CellScore
 from coursekit.grading.run_answers import AnswerResult, run_answer, run_bank
 from coursekit.judging.pool import PoolSettings
 

@@ -8,7 +8,7 @@ import os
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from coursekit.grading.points import CellScore
+from coursekit.grading.cell_score import CellScore
 from coursekit.jobs.outcome import describe_result, executed_notebook, read_pictures, read_result, save_pictures
 from coursekit.jobs.remembered import SubmittedJob
 from coursekit.running.results import FailedCell, LabResult, write_json

@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from coursekit.building.stubs import CODE_STUB
-from coursekit.grading.points import is_test
+from coursekit.grading.cell_roles import is_test
 from coursekit.labs import find_labs
 from coursekit.rehearsal.course import make_course, until_ranks_have_run, without_tests
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.points import CellScore
+from coursekit.grading.cell_score import CellScore
 from coursekit.labs import Lab, Resources
 from coursekit.running import readme_command, results
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from coursekit.grading.points import CellScore
+from coursekit.grading.cell_score import CellScore
 from coursekit.running.facts import Facts
 from coursekit.running.folders import read_result, save_result
 from coursekit.running.results import FailedCell, LabResult, write_atomically

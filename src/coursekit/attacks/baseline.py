@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import psutil
-from nbgrader.utils import is_solution
 
 from coursekit.attacks.attack import load_attack
 from coursekit.attacks.hand_in import write_hand_in
 from coursekit.errors import CourseKitError
+from coursekit.grading.cell_roles import is_solution
 from coursekit.judging.program import name_of
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
-from nbgrader.utils import is_solution
 
 from coursekit.attacks.attack import Attack, Cell
 from coursekit.attacks.hand_in import write_hand_in
 from coursekit.attacks.traces import Bait, Before
 from coursekit.course.hand_ins import classify, staged_cells
+from coursekit.grading.cell_roles import is_solution
 from coursekit.grading.concerned import Lab
 from coursekit.judging.program import name_of, read_program
 from coursekit.judging.slot import Limits, Slot

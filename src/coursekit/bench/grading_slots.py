@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import nbformat
-from nbgrader.utils import is_solution
 
 from coursekit.course.made_class import ENDLESS
 from coursekit.errors import CourseKitError
+from coursekit.grading.cell_roles import is_solution
 from coursekit.judging.program import name_of, read_program
 from coursekit.judging.slot import Limits, Slot
 from coursekit.judging.submission import grade

@@ -7,8 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nbgrader.utils import is_grade, is_solution
-
+from coursekit.grading.cell_roles import is_grade, is_solution
 from coursekit.judging.program import name_of
 from coursekit.judging.verdict import Flag
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import nbformat
-from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.build import build_sources
 from coursekit.building.regions import without_markers
@@ -17,8 +16,8 @@ from coursekit.course.safe_files import write_file
 from coursekit.course.times import TIMESTAMP, timestamp_text
 from coursekit.errors import CourseKitError
 from coursekit.grading.answer_bank import load_bank
+from coursekit.grading.cell_roles import is_grade, is_solution, is_test
 from coursekit.grading.concerned import Lab as Reach
-from coursekit.grading.points import is_test
 from coursekit.judging.program import name_of
 from coursekit.labs import select_labs
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import jupytext
 import nbformat
-from nbgrader.utils import is_grade, is_solution
 
 from coursekit.building.regions import without_markers
 from coursekit.building.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.errors import CourseKitError
-from coursekit.grading.points import is_test
+from coursekit.grading.cell_roles import is_grade, is_solution, is_test
 
 if sys.version_info >= (3, 11):
     import tomllib

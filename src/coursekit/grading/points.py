@@ -6,10 +6,8 @@ import re
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from nbgrader.preprocessors import IgnorePattern
-from nbgrader.utils import determine_grade, is_grade, is_solution
-
 from coursekit.errors import CourseKitError
+from coursekit.grading.cell_roles import is_test
 from coursekit.grading.cell_score import CellScore
 from coursekit.grading.nbgrader_settings import nbgrader_settings
 
@@ -18,11 +16,6 @@ if TYPE_CHECKING:
 
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 NOT_RUN = "NotRun: this cell was not executed"
-
-
-def is_test(cell: NotebookNode) -> bool:
-    """Return whether nbgrader gives points to this cell by running it."""
-    return bool(is_grade(cell) and not is_solution(cell) and cell.cell_type == "code")
 
 
 def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
@@ -37,12 +30,18 @@ def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
     Raises:
         CourseKitError: If a test cell ends in a number that is more than its points.
     """
+    if not any(is_test(cell) for cell in notebook.cells):
+        return ()
+    from nbgrader.preprocessors import IgnorePattern  # noqa: PLC0415  # heavy
+
     ignore_stderr = IgnorePattern(config=nbgrader_settings())
     cleaned, _ = ignore_stderr.preprocess(deepcopy(notebook), {})
     return tuple(_score_cell(cell) for cell in cleaned.cells if is_test(cell))
 
 
 def _score_cell(cell: NotebookNode) -> CellScore:
+    from nbgrader.utils import determine_grade  # noqa: PLC0415  # heavy
+
     grade_id = cell.metadata.nbgrader.grade_id
     try:
         points, max_points = determine_grade(cell)

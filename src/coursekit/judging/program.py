@@ -11,10 +11,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nbgrader.utils import is_solution
-
+from coursekit.grading.cell_roles import is_solution, is_test
 from coursekit.grading.concerned import names_of
-from coursekit.grading.points import is_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
