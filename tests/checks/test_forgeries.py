@@ -26,6 +26,8 @@ from coursekit.checks import (
     workers,
 )
 from coursekit.checks.fresh import fresh_rng, repeatable
+from coursekit.checks.on_ranks import Answer
+from coursekit.checks.spy_trial import steps_of
 from coursekit.drivers import estimator_ranks, keras_ranks, places, spy
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -274,3 +276,54 @@ def test_metrics_that_hold_for_any_samples_earn_nothing():
     """Weights of zero have one loss for all samples, but no rank was given such a start."""
     with pytest.raises(CheckError, match="starts with weights that no rank was given"):
         keras_pieces.check_metrics(keras_pieces.try_callbacks(make_callbacks_of_zeros, NUM_RANKS))
+
+
+class Forged:
+    """Where an answer lives that makes up what all ranks reply."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def run(self, driver, args, *, num_ranks, **_):
+        """Return the replies of the right answers, changed."""
+        del driver
+        replies = RIGHT[args[0].__name__](args[-1], num_ranks)
+        return [self.change(replies) for _ in range(num_ranks)]
+
+
+def right_plans(cases, num_ranks):
+    """Return what lab 03's `plan` plans; a fourth number of a case is its global batch."""
+    return [
+        [glob / num_ranks, rate * glob / batch, images // glob]
+        if glob
+        else [batch, rate * num_ranks, max(1, images // (batch * num_ranks))]
+        for images, batch, rate, glob in ((*case, 0)[:4] for case in cases)
+    ]
+
+
+def right_rates(cases, num_ranks):
+    """Return lab 03's warm-up."""
+    return [
+        rate / num_ranks * (1 + (num_ranks - 1) * (min(1, step / num_steps) if num_steps else 1))
+        for step, rate, num_steps in cases
+    ]
+
+
+RIGHT = {"all_plans": right_plans, "all_rates": right_rates}
+
+
+@pytest.mark.parametrize("check", [keras_pieces.check_plan, keras_pieces.check_elastic, keras_pieces.check_warm_up])
+def test_replies_that_leave_questions_out_do_not_pass(check):
+    """A forged reply that is empty, too short or too long is told; the whole one passes."""
+    check(Answer("answer", Forged(list)), NUM_RANKS)
+    for change in (lambda _: [], lambda replies: replies[:1], lambda replies: [*replies, replies[0]]):
+        with pytest.raises(CheckError, match=r"gave \d+ replies to \d+ questions"):
+            check(Answer("answer", Forged(change)), NUM_RANKS)
+
+
+def test_samples_that_nobody_has_are_told_before_they_are_counted():
+    """A number of 2 ** 40 would take terabytes where samples are counted by class."""
+    bias = np.linspace(0, 1, NUM_CLASSES, dtype=np.float32)
+    sights = [[spy.Sight(bias, np.array([1, 2**40]), training=True)] * 5] * NUM_RANKS
+    with pytest.raises(CheckError, match="pictures of no class"):
+        steps_of(sights)

@@ -58,6 +58,35 @@ def test_step_is_judged_by_the_students_own_gradient():
         linear.check_step(step, gradient)
 
 
+def test_a_gradient_that_follows_the_step_is_no_reference():
+    """Solved backwards from what the step returned, or constant, it does not make a wrong step right."""
+    last = {"step": (1.0, 2.0), "rate": 0.1}
+
+    def step(slope, offset, x, y, learning_rate):
+        last.update(step=(slope + offset, x[0] + y[0]), rate=learning_rate)
+        return last["step"]
+
+    def backwards(slope, offset, x, y):
+        del x, y
+        rate = last["rate"] or 1.0
+        return (slope - last["step"][0]) / rate, (offset - last["step"][1]) / rate
+
+    def constant_step(slope, offset, x, y, learning_rate):
+        del x, y
+        return slope - 3 * learning_rate, offset - 4 * learning_rate
+
+    with pytest.raises(CheckError):
+        linear.check_step(step, backwards)
+    with pytest.raises(CheckError):
+        linear.check_step(constant_step, lambda *_: (3.0, 4.0))
+
+
+def test_a_hessian_that_follows_the_limit_is_no_reference():
+    """A constant one would make every constant limit right."""
+    with pytest.raises(CheckError):
+        linear.check_largest_stable_rate(lambda _: 0.5, lambda _: 4 * np.eye(2))
+
+
 def test_same_seed_gives_the_same_verdict_text():
     """With a seed the inputs repeat, so that hidden tests are the same for the whole class."""
     texts = []

@@ -12,6 +12,7 @@ from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.on_ranks import run_here
+from coursekit.checks.plain import as_lists
 from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, steps_of, try_on_ranks
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
@@ -32,7 +33,8 @@ def _plans(
     plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]], num_ranks: int, per_node: int | None
 ) -> list[Any]:
     """Return the plans of all ranks for each case, and require them to be alike."""
-    got = run_here(with_horovod, keras_ranks.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=per_node)
+    reply = run_here(with_horovod, keras_ranks.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=per_node)
+    got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
             require(len(ours) == 3, f"plan must return three numbers, not {ours!r}")  # noqa: PLR2004
@@ -82,8 +84,8 @@ def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int) -> None:
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
     cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
-    got = run_here(with_horovod, keras_ranks.all_rates, warmed_up, cases, num_ranks=num_ranks)
-    for rank, values in enumerate(got):
+    reply = run_here(with_horovod, keras_ranks.all_rates, warmed_up, cases, num_ranks=num_ranks)
+    for rank, values in enumerate(as_lists(reply, len(cases), "the rates")):
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
             expected = rate / num_ranks + share * (rate - rate / num_ranks)

@@ -60,6 +60,19 @@ def as_list(value: Any, what: str) -> list[Any]:
     raise CheckError(f"{what} must be a sequence, not {told(value)}")
 
 
+def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
+    """Return what each rank replied to `length` questions: a shorter list would leave the rest unasked.
+
+    Raises:
+        CheckError: a rank did not reply with a list of this length.
+    """
+    lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
+    for rank, of_rank in enumerate(lists):
+        if len(of_rank) != length:
+            raise CheckError(f"rank {rank} gave {len(of_rank)} replies to {length} questions: {what}")
+    return lists
+
+
 def as_dict(value: Any, what: str) -> dict[str, Any]:
     """Return a dictionary.
 

@@ -145,7 +145,10 @@ def steps_of(sights: Sequence[Sequence[spy.Sight]]) -> Steps:
     require(counts[0] > FIRST_STEP + 1, f"only {counts[0]} steps were made")
     bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
     require(bool(np.isfinite(bias).all()), "the weights are no longer finite: training ran away")
-    check_colors([sight.samples for of_rank in training for sight in of_rank])
+    numbers = [sight.samples for of_rank in training for sight in of_rank]
+    check_colors(numbers)
+    # Counted by class later: a number that somebody made up would take memory without end.
+    require(max(int(batch.max(initial=0)) for batch in numbers) < bias.shape[2] - 1, "pictures of no class were seen")
     return Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
 
 
