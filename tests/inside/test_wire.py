@@ -151,7 +151,10 @@ ZEROS = base64.b64encode(bytes(8)).decode()
         encoded("array", ["<f8", [1], "no base64 !"]),
         encoded("dict", [[[1], 2]]),
         encoded("dict", [[1, 2, 3]]),
+        encoded("dict", [[number * (2**61 - 1), 0] for number in range(1001)]),  # all of one hash
         encoded("sight", [1]),
+        encoded("sight", [[0.5], [1], True]),
+        json.dumps([["x" * 10_000], *([1] for _ in range(10_000))]).encode(),  # 400 MB as an array
         encoded("int", "x"),
         encoded("driver", ["os", "system"]),
         encoded("answer", "shard"),
@@ -162,6 +165,12 @@ def test_hostile_bytes_are_refused(data):
     """Whatever arrives, reading it runs nothing and ends in one kind of error."""
     with pytest.raises(wire.NotPlainError):
         wire.loads(data)
+
+
+def test_large_plain_data_is_read():
+    """The limits on odd keys and on long texts beside many values are none on what answers return."""
+    value = {"names": {f"file-{number}": number for number in range(5000)}, "text": "x" * 1_000_000, "many": [0] * 9999}
+    assert wire.loads(wire.dumps(value)) == value
 
 
 def test_a_message_that_is_too_large_is_refused(monkeypatch):

@@ -6,6 +6,7 @@ Reading never runs code, whoever wrote the bytes: no pickle, no names but those 
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 from importlib import import_module
@@ -27,6 +28,8 @@ MAX_DEPTH = 30
 DRIVERS = "coursekit.drivers."
 ARRAY_KINDS = "biufcSU"  # numbers, truth values and text; no objects
 LARGEST_JSON_INT = 1 << 53
+MAX_NUM_ODD_KEYS = 1000  # of one dictionary: numbers can be chosen so that all have one hash, texts cannot
+MAX_NUM_CHARACTERS = 1 << 25  # of a list, if each of its values took as many as its longest text, as in an array
 
 
 class NotPlainError(Exception):
@@ -58,7 +61,9 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
     """
     checked(data, MAX_NUM_BYTES)
     try:
-        return _decode(json.loads(data), answers)
+        message = json.loads(data)
+        _measure(message)
+        return _decode(message, answers)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, MemoryError) as error:
         raise NotPlainError(f"no plain data ({type(error).__name__})") from None
 
@@ -74,6 +79,29 @@ def checked(data: bytes, max_bytes: int) -> bytes:
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
         raise NotPlainError(f"data of more than {MAX_NUM_PARTS} values")
     return data
+
+
+def _measure(value: Any) -> tuple[int, int]:
+    """Return how many values there are in nested lists, and the length of the longest text among them.
+
+    Raises:
+        NotPlainError: NumPy would make too large an array of them, as all values get the room of the longest.
+    """
+    if isinstance(value, dict):
+        content, tag = value.get("v"), value.get(TAG)
+        if tag == "tuple":
+            return _measure(content)
+        if tag == "dict" and isinstance(content, list):
+            for part in itertools.chain(*content):  # each on its own: nobody makes an array of a dictionary
+                _measure(part)
+        return 1, 0
+    if not isinstance(value, list):
+        return 1, len(value) if isinstance(value, str) else 0
+    sizes = [_measure(one) for one in value]
+    num_values, longest = sum(number for number, _ in sizes), max((length for _, length in sizes), default=0)
+    if num_values * longest > MAX_NUM_CHARACTERS:
+        raise NotPlainError(f"{num_values} values, one of them a text of {longest} characters, are no plain data")
+    return num_values, longest
 
 
 def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line for each kind of data
@@ -157,6 +185,23 @@ def _decode_array(content: Any) -> np.ndarray[Any, Any]:
     return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(tuple(map(int, shape))).copy()
 
 
+def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
+    if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
+        raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are no text is no plain data")
+    return {key: one for key, one in pairs}  # noqa: C416  # of lists: unhashable keys are told
+
+
+def _decode_sight(content: Any) -> Sight:
+    bias, samples, training = content
+    if not (_is_array(bias, "f") and _is_array(samples, "iu")):
+        raise NotPlainError("a sight without its arrays is no plain data")
+    return Sight(bias, samples, bool(training))
+
+
+def _is_array(value: Any, kinds: str) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in kinds
+
+
 _ATOMS = {"int", "float", "bytes", "array", "scalar"}
 _READERS: dict[str, Callable[[Any], Any]] = {
     "int": lambda text: int(text[:400]),
@@ -165,6 +210,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "array": _decode_array,
     "scalar": lambda content: _decode_array(content)[()],
     "tuple": tuple,
-    "dict": lambda pairs: {key: one for key, one in pairs},  # noqa: C416  # of lists: unhashable keys are told
-    "sight": lambda content: Sight(np.asarray(content[0]), np.asarray(content[1]), bool(content[2])),
+    "dict": _decode_dict,
+    "sight": _decode_sight,
 }

@@ -64,7 +64,7 @@ class Job:
                 self._num_read[stack] = start + len(data)
             else:
                 data = stack.read(MAX_STACK_BYTES) or b""
-            dump.extend(data)
+            dump.extend(data[: MAX_STACK_BYTES - len(dump)])  # a rank may write without end
         return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
