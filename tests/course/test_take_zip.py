@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import stat
 import struct
 import warnings
 import zipfile
+from collections import Counter
 
 import pytest
 
@@ -121,3 +123,50 @@ def test_an_encrypted_one():
     data[data.index(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(NotTakenError, match="is encrypted"):
         read_zip(bytes(data))
+
+
+def test_an_entry_without_a_name():
+    """Python's zipfile asks for its last character."""
+    data = hand_in(("x", b""))
+    nameless = re.sub(rb"(PK\x01\x02.{24})\x01\x00(.{16})x(?=PK\x05\x06)", b"\\1\0\0\\2", data, flags=re.DOTALL)
+    place = nameless.rindex(b"PK\x05\x06")
+    (size,) = struct.unpack_from("<I", nameless, place + 12)
+    nameless = bytearray(nameless)
+    struct.pack_into("<I", nameless, place + 12, size - 1)
+    with zipfile.ZipFile(io.BytesIO(nameless)) as packed:
+        assert "" in packed.namelist()
+
+    with pytest.raises(NotTakenError, match="it is damaged, or no zip: ask the student"):
+        read_zip(bytes(nameless))
+
+
+def test_no_made_up_structure_ends_otherwise():
+    """Every field of every header, set to extreme values, with 64-bit records as well: a hand-in, or one sentence."""
+    good = hand_in()
+    end = good.rindex(b"PK\x05\x06")
+    (start,) = struct.unpack_from("<I", good, end + 16)
+    far = struct.pack("<4sQ2H2I4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 3, 3, end - start, 2**64 - 1)
+    large = good[:end] + far + struct.pack("<4sIQI", b"PK\x06\x07", 0, end, 1) + good[end:]
+    headers = [place for sign in (b"PK\x01\x02", b"PK\x03\x04") for place in find_all(good, sign)]
+    places = {place + field for place in headers for field in range(4, 46)} | set(range(end, len(good)))
+    made_up = [large] + [
+        good[:place] + value + good[place + len(value) :]
+        for place in sorted(places)
+        for value in (b"\x00", b"\xff", b"\xff" * 4, b"\x00" * 4)
+    ]
+    outcomes = Counter(map(outcome, made_up))
+    assert set(outcomes) == {"refused", len(GOOD) + 1}
+    assert min(outcomes.values()) > 100
+
+
+def outcome(data):
+    """Return how many files a zip gave, or that it was refused."""
+    try:
+        return len(read_zip(data)[1])
+    except NotTakenError:
+        return "refused"
+
+
+def find_all(data, sign):
+    """Return where the sign stands in the data."""
+    return [match.start() for match in re.finditer(re.escape(sign), data)]
