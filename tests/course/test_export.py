@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from click.testing import CliRunner
 
 from coursekit.course.collect import collect
@@ -30,6 +33,16 @@ def test_the_plain_table():
         "ada,Lovelace,Ada,ada@example.org,1001,2.5,1,3.5,1\n"
         'bob,"Builder, Jr.","B. ""Bob""",,,0.3,,0.3,0\n'
     )
+
+
+def test_no_name_becomes_a_formula():
+    """A gradebook that others have filled may hold anything; points stay numbers."""
+    names = ("=1+1", "+1", "-1", "@x", "\t=1", "a\x1bb")
+    table = GradeTable({"01": 2.0}, tuple(Grades("ada", name, "", "", "", {"01": 0.5}) for name in names))
+    for write in FORMATS.values():
+        rows = list(csv.reader(io.StringIO(write(table))))
+        found = {name for row in rows[-len(names) :] for name in row if name not in {"", "ada", "0.5", "0"}}
+        assert found == {"'=1+1", "'+1", "'-1", "'@x", "'=1", "ab"}
 
 
 def test_the_table_for_moodle():

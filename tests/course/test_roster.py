@@ -60,6 +60,10 @@ def test_a_roster_that_was_written_is_read_back(tmp_path):
         ("id,email\nada,a@b,c\n", "roster.csv:2: 3 values stand under 2 columns: put texts in quotes."),
         ('id,email\nada,"a@b\n', "roster.csv:2: this is not valid CSV (unexpected end of data)."),
         (f"id,last_name\nada,{'x' * 129}\n", "roster.csv:2: last_name is longer than 128 characters."),
+        (
+            "id,last_name\nada,Love\x1b[2Jlace\n",
+            "roster.csv:2: last_name 'Love\\x1b[2Jlace' holds a control character: ",
+        ),
     ],
 )
 def test_mistakes_are_named_with_file_and_line(roster, content, message):

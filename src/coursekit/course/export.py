@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coursekit.course.folder import Course
+
+FORMULA = ("=", "+", "-", "@")  # what a formula begins with, in one spreadsheet or another
 
 
 @dataclass(frozen=True)
@@ -150,5 +153,12 @@ def _number(value: float) -> str:
 
 def _csv(rows: Sequence[Sequence[object]], quoting: int = csv.QUOTE_MINIMAL) -> str:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(rows)  # type: ignore[arg-type]  # an int enum
+    harmless = ([_harmless(value) for value in row] for row in rows)
+    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(harmless)  # type: ignore[arg-type]  # an int enum
     return text.getvalue()
+
+
+def _harmless(value: object) -> str:
+    """Return a value as text that no spreadsheet takes for a formula; a gradebook may hold names of any kind."""
+    text = "".join(one for one in str(value) if unicodedata.category(one) != "Cc")
+    return f"'{text}" if text.startswith(FORMULA) else text

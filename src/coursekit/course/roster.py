@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -133,6 +134,8 @@ def _check(path: Path, line: int, student: Student) -> None:
     for name, value in zip(COLUMNS, astuple(student)):
         if len(value) > MAX_LENGTH:
             raise _fault(path, line, f"{name} is longer than {MAX_LENGTH} characters")
+        if any(unicodedata.category(one) == "Cc" for one in value):
+            raise _fault(path, line, f"{name} {value!r} holds a control character: remove it")
     if student.email and not EMAIL.fullmatch(student.email):
         raise _fault(path, line, f"{student.email!r} is no e-mail address: correct it or leave it empty")
 
