@@ -84,6 +84,8 @@ MAGIC = re.compile(r"^(\s*)(?:[%!]|[\w., ]+=\s*[!%])(.*)$")
 SHELL_MAGIC = re.compile(
     r"^\s*(?:[\w., ]+=\s*)?(?:!|%%?(?:sh|bash|sx|system|script|perl|ruby|run|load|cd|html|javascript)\b)"
 )
+NEW_LINE = re.compile(r"\r\n|\r|\n")  # for Python
+TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # what is shown is in another order than what is run
 WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -92,13 +94,16 @@ def signs_in(source: str) -> Iterator[Sign]:
     if len(source) > MAX_SOURCE_LENGTH:
         yield "unreadable", f"{len(source)} characters", 1
         return
-    lines = []
+    # IPython ends lines where Python does not, in a comment for instance: magics are looked for in its lines.
     for number, line in enumerate(source.splitlines(), 1):
         if SHELL_MAGIC.match(line):
             yield "shell", line.strip()[:40], number
-        lines.append(MAGIC.sub(r"\1pass", line))
+    lines = NEW_LINE.split(source)
+    for number, line in enumerate(lines, 1):
+        if TURNING.search(line):
+            yield "text", "a character that turns the direction of writing", number
     try:
-        tree = ast.parse("\n".join(lines))
+        tree = ast.parse("\n".join(MAGIC.sub(r"\1pass", line) for line in lines))
     except (RecursionError, MemoryError):
         yield "unreadable", "nested too deep", 1
         return
@@ -111,7 +116,7 @@ def signs_in(source: str) -> Iterator[Sign]:
 def _signs_in_words(source: str) -> Iterator[Sign]:
     """Yield the suspicious words of a text that is no Python: it may be that for IPython."""
     known = {name: kind for table in (MODULES, CALLS) for kind, names in table.items() for name in names.split()}
-    for number, line in enumerate(source.splitlines(), 1):
+    for number, line in enumerate(NEW_LINE.split(source), 1):
         for word in WORD.findall(line):
             if "." in word or "_" in word or word in {"subprocess", "socket", "ctypes", "sqlite3"}:
                 kind = known.get(word)
