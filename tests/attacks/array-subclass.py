@@ -3,6 +3,7 @@
 # lab = "01-sgd"
 # class = "evil objects"
 # fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
 # flags = ["odd class"]
 # ///
 

@@ -3,6 +3,7 @@
 # lab = "01-sgd"
 # class = "monkeypatching"
 # fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
 # flags = ["patched"]
 # ///
 
