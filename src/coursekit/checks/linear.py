@@ -13,6 +13,14 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.linear_math import (
+    Point,
+    reference_gradient,
+    reference_hessian,
+    reference_limit,
+    reference_loss,
+    step_with_old_slope_lost,
+)
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.plain import as_array, as_list, as_number, told
 from coursekit.drivers import linear as drivers
@@ -21,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Array = np.ndarray[Any, Any]
-Point = tuple[float, float]
 
 TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
 TOLERANCE_FLOAT32 = 1e-4
@@ -31,19 +38,6 @@ def random_case(rng: np.random.Generator, num_samples: int = 40) -> tuple[float,
     """Return a random model and data set: slope, offset, x of shape (num_samples,) and y of the same shape."""
     x = rng.uniform(-1, 1, num_samples)
     return float(rng.normal()), float(rng.normal()), x, rng.normal(size=num_samples)
-
-
-def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
-    """Return the mean squared error, added up sample by sample."""
-    return math.fsum((slope * a + offset - b) ** 2 for a, b in zip(x.tolist(), y.tolist())) / len(x)
-
-
-def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
-    """Return the loss's slope along both parameters by central differences, exact for a quadratic."""
-    h = 0.5
-    along_slope = reference_loss(slope + h, offset, x, y) - reference_loss(slope - h, offset, x, y)
-    along_offset = reference_loss(slope, offset + h, x, y) - reference_loss(slope, offset - h, x, y)
-    return along_slope / (2 * h), along_offset / (2 * h)
 
 
 def _close(got: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
@@ -111,12 +105,6 @@ def check_step(step: Callable[..., Any], gradient: Callable[..., Any], seed: int
             "the second parameter was updated with the gradient at the new first one: take both gradients first",
         )
         require(_close(got, expected), f"with learning rate {learning_rate} the step leads to {got}, not to {expected}")
-
-
-def step_with_old_slope_lost(slope: float, offset: float, x: Array, y: Array, learning_rate: float) -> Point:
-    """Return where a step leads that updates the slope before it takes the offset's gradient: a common slip."""
-    new_slope = slope - learning_rate * reference_gradient(slope, offset, x, y)[0]
-    return new_slope, offset - learning_rate * reference_gradient(new_slope, offset, x, y)[1]
 
 
 def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
@@ -226,21 +214,6 @@ def check_hessian(hessian: Callable[..., Any], seed: int | None = None) -> None:
         require(got.shape == (2, 2), f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}")
         require(not _close(got, expected / 2), "the Hessian lacks the factor 2 of the square")
         require(_close(got, expected), f"the Hessian is {got.tolist()}, difference quotients say {expected.tolist()}")
-
-
-def reference_hessian(x: Array) -> Array:
-    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
-    y = np.zeros_like(x)
-    columns = []
-    for point in ((1.0, 0.0), (0.0, 1.0)):
-        plus, minus = reference_gradient(*point, x, y), reference_gradient(-point[0], -point[1], x, y)
-        columns.append([(a - b) / 2 for a, b in zip(plus, minus)])
-    return np.array(columns).T
-
-
-def reference_limit(x: Array) -> float:
-    """Return the largest stable learning rate, 2 / (largest eigenvalue of the Hessian)."""
-    return 2 / float(np.linalg.eigvalsh(reference_hessian(x))[-1])
 
 
 def _limit_of(hessian: Array) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
-from coursekit.checks.linear import reference_limit
+from coursekit.checks.linear_math import reference_limit
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.plain import as_array, as_dict, as_list, as_number, told
 from coursekit.drivers import pieces as drivers
