@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from importlib import import_module
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from coursekit.errors import CourseKitError
 from coursekit.labs import Lab, Resources, find_labs, load_lab, select_labs
 
 ROOT = Path(__file__).parents[1]
-IMPORT = re.compile(r"^from (coursekit\S*) import (.+)$", re.MULTILINE)
 LAB_TOML = """
 title = "SGD on several ranks"
 summary = "One sentence."
@@ -175,8 +174,11 @@ def test_an_unclear_name_is_refused(root, wanted, message):
 @pytest.mark.parametrize("lab", [lab.name for lab in find_labs(ROOT)])
 def test_what_a_lab_imports_from_the_kit_is_there(lab):
     """Notebooks are written outside of what type checkers read; students keep them while the kit moves on."""
-    source = (ROOT / "solutions" / lab / f"{lab}.py").read_text()
-    imported = [(module, name) for module, names in IMPORT.findall(source) for name in re.findall(r"\w+", names)]
+    tree = ast.parse((ROOT / "solutions" / lab / f"{lab}.py").read_text())
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imported = [
+        (node.module, one.name) for node in statements if node.module.startswith("coursekit") for one in node.names
+    ]
     assert imported
     for module, name in imported:
         assert hasattr(import_module(module), name) or import_module(f"{module}.{name}")

@@ -82,7 +82,15 @@ def test_a_gradient_that_follows_the_step_is_no_reference():
 
 
 def test_a_hessian_that_follows_the_limit_is_no_reference():
-    """A constant one would make every constant limit right."""
+    """Made from what the limit was, or constant, it does not make a wrong limit right."""
+    last = [1.0]
+
+    def limit(x):
+        last[0] = abs(float(x[0])) + 3
+        return last[0]
+
+    with pytest.raises(CheckError):
+        linear.check_largest_stable_rate(limit, lambda _: 2 / last[0] * np.eye(2))
     with pytest.raises(CheckError):
         linear.check_largest_stable_rate(lambda _: 0.5, lambda _: 4 * np.eye(2))
 

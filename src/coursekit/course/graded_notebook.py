@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
+from nbgrader.utils import compute_checksum, determine_grade
 
 from coursekit.building.generated import to_bytes
 from coursekit.course.safe_files import RefusedFileError, read_file
 from coursekit.course.times import SECRET, TIMESTAMP, timestamp_text
+from coursekit.grading.cell_roles import is_grade, is_solution
 from coursekit.judging.program import name_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-MAX_STACK_BYTES = 1 << 20  # of one rank, at a time
+MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
 
 
 @dataclass

@@ -12,6 +12,7 @@ import nbformat
 from coursekit.building.build import build_sources
 from coursekit.building.generated import to_bytes
 from coursekit.building.script_cells import SCRIPT
+from coursekit.grading.cell_roles import is_solution
 from coursekit.grading.concerned import Lab as CellsOfLab
 from coursekit.labs import find_labs
 
@@ -68,12 +69,12 @@ def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
     """Return a notebook's cells without its tests, and of those that start ranks the first alone; answers all stay."""
     cells = without_tests(cells)
     lab = CellsOfLab(cells)
-    starting = [i for i, cell in enumerate(lab.cells) if STARTS_RANKS.search(cell.source) and not _is_answer(cell)]
+    starting = [i for i, cell in enumerate(lab.cells) if STARTS_RANKS.search(cell.source) and not is_solution(cell)]
 
     def lacks_a_name(i: int, dropped: set[int]) -> bool:
         left = _bound(names for j, names in enumerate(lab.names) if j not in dropped)
         missing = _bound(lab.names[j] for j in dropped) - left
-        return bool(lab.names[i].used & missing) and not _is_answer(lab.cells[i])
+        return bool(lab.names[i].used & missing) and not is_solution(lab.cells[i])
 
     return _without(cells, lab, starting[1:], lacks_a_name)
 
@@ -99,11 +100,7 @@ def _used(names: Iterable[Names]) -> frozenset[str]:
 
 def _stays(cell: NotebookNode) -> bool:
     """Whether a cell is an answer or a part of the lab's script."""
-    return _is_answer(cell) or SCRIPT in cell.metadata.get("tags", [])
-
-
-def _is_answer(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
+    return is_solution(cell) or SCRIPT in cell.metadata.get("tags", [])
 
 
 CUTS: dict[str, Callable[[list[NotebookNode]], list[NotebookNode]]] = {
