@@ -41,7 +41,7 @@ def day(hub, browser, tokens, shots):
         student.log_in(tokens[student.name])
         student.fetch(LAB)
         student.answer(given, stubs)
-        student.start_all()  # side by side
+    ada.start_all()
     ada.wait_until_run()
     seen = {"ada": ada, "refused": refused, "pictures": ada.pictures()}
     ada.show_picture("trajectories")
