@@ -138,13 +138,18 @@ def test_the_newest_is_graded_in_whichever_order_they_arrive(course, inbox, hand
     ]
 
 
-def test_a_time_in_the_future_does_not_outrank_all_others(course, inbox):
+@pytest.mark.parametrize(
+    ("year", "shown", "when"),
+    [(2999, "2999", "in the future"), (1, "0001", "before any course")],
+    ids=["future", "past"],
+)
+def test_a_time_that_cannot_be_counts_for_nothing(course, inbox, year, shown, when):
     """The file's own time counts, and the instructor is told, now and when grading."""
-    inbox.packed("ada/1.zip", mean="0", at=MONDAY.replace(year=2999), written=later(-1))
+    inbox.packed("ada/1.zip", mean="0", at=MONDAY.replace(year=year), written=later(-1))
     inbox.packed("ada/2.zip", mean="1", written=later(4))
     taken = inbox.take()
     said = (
-        "It claims to be of 2999-11-16 12:00:00 UTC, in the future: 2026-11-16 11:00:00 UTC counts, "
+        f"It claims to be of {shown}-11-16 12:00:00 UTC, {when}: 2026-11-16 11:00:00 UTC counts, "
         "when the file was written."
     )
     assert (taken["ada/1.zip"].outcome, taken["ada/1.zip"].lines) == (TAKEN, (said,))

@@ -92,6 +92,14 @@ def test_another_account_is_no_offence():
     assert owner.remarks == ("taken for ada, as 'ada' says; it was packed by it4i-ada",)
 
 
+def test_a_loose_file_that_names_its_student_is_remarked():
+    """Anybody can write a name into a manifest, and into the name of a file."""
+    for parts in (["work"], [OWN.format("ada")]):
+        owner = find_owner(parts, "ada", ROSTER)
+        assert (owner.student, owner.flags) == ("ada", ())
+        assert owner.remarks == ("taken for ada, as the file itself says, and nothing else does",)
+
+
 def test_a_roster_without_names_cannot_contradict():
     """Then the claim is taken, and flagged."""
     owner = find_owner(["Xenia Young_7_assignsubmission_file_", "x"], "xy12", ROSTER)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 TAKEN, KNOWN, NOT_TAKEN = "taken", "known", "not taken"
 RECEIVED = "file"  # so a version says how it came in, followed by what it is known by
 UNFINISHED = ".taking"
+OLDEST = datetime(2000, 1, 1)  # noqa: DTZ001  # UTC without an offset, as all times here
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,18 @@ def _check_notebook(folder: Path, student: str, lab: str, released: NotebookNode
 
 
 def _time_of(taken: Taken, now: datetime) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in: nothing is of the future, or no later version would ever count."""
+    """Return when a file counts as handed in.
+
+    Nothing is of the future, or no later version would ever count, nor of a time before all courses.
+    """
     written = taken.written or now
     claimed = taken.packed or written
-    if (claimed - now).total_seconds() <= TOLERANCE_S:
+    in_future = (claimed - now).total_seconds() > TOLERANCE_S
+    if not in_future and claimed >= OLDEST:
         return claimed, ()
     counted = min(written, now)
-    text = f"It claims to be of {shown(claimed)}, in the future: {shown(counted)} counts, when the file was written."
+    when = "in the future" if in_future else "before any course"
+    text = f"It claims to be of {shown(claimed)}, {when}: {shown(counted)} counts, when the file was written."
     return counted, (Flag("time", text),)
 
 

@@ -106,7 +106,7 @@ def _by_claim(claim: str, known: Container[str]) -> Owner:
             f"{claim} is not on the roster: add them with `coursekit course init --roster`, or, if that is "
             f"another account of a student, {PUT}"
         )
-    return Owner(claim)
+    return Owner(claim, remarks=(f"taken for {claim}, as the file itself says, and nothing else does",))
 
 
 def _of_stranger(mark: Mark, claim: str, claimed: Student | None) -> Owner:

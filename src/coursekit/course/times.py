@@ -41,7 +41,7 @@ def read_timestamp(folder: Path) -> datetime | None:
 
 def timestamp_text(moment: datetime) -> str:
     """Return a time as nbgrader writes it."""
-    return f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC"
+    return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # with four digits of the year, also of year 1
 
 
 def utc(seconds: float) -> datetime:
@@ -51,7 +51,7 @@ def utc(seconds: float) -> datetime:
 
 def shown(moment: datetime | None) -> str:
     """Return a time for people."""
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "an unknown time"
+    return f"{moment.isoformat(sep=' ', timespec='seconds')} UTC" if moment else "an unknown time"
 
 
 def duration(seconds: float) -> str:

@@ -66,7 +66,7 @@ def keep(source: Path, received: str, timestamp: datetime, flags: tuple[Flag, ..
     listing = list_folder(source)
     contents = {name: read_file(source, name) for name in listing.files}
     contents.setdefault(TIMESTAMP, timestamp_text(timestamp).encode())
-    name = f"{timestamp:%Y-%m-%dT%H-%M-%S}-{digest(contents)}"
+    name = f"{timestamp.isoformat(timespec='seconds').replace(':', '-')}-{digest(contents)}"
     version = Version(into / name, received, timestamp, listing.refused, flags)
     if not version.folder.is_dir():
         unfinished = into / f".{name}.tmp"
