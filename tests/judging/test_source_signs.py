@@ -25,6 +25,28 @@ def test_lines_are_numbered_as_python_numbers_them(newline):
     assert list(signs_in(newline.join(["x = 1", "", "import ctypes"]))) == [("introspection", "ctypes", 3)]
 
 
+@pytest.mark.parametrize(
+    ("source", "sign"),
+    [
+        ("import tempfile\ntempfile._os.fork()", ("process", "tempfile._os.fork", 2)),
+        ("from tempfile import _os as other\nother.fork()", ("process", "tempfile._os.fork", 2)),
+        ("import tempfile\nother = tempfile._os\nother.fork()", ("process", "tempfile._os.fork", 3)),
+        ("import os\ngetattr(os, 'fork')()", ("process", "os.fork", 2)),
+        ("getattr(np, name)()", ("hidden code", "getattr(…, …)", 1)),
+        ("import logging\nlogging.threading.Thread", ("outlives", "logging.threading.Thread", 2)),
+        ("np.__dict__['os']", ("introspection", "__dict__", 1)),
+    ],
+)
+def test_modules_that_are_reached_through_others_are_seen(source, sign):
+    """By the end of a dotted name, by another name, or by an attribute that is named in a text."""
+    assert sign in signs_in(source)
+
+
+def test_parts_of_honest_libraries_are_no_modules():
+    """TensorFlow has parts that are called as modules of Python's."""
+    assert list(signs_in("y = tf.signal.fft(x)\nz = np.random.default_rng()")) == []
+
+
 def test_characters_that_turn_the_direction_are_flagged():
     """What an instructor reads is in another order than what is run."""
     assert [(kind, number) for kind, _, number in signs_in("x = 1\ny = 2 # \u202e3")] == [("text", 2)]

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from coursekit.judging.conversation import Exchange
     from coursekit.judging.work import Work
 
-PROGRAM = Path(__file__).with_name("source_signs.py")
+PACKAGE = Path(__file__).resolve().parents[1]
+# Without the packages of the environment, which take longer to find than a cell to read.
+PROGRAM = "import sys; sys.path.append(sys.argv[1]); from coursekit.judging.source_signs import main; main()"
 MAX_CPU_S = 10  # which ends the parser; on the wall it may take as long as a busy machine makes it
 MAX_MEMORY_BYTES = 1 << 30
 LONG_TEXT = 10_000  # characters of an exception
@@ -52,7 +54,7 @@ def signs_of(work: Work) -> tuple[Flag, ...]:
     cells = [*work.answers.items(), *((f"{name or 'top'} (added)", source) for name, source in work.extra)]
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", str(PROGRAM)],
+            [sys.executable, "-I", "-S", "-c", PROGRAM, str(PACKAGE.parent)],
             input=json.dumps(cells),
             capture_output=True,
             text=True,

@@ -13,73 +13,27 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from coursekit.judging.source_words import (
+    CALLS,
+    HOOKS,
+    INNER_ATTRIBUTES,
+    KIT_NAMES,
+    MODULES,
+    ODD_BASES,
+    ODD_METHODS,
+    PATCHED,
+    TEXTS,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Sign = tuple[str, str, int]  # kind, what, line
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 MAX_SOURCE_LENGTH = 200_000  # characters; longer ones are not parsed
 MIN_CASES = 3  # of a table of results
-
-MODULES = {
-    "process": "subprocess multiprocessing signal pty psutil resource concurrent",
-    "outlives": "threading _thread atexit sched",
-    "network": "socket ssl urllib http requests ftplib smtplib xmlrpc telnetlib paramiko webbrowser",
-    "introspection": "gc inspect ctypes cffi mmap dis faulthandler tracemalloc pdb bdb",
-    "grader": "nbgrader nbconvert nbformat sqlite3 sqlalchemy coursekit.checks coursekit.judging coursekit.inside "
-    "coursekit.drivers coursekit.course coursekit.grading coursekit.sandbox coursekit.attacks",
-    "notebook": "IPython ipykernel jupyter_client traitlets",
-    "imports": "importlib imp pkgutil runpy zipimport site builtins sitecustomize usercustomize",
-    "pickle": "pickle cloudpickle dill shelve marshal copyreg",
-    "patched": "unittest mock",
-}
-CALLS = {
-    "process": "os.fork os.forkpty os._exit os.abort os.kill os.killpg os.system os.popen os.posix_spawn os.setsid "
-    "os.dup os.dup2 os.execv os.execve os.execvp os.execl os.spawnv os.spawnl os.setns os.unshare os.closerange "
-    "sys.exit exit quit",
-    "paths": "os.symlink os.link os.mkfifo os.chmod os.chroot os.listdir os.walk os.scandir shutil.rmtree",
-    "introspection": "sys._getframe sys._current_frames sys.settrace sys.setprofile sys.setrecursionlimit "
-    "threading.settrace globals locals vars",
-    "imports": "sys.modules sys.meta_path sys.path sys.path_hooks __builtins__",
-    "hidden code": "exec eval compile",
-    "notebook": "get_ipython In _ih _oh sys.displayhook sys.excepthook",
-    "waiting": "time.sleep",
-}
-INNER_ATTRIBUTES = _words(
-    "__globals__ __closure__ __code__ __subclasses__ __mro__ __bases__ __builtins__ __traceback__ f_back "
-    "f_locals f_globals f_code gi_frame cr_frame tb_frame tb_next cell_contents"
-)
-HOOKS = _words(
-    "ast_transformers input_transformers input_transformers_post input_transformers_cleanup showtraceback "
-    "_showtraceback set_custom_exc history_manager run_cell user_ns display_pub register_post_execute"
-)
-ODD_METHODS = _words(
-    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __array__ __array_interface__ __array_struct__ "
-    "__array_function__ __array_ufunc__ __array_finalize__ __float__ __int__ __index__ __bool__ __complex__ "
-    "__reduce__ __reduce_ex__ __getstate__ __setstate__ __str__ __repr__ __format__ __hash__ __del__ "
-    "__instancecheck__ __class__"
-)
-ODD_BASES = _words("float int complex bool str bytes np.ndarray numpy.ndarray np.float64 numpy.float64")
-KIT_NAMES = _words("check require hand_in_report CheckError Fault AnswerError RankError")
-PATCHED = _words("numpy np tensorflow tf horovod hvd hvd_keras keras os sys time math json")
-ROOTS = "tmp|dev|etc|home|root|var|usr|opt|srv|mnt|sys|run|shared|data|boot|lib|bin|proc"
-TEXTS = (
-    ("introspection", re.compile(r"/proc\b|ptrace|/dev/mem")),
-    ("grader", re.compile(r"NBGRADER|nbgrader|gradebook|autograded|HIDDEN TESTS|coursekit[./](checks|judging)")),
-    ("scheduler", re.compile(r"\b(sbatch|srun|scancel|squeue|salloc|crontab|munge)\b")),
-    (
-        "imports",
-        re.compile(r"sitecustomize|usercustomize|\.pth$|ipykernel_launcher|PYTHONPATH|PYTHONSTARTUP|LD_PRELOAD"),
-    ),
-    ("network", re.compile(r"^(https?|ftp)://|^\d+\.\d+\.\d+\.\d+$")),
-    ("text", re.compile(r"\x1b|<script|javascript:|onerror\s*=|<iframe", re.IGNORECASE)),
-    ("paths", re.compile(rf"^(/({ROOTS})\b|~/|\.\./)[^:]*$")),
-)
+COMMON_NAMES = {"signal", "site", "resource"}  # of parts of honest libraries, as tf.signal
 MAGIC = re.compile(r"^(\s*)(?:[%!]|[\w., ]+=\s*[!%])(.*)$")
 SHELL_MAGIC = re.compile(
     r"^\s*(?:[\w., ]+=\s*)?(?:!|%%?(?:sh|bash|sx|system|script|perl|ruby|run|load|cd|html|javascript)\b)"
@@ -138,6 +92,10 @@ class _Finder:
                     name = alias.asname or alias.name.split(".")[0]
                     self.called[name] = base + alias.name if alias.asname or base else name
                     self.modules.add(name)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and self._dotted(node.value):
+                # A module that gets another name: `fork = tempfile._os`.
+                names = (target.id for target in node.targets if isinstance(target, ast.Name))
+                self.called.update(dict.fromkeys(names, self._dotted(node.value)))
         bare = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
         self.remarks = {id(value) for value in bare if isinstance(value, ast.Constant)}
 
@@ -151,6 +109,7 @@ class _Finder:
             base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             for alias in node.names:
                 yield from _of_name(base + alias.name)
+                yield from _of_tails(f"{base}{alias.name}.")
         elif isinstance(node, (ast.Name, ast.Attribute)):
             yield from self._of_reference(node)
         elif isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and id(node) not in self.remarks:
@@ -186,6 +145,7 @@ class _Finder:
             yield "grader", f"{node.id} = …"
         if name and not stored and (isinstance(node, ast.Attribute) or name in self.called.values() or "." not in name):
             yield from _of_name(name)
+            yield from _of_tails(name)
 
     def _of_class(self, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         bases = {self._dotted(base) for base in node.bases} & ODD_BASES
@@ -204,6 +164,8 @@ class _Finder:
                 root = root.value
             if not isinstance(root, ast.Name) or root.id in self.modules or root.id in {"__builtins__", "builtins"}:
                 yield "patched", name
+        if name == "getattr" and len(node.args) > 1:
+            yield from self._of_getattr(*node.args[:2])
         if name == "__import__" and not self._dotted(node):
             yield "hidden code", "__import__(…)"
         elif name == "__import__":
@@ -212,6 +174,12 @@ class _Finder:
             yield "odd result", "float('nan')"
         if name == "type" and len(node.args) == 3:  # noqa: PLR2004  # the form that makes a class
             yield "odd class", "type(…, …, …)"
+
+    def _of_getattr(self, owner: ast.expr, attribute: ast.expr) -> Iterator[tuple[str, str]]:
+        if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
+            yield from self._of_reference(ast.copy_location(ast.Attribute(owner, attribute.value, ast.Load()), owner))
+        else:
+            yield "hidden code", "getattr(…, …)"
 
     def _dotted(self, node: ast.AST | None) -> str:
         """Return `a.b.c` with `a` as it was imported, or '' for anything else."""
@@ -238,6 +206,14 @@ def _of_name(name: str) -> Iterator[tuple[str, str]]:
     for kind, names in CALLS.items():
         if any(name == one or name.startswith(f"{one}.") for one in names.split()):
             yield kind, name
+
+
+def _of_tails(name: str) -> Iterator[tuple[str, str]]:
+    """Yield what a module's name shows that is reached through another: `tempfile._os.fork`."""
+    parts = [part.lstrip("_") or part for part in name.split(".")]
+    for start in range(1, len(parts) - 1):
+        if parts[start] not in COMMON_NAMES:
+            yield from ((kind, name) for kind, _ in _of_name(".".join(parts[start:])))
 
 
 def main() -> None:
