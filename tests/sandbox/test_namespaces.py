@@ -1,9 +1,10 @@
 """The inner walls: what a process of a submission sees, may use and reaches, and how it ends."""
 # ruff: noqa: ARG001, ARG005, B023, C901, PERF203, S108, SIM105  # what runs inside is as short as students' code
-# ruff: noqa: PTH102, PTH109, PTH119, PTH123, PTH208  # as above
+# ruff: noqa: PTH102, PTH109, PTH119, PTH123, PTH208, PTH211  # as above
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -173,6 +174,85 @@ def test_a_fork_bomb_is_bounded(ordinary_wall):
         return [walled(bomb, max_num_processes=12), walled(bomb, max_num_processes=12)]
 
     assert ordinary_wall.run(explode) == [[12, "Resource temporarily unavailable"]] * 2
+
+
+def test_calls_that_take_what_nobody_counts_are_refused(wall):
+    """Memory without a process or a folder, further namespaces, watches, keys, and other cores; threads are not."""
+
+    def ask():
+        import ctypes
+        import os
+        import threading
+
+        from inside import walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        new_user, any_key, size = 0x10000000, 0, 1 << 20
+
+        def answers():
+            calls = {
+                "unshare": lambda: libc.unshare(new_user),
+                "clone": lambda: libc.syscall(56, new_user | 17, 0, 0, 0, 0),
+                "clone3": lambda: libc.syscall(435, 0, 0),
+                "memfd_create": lambda: libc.memfd_create(b"x", 0),
+                "shmget": lambda: libc.shmget(any_key, size, 0o1600),
+                "msgget": lambda: libc.msgget(any_key, 0o1600),
+                "semget": lambda: libc.semget(any_key, 1, 0o1600),
+                "inotify": libc.inotify_init,
+                "io_uring": lambda: libc.syscall(425, 1, 0),
+                "add_key": lambda: libc.syscall(248, b"user", b"x", b"x", 1, -2),
+                "affinity": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+            }
+            found = {}
+            for name, call in calls.items():
+                ctypes.set_errno(0)
+                try:
+                    call()
+                    found[name] = ctypes.get_errno()
+                except OSError as error:
+                    found[name] = error.errno
+            thread = threading.Thread(target=found.update, args=({"thread": 0},))
+            thread.start()
+            thread.join()
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            return {**found, "fork": os.waitpid(pid, 0)[1]}
+
+        return walled(answers)
+
+    refused = ("unshare", "clone", "memfd_create", "shmget", "msgget", "semget", "inotify", "io_uring", "add_key")
+    assert wall.run(ask) == {
+        **dict.fromkeys((*refused, "affinity"), errno.EPERM),
+        "clone3": errno.ENOSYS,
+        "thread": 0,
+        "fork": 0,
+    }
+
+
+def test_an_own_folder_stays_when_its_process_has_ended(wall):
+    """It is /tmp/own for each process, nobody else's, and what lies in it is seen from outside, links unfollowed."""
+
+    def leave():
+        import os
+        from pathlib import Path
+
+        from inside import walled
+
+        def write(name):
+            def work():
+                Path("/tmp/own", name).write_text(name)
+                os.symlink("/etc/passwd", "/tmp/own/link")
+                return os.listdir("/tmp/own")
+
+            return work
+
+        for name in "ab":
+            os.mkdir(f"/tmp/{name}")
+        seen = [sorted(walled(write(name), own=Path(f"/tmp/{name}"))) for name in "ab"]
+        return [seen, [Path(f"/tmp/{name}/{name}").read_text() for name in "ab"]]
+
+    assert wall.run(leave) == [[["a", "link"], ["b", "link"]], ["a", "b"]]
 
 
 def test_the_waiter_ends_as_the_process_does(wall):
@@ -422,7 +502,7 @@ def test_keys_of_the_session_stay_outside(wall):
         libc.syscall(248, b"user", b"ticket", b"secret", 6, -3)  # add_key
         return [find(), walled(find)]
 
-    assert wall.run(search) == ["found", "ENOKEY"]
+    assert wall.run(search) == ["found", "EPERM"]
 
 
 def test_an_impossible_inner_wall_is_one_sentence(own_wall):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,9 +12,9 @@ import psutil
 import pytest
 
 from coursekit.ranks import deadline
-from coursekit.sandbox.watcher import Limits, Watcher, proportional_bytes
+from coursekit.sandbox.watcher import Limits, Watcher, proportional_bytes, stored_in_memory
 
-PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "own_s": 600}
+PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "num_files": 1 << 30, "own_s": 600}
 END_TIMEOUT_S = 120
 # The launcher starts what its argument says, tells when that is up, and outlives it.
 LAUNCHER = """
@@ -110,7 +111,7 @@ def test_a_watch_that_fails_lets_nothing_run():
     """An error in the watch itself is a fault of ours, and ends what it should have watched."""
     with Launcher("import time; time.sleep(60)") as launcher:
         pid = launcher.process.pid
-        with Watcher(pid, Limits(memory_bytes=1 << 40, num_processes=None, own_s=600), lambda: pid) as watcher:
+        with Watcher(pid, Limits(**{**PLENTY, "num_processes": None}), lambda: pid) as watcher:
             assert int(launcher.process.stdout.readline()) == -9
         assert watcher.excess == ""
         assert "the watch over memory and processes failed (TypeError" in watcher.fault
@@ -130,3 +131,47 @@ def test_a_process_that_is_gone_uses_nothing():
     ended = subprocess.Popen(["true"])
     ended.wait()
     assert proportional_bytes(ended.pid) == 0
+
+
+@pytest.mark.needs("bwrap")
+def test_files_in_memory_count(wall):
+    """Bytes and files in the private folders of a walled-off process are seen from outside; those of this one not."""
+
+    def store():
+        import time
+        from pathlib import Path
+
+        from inside import say, start
+
+        def fill(tell):
+            for number in range(100):
+                Path(f"/dev/shm/{number}").touch()  # noqa: S108  # the wall's own
+            Path("/tmp/x").write_bytes(bytes(8 << 20))  # noqa: S108  # the wall's own
+            say(tell, "full")
+            time.sleep(600)
+
+        _, said = start(fill, tmp_bytes=16 << 20, num_files=1000)
+        said.readline()
+        print("full", flush=True)
+        time.sleep(600)
+
+    with wall.start(store) as process:
+        try:
+            assert process.stdout.readline() == "full\n"
+            pids = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+            found = sorted(stored_in_memory(pids))
+        finally:
+            process.kill()
+    assert [number for _, number in found if number > 100] == [101]
+    assert [size for size, _ in found if size] == [8 << 20]
+    assert max(stored_in_memory([os.getpid()])) == (0, 0)
+
+
+def test_too_many_files_are_said():
+    """A folder in memory with more files than allowed ends the run, with one sentence."""
+    limits = Limits(**{**PLENTY, "num_files": -1})
+    with Launcher("import time; time.sleep(60)") as launcher:
+        pid = launcher.process.pid
+        with Watcher(pid, limits, lambda: pid) as watcher:
+            assert int(launcher.process.stdout.readline()) == -9
+    assert watcher.excess == "it had 0 files in one folder in memory; -1 are allowed"

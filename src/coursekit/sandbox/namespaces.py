@@ -17,6 +17,7 @@ processes of an outer namespace.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, NoReturn
 from coursekit.errors import CourseKitError
 from coursekit.sandbox import system, waiter
 from coursekit.sandbox.rlimits import set_rlimits
+from coursekit.sandbox.syscalls import Filter
 from coursekit.sandbox.walls import CORE_PATTERN, SHARED
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from coursekit.sandbox.waiter import HeldSignals
 
 SHARED_VARIABLE = "COURSEKIT_SHARED"  # where the walled-off process finds the folder that it shares
+OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
 _FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  # covered by private ones
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
@@ -64,6 +67,7 @@ class Allowance:
         tmp_bytes: size of the private /tmp, and that of /dev/shm.
         num_files: how many files and folders fit into each of them.
         shared: folder of the outer /tmp that appears inside as /shared, writable; None for none.
+        own: folder of the outer /tmp that appears inside as `OWN`, writable, for this process alone; None for none.
         max_num_processes: processes and threads at once (not for a root outside: see `cgroups`).
         max_file_bytes: size of a file.
         max_memory_bytes: data that a single process may add to what it has when it enters.
@@ -79,6 +83,7 @@ class Allowance:
     max_file_bytes: int
     max_memory_bytes: int
     max_cpu_s: int
+    own: Path | None = None
     walls: bool = True
     in_sight: tuple[str, ...] = ()
 
@@ -97,6 +102,7 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
     Raises:
         CourseKitError: the walls cannot be built (in the calling process, from which nothing was started then).
     """
+    refused = Filter() if allowance.walls else None
     if allowance.walls:
         _enter_new_namespaces()
     folder = "" if allowance.walls else tempfile.mkdtemp(prefix="coursekit-")
@@ -105,7 +111,7 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
     first = os.fork()
     if first == 0:
         os.close(listen)
-        _first_process(allowance, tell, held)
+        _first_process(allowance, refused, tell, held)
         _settle_in(allowance, folder)
         held.release()
         return
@@ -140,20 +146,22 @@ def _enter_new_namespaces() -> None:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             Path("/proc/self", name).write_text(text)
     except OSError as error:
+        too_many = "this account has as many as it may (then run fewer submissions at a time), or "
         raise CourseKitError(
-            f"the inner walls cannot be built ({error.strerror}): user namespaces cannot be nested on this machine; "
-            "grade on one where they can, or name --sandbox none, which is no protection."
+            f"the inner walls cannot be built ({error.strerror}): {too_many if error.errno == errno.ENOSPC else ''}"
+            "user namespaces cannot be nested on this machine; grade on one where they can, or name "
+            "--sandbox none, which is no protection."
         ) from None
 
 
-def _first_process(allowance: Allowance, tell: int, held: HeldSignals) -> None:
+def _first_process(allowance: Allowance, refused: Filter | None, tell: int, held: HeldSignals) -> None:
     """Be the first process; return in the walled-off one."""
     try:
         system.end_with_parent(signal.SIGKILL)
-        if allowance.walls:
+        if refused:
             _build_walls(allowance)
-            system.forget_keys()
             system.drop_capabilities()
+            refused.load()
         else:
             system.no_new_privileges()
         system.set_dumpable(False)
@@ -187,6 +195,7 @@ def _build_walls(allowance: Allowance) -> None:
     if allowance.shared is not None:
         system.mount(str(allowance.shared), SHARED, None, system.BIND)
     kept = {path: os.open(path, os.O_PATH) for path in allowance.in_sight}
+    own = None if allowance.own is None else os.open(allowance.own, os.O_PATH)
     options = f"size={allowance.tmp_bytes},nr_inodes={allowance.num_files},mode=1777"
     for path in _FOLDERS:
         system.mount("tmpfs", path, "tmpfs", _PLAIN, options)
@@ -195,6 +204,10 @@ def _build_walls(allowance: Allowance) -> None:
         system.mount(f"/proc/self/fd/{number}", path, None, system.BIND | system.RECURSIVE)
         system.mount("none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN)
         os.close(number)
+    if own is not None:
+        Path(OWN).mkdir()
+        system.mount(f"/proc/self/fd/{own}", OWN, None, system.BIND)
+        os.close(own)
     try:
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
     except PermissionError:
@@ -220,6 +233,9 @@ def _settle_in(allowance: Allowance, folder: str) -> None:
     os.environ.pop(SHARED_VARIABLE, None)
     if allowance.shared is not None:
         os.environ[SHARED_VARIABLE] = SHARED if allowance.walls else str(allowance.shared)
+    # When memory gets short in the slot, this is what the kernel should end, and not the kit's own processes.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
     set_rlimits(allowance)
 
 

@@ -30,7 +30,7 @@ def set_rlimits(allowance: Allowance) -> None:
         resource.RLIMIT_NOFILE: (MAX_NUM_OPEN_FILES, MAX_NUM_OPEN_FILES),
         resource.RLIMIT_FSIZE: (allowance.max_file_bytes, allowance.max_file_bytes),
         resource.RLIMIT_CPU: (allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S),
-        resource.RLIMIT_DATA: (_data_bytes() + allowance.max_memory_bytes,) * 2,
+        resource.RLIMIT_DATA: (data_bytes() + allowance.max_memory_bytes,) * 2,
     }
     if allowance.walls and _kernel() >= COUNTS_BY_NAMESPACE:
         limits[resource.RLIMIT_NPROC] = (allowance.max_num_processes + NUM_TRUSTED,) * 2
@@ -44,7 +44,7 @@ def _kernel() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
 
 
-def _data_bytes() -> int:
+def data_bytes() -> int:
     """Return the private writable memory of this process, touched or not."""
     found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found.group(1)) * 1024 if found else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 
 NEW_MOUNTS = 0x00020000
 NEW_NAME = 0x04000000
@@ -27,8 +26,6 @@ _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
-_KEYCTL = {"x86_64": 250, "aarch64": 219, "ppc64le": 271}
-_KEYCTL_JOIN_SESSION_KEYRING = 1
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -65,13 +62,6 @@ def drop_capabilities() -> None:
     nothing = (ctypes.c_uint32 * 6)()
     _succeed(_libc.capset(header, nothing), "capset")
     no_new_privileges()
-
-
-def forget_keys() -> None:
-    """Leave the session's keyring, in which Kerberos may keep tickets, for a new one where the kernel has keyrings."""
-    number = _KEYCTL.get(platform.machine())
-    if number is not None:
-        _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
 
 
 def no_new_privileges() -> None:

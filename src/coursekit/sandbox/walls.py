@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.sandbox.syscalls import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +66,7 @@ def require_sandbox(name: str, image: Path | None = None) -> None:
         raise CourseKitError(f"there is no sandbox {name!r}; choose one of {', '.join(SANDBOXES)}.")
     if name == "bwrap":
         _require_bwrap()
+        Filter()  # which the inner walls need
     elif name == "apptainer":
         _require_apptainer(image)
 

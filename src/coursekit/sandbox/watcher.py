@@ -2,7 +2,8 @@
 
 Cgroups limit better, where one may have them; rlimits hold for every process alone.
 The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
-It does not see what is in memory and in no process, as files in /tmp: their size is the tmpfs's to limit.
+To that it adds what lies in the folders in memory that the processes see. What is in memory and in neither, as
+segments of System V, may not be made (`syscalls`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import psutil
 
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime
+from coursekit.sandbox.walls import HIDDEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from typing_extensions import Self
 
@@ -36,13 +38,15 @@ class Limits:
     """What the processes of a submission may use together.
 
     Attributes:
-        memory_bytes: their memory, each page counted once.
+        memory_bytes: their memory, each page counted once, and their files in memory.
         num_processes: processes at once.
+        num_files: files and folders in one folder in memory.
         own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
     """
 
     memory_bytes: int
     num_processes: int
+    num_files: int
     own_s: float
 
 
@@ -73,7 +77,7 @@ class Watcher:
         self._pid = pid
         self._limits = limits
         self._may_be_killed = may_be_killed
-        self._highest_resident = 0
+        self._highest = 0
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
         self._pids: list[int] = []
@@ -113,7 +117,11 @@ class Watcher:
         self.peak_num_processes = max(self.peak_num_processes, len(processes))
         if len(processes) > self._limits.num_processes:
             return f"it ran {len(processes)} processes at once; {self._limits.num_processes} are allowed"
-        memory = self._memory_bytes(processes)
+        stored = stored_in_memory(process.pid for process in processes)
+        num_files = max((number for _, number in stored), default=0)
+        if num_files > self._limits.num_files:
+            return f"it had {num_files} files in one folder in memory; {self._limits.num_files} are allowed"
+        memory = self._memory_bytes(processes, sum(num_bytes for num_bytes, _ in stored))
         if memory > self._limits.memory_bytes:
             return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
         self._look_at_clock(processes)
@@ -123,17 +131,29 @@ class Watcher:
         self._pids = [process.pid for process in processes]
         self.own_s = self._clock.tick()
 
-    def _memory_bytes(self, processes: list[psutil.Process]) -> int:
+    def _memory_bytes(self, processes: list[psutil.Process], stored_bytes: int) -> int:
         """Return the memory in use where it may be more than ever before, else 0; remember the most."""
-        resident = sum(_resident_bytes(process) for process in processes)
         # Resident memory counts shared pages again and again: an upper bound, and cheap.
-        has_grown = resident > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest_resident)
-        if not has_grown and resident <= self._limits.memory_bytes:
+        highest = stored_bytes + sum(_resident_bytes(process) for process in processes)
+        has_grown = highest > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
+        if not has_grown and highest <= self._limits.memory_bytes:
             return 0
-        self._highest_resident = max(self._highest_resident, resident)
-        memory = sum(proportional_bytes(process.pid) for process in processes)
+        self._highest = max(self._highest, highest)
+        memory = stored_bytes + sum(proportional_bytes(process.pid) for process in processes)
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
         return memory
+
+
+def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
+    """Return bytes and number of files in each folder in memory that these processes see and this one does not."""
+    found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
+    for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
+        with suppress(OSError):  # it is gone, or has no such folder
+            device = path.stat().st_dev
+            if device not in found:
+                space = os.statvfs(path)
+                found[device] = (space.f_blocks - space.f_bfree) * space.f_frsize, space.f_files - space.f_ffree
+    return list(found.values())
 
 
 def below(pid: int) -> list[psutil.Process]:

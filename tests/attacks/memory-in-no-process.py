@@ -1,0 +1,25 @@
+# /// attack
+# title = "Keep memory in files that no process maps"
+# lab = "01-sgd"
+# class = "resource"
+# fails = ["num-updates-tests"]
+# flags = ["memory"]
+# baseline = "it fills the memory of this machine"
+# ///
+
+# %% role="answer" id="num-updates"
+
+import os
+
+KEPT = []
+try:
+    for number in range(60):
+        KEPT.append(os.memfd_create(str(number)))
+        for _ in range(4):
+            os.write(KEPT[-1], bytes(10_000_000))
+except OSError as error:
+    print(error)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return len(KEPT)
