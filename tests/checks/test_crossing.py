@@ -13,7 +13,7 @@ import pytest
 from coursekit import drivers, ranks
 from coursekit.checks import CheckError, check, linear, pieces
 from coursekit.checks.on_ranks import Answer, AnswerError
-from coursekit.drivers.places import settle_and_call
+from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -53,14 +53,15 @@ class ElsewhereInTheTest:
         del timeout_s
         return plain(self._there(driver)(*map(self._there, args)))
 
-    def run(self, driver, args, *, private, **settings):
-        """Call a driver on ranks."""
+    def run(self, driver, args, *, private, look, **settings):
+        """Call a driver on ranks, and look at what each has left."""
         there = [self._there(arg) for arg in (driver, *args)]
         own = None if private is None else [plain(value) for value in private]
         results = ranks.run(
             settle_and_call, str(self.folder), own, *there, **settings, use_gpus=False, show_output=False
         )
-        return [plain(result) for result in results]
+        folders = [own_folder(self.folder, rank) for rank in range(settings["num_ranks"])]
+        return [plain(result) for result in results], [left_in(one) for one in folders] if look else []
 
 
 def gradient(slope, offset, x, y):

@@ -288,7 +288,7 @@ class Forged:
         """Return the replies of the right answers, changed."""
         del driver
         replies = RIGHT[args[0].__name__](args[-1], num_ranks)
-        return [self.change(replies) for _ in range(num_ranks)]
+        return [self.change(replies) for _ in range(num_ranks)], []
 
 
 def right_plans(cases, num_ranks):

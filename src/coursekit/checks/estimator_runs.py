@@ -9,7 +9,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_begins, check_follows, secrets
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners_in_files, steps_of, try_on_ranks
 from coursekit.drivers import estimator_ranks
@@ -53,7 +53,7 @@ def check_pinned(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_
 
 def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes checkpoints into the folder, and no other rank writes anything there."""
-    found = run_here(
+    _, left = run_and_look(
         with_horovod,
         estimator_ranks.use_run_config,
         make_run_config,
@@ -61,13 +61,17 @@ def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
         timeout_s=HANG_S,
         private=secrets(num_ranks, NUM_CLASSES),
     )
-    writers = [rank for rank, result in enumerate(found) if result["files"]]
+    writers = [rank for rank, files in enumerate(left) if files]
     require(0 in writers, "rank 0 writes nothing into the folder: give the RunConfig of rank 0 the model_dir")
     require(
         writers == [0],
         f"the ranks {', '.join(map(str, writers))} write into the folder: rank 0 alone must write",
     )
-    require(found[0]["checkpoint"] is not None, f"rank 0 writes no checkpoint, only {found[0]['files'][:3]}")
+    stems = [name[: -len(".index")] for name in left[0] if name.endswith(".index")]
+    whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left[0])]
+    require(
+        "checkpoint" in left[0] and bool(whole), f"rank 0 writes no checkpoint, only {', '.join(sorted(left[0])[:3])}"
+    )
 
 
 class Phases:

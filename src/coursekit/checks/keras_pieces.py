@@ -142,7 +142,7 @@ def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Tri
     num_samples = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH * keras_ranks.BATCH_SIZE
     told = secrets(num_ranks, keras_ranks.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
     told[0]["samples"] = np.full(num_samples, told[0]["samples"][0])
-    return try_on_ranks(keras_ranks.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told)
+    return try_on_ranks(keras_ranks.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told, look=True)
 
 
 def check_same_start(trial: Trial) -> None:
@@ -182,10 +182,10 @@ def check_metrics(trial: Trial) -> None:
 def check_files(trial: Trial) -> None:
     """Rank 0 writes checkpoints and logs, and no other rank writes anything."""
     results = trial.of_ranks()
-    writers = [rank for rank, result in enumerate(results) if result["files"]]
+    writers = [rank for rank, files in enumerate(trial.left) if files]
     require(bool(writers), "no rank wrote a file")
     require(writers == [0], f"files were written by the ranks {writers}: rank 0 alone must write")
-    names = results[0]["files"]
+    names = sorted(trial.left[0])
     epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, keras_ranks.NUM_EPOCHS + 1)]
     missing = [name for name in epochs if name not in names]
     models = [name for name in names if name.endswith("saved_model.pb")]
@@ -193,5 +193,11 @@ def check_files(trial: Trial) -> None:
     require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
     require(
         bool(results[0]["has_momenta"]), "the checkpoint holds no momenta of the optimiser: save weights, not a model"
+    )
+    # The first epoch's end, which the spy saw at the beginning of the second: what is saved are these weights.
+    weights = results[0]["sights"][keras_ranks.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
+    saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
+    require(
+        any(weights in content for content in saved), "the checkpoint of epoch 1 holds other weights than it ended with"
     )
     require(any(name.startswith("logs/") for name in names), "there are no logs for TensorBoard in the folder logs")

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit import ranks
 from coursekit.drivers.calls import call
-from coursekit.drivers.places import settle_and_call
+from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    Left = dict[str, bytes | None]  # by path, what a rank left in its own folder; None for what is too long
 
 TIMEOUT_S = 20.0
 
@@ -36,8 +38,12 @@ class Elsewhere(Protocol):
         ranks_per_node: int,
         timeout_s: float,
         private: Sequence[Any] | None,
-    ) -> list[Any]:
-        """Call the driver on ranks there; raises `RankError` and `RankTimeoutError` as `ranks.run` does."""
+        look: bool,
+    ) -> tuple[list[Any], list[Left]]:
+        """Call the driver on ranks there, and look at what each left in its folder when it is gone, if so asked for.
+
+        Raises `RankError` and `RankTimeoutError` as `ranks.run` does.
+        """
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,30 @@ def run_here(  # settings with good defaults, by keyword
     Returns:
         What the driver returned, in rank order.
     """
+    return run_and_look(
+        driver,
+        *args,
+        num_ranks=num_ranks,
+        ranks_per_node=ranks_per_node,
+        timeout_s=timeout_s,
+        private=private,
+        look=False,
+    )[0]
+
+
+def run_and_look(  # noqa: PLR0913  # the settings of a launch
+    driver: Callable[..., Any],
+    *args: Any,
+    num_ranks: int,
+    ranks_per_node: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    private: Sequence[Any] | None = None,
+    look: bool = True,
+) -> tuple[list[Any], list[Left]]:
+    """Do as `run_here`; return also what each rank left in its own folder, looked at from outside when all are gone.
+
+    What a rank tells of its files is a claim of a process in which the answer runs.
+    """
     per_node = ranks_per_node or num_ranks
     elsewhere = _elsewhere(args) or _elsewhere((driver,))
     if elsewhere:
@@ -116,9 +146,10 @@ def run_here(  # settings with good defaults, by keyword
             ranks_per_node=per_node,
             timeout_s=timeout_s,
             private=private,
+            look=look,
         )
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
-        return ranks.run(
+        results = ranks.run(
             settle_and_call,
             parent,
             private,
@@ -130,6 +161,7 @@ def run_here(  # settings with good defaults, by keyword
             use_gpus=False,
             show_output=False,
         )
+        return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
 
 
 def _elsewhere(args: tuple[Any, ...]) -> Elsewhere | None:

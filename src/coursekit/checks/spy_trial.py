@@ -15,7 +15,7 @@ import numpy as np
 from coursekit.checks import spy_math
 from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.knowledge import batches_in_files, places_in_files
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_and_look
 from coursekit.checks.pieces import check_owners
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MOMENTUM
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coursekit.checks.knowledge import Secrets
+    from coursekit.checks.on_ranks import Left
     from coursekit.drivers import spy
 
 Array = np.ndarray[Any, Any]
@@ -44,6 +45,7 @@ class Trial:
         results: what each rank returned, in rank order.
         error: why the launch did not end well, or ''.
         secrets: what each rank was told and no other.
+        left: the files that each rank left in its own folder, seen from outside, where the launch asked for them.
         on: gives the trial of the same answer on another number of ranks; it is made once, for all who ask.
     """
 
@@ -51,6 +53,7 @@ class Trial:
     results: tuple[Any, ...] = ()
     error: str = ""
     secrets: Secrets = ()
+    left: tuple[Left, ...] = ()
     on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
 
     def of_ranks(self) -> tuple[Any, ...]:
@@ -64,11 +67,16 @@ class Trial:
 
 
 def try_on_ranks(
-    driver: Callable[..., Any], *args: Any, num_ranks: int, timeout_s: float = 45.0, secrets: Secrets
+    driver: Callable[..., Any],
+    *args: Any,
+    num_ranks: int,
+    timeout_s: float = 45.0,
+    secrets: Secrets,
+    look: bool = False,
 ) -> Trial:
     """Run a driver on real ranks with Horovod; an error of the answer becomes `Trial.error`, for every property."""
     try:
-        found = run_here(
+        found, left = run_and_look(
             with_horovod,
             driver,
             *args,
@@ -76,8 +84,9 @@ def try_on_ranks(
             ranks_per_node=min(num_ranks, RANKS_PER_NODE),
             timeout_s=timeout_s,
             private=secrets,
+            look=look,
         )
-        return Trial(num_ranks, tuple(found), secrets=secrets)
+        return Trial(num_ranks, tuple(found), secrets=secrets, left=tuple(left))
     except (RankError, CheckError) as error:
         text = str(error) if isinstance(error, CheckError) else describe(error)
         return Trial(num_ranks, error=text, secrets=secrets)

@@ -83,14 +83,13 @@ def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, list[spy.Sigh
 
 
 def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
-    """Train with the answer's callbacks; return what the spies saw, the losses reported and the files written.
+    """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
 
-    Every rank has a folder of its own, so that one sees who writes.
+    Whether the checkpoint holds momenta is told as well.
     """
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    folder = places.here().own / "training"
-    folder.mkdir()
+    folder = places.here().own
     sights = spy.watch()
     history = compiled().fit(
         own_batches(NUM_EPOCHS * STEPS_PER_EPOCH),
@@ -101,11 +100,9 @@ def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     )
     checkpoint = tf.train.latest_checkpoint(folder)
     names = [name for name, _ in tf.train.list_variables(checkpoint)] if checkpoint else []
-    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return {
         "sights": list(sights),
         "losses": [float(loss) for loss in history.history["loss"]],
-        "files": files,
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
     }
 

@@ -12,11 +12,8 @@ from coursekit.drivers import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 Array = np.ndarray[Any, Any]
-
-MAX_NUM_BYTES = 2**20  # of a file that is read back
 
 
 def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[int] | None:
@@ -83,23 +80,7 @@ def scaled(scale_rate: Callable[[float], Any], base: float) -> float:
     return float(scale_rate(base))
 
 
-def save(save_history: Callable[..., Any]) -> dict[str, Array | None]:
-    """Let the answer save this rank's own history; return what lies in the folder, as `files`."""
+def save(save_history: Callable[..., Any]) -> None:
+    """Let the answer save this rank's own history in this rank's own folder."""
     here = places.here()
     save_history(np.array(here.private), here.own)
-    return files(here.own)
-
-
-def files(folder: Path) -> dict[str, Array | None]:
-    """Return by name every file in a folder: the array that it holds, or None when it is no array of numbers."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): _array_in(path) for path in paths}
-
-
-def _array_in(path: Path) -> Array | None:
-    if path.suffix != ".npy" or path.stat().st_size > MAX_NUM_BYTES:
-        return None
-    try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except (ValueError, OSError, EOFError):
-        return None

@@ -5,7 +5,10 @@ In grading, each rank sees only its own value and its own folder; a right joint 
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +32,9 @@ class Place:
     shared: Path
 
 
+MAX_NUM_FILES = 200
+MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all, whose content is read
+
 _places: list[Place] = []
 
 
@@ -47,10 +53,34 @@ def private() -> Any:
     return here().private if _places else None
 
 
+def own_folder(parent: str, rank: int) -> Path:
+    """Return the folder of a rank of a notebook."""
+    return Path(parent) / f"rank-{rank}"
+
+
+def left_in(folder: Path) -> dict[str, bytes | None]:
+    """Return what was left in a rank's own folder, whoever wrote it: by path the content, None where it is too long.
+
+    Links are not followed, and no more than `MAX_NUM_FILES` are looked at.
+    """
+    left: dict[str, bytes | None] = {}
+    num_left = MAX_BYTES
+    paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in sorted(names))
+    for path in itertools.islice(paths, MAX_NUM_FILES):
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode):
+            content = None
+            with contextlib.suppress(PermissionError):  # a rank may lock what it leaves
+                content = path.read_bytes() if status.st_size <= min(MAX_FILE_BYTES, num_left) else None
+            left[path.relative_to(folder).as_posix()] = content
+            num_left -= len(content or b"")
+    return left
+
+
 def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable[..., Any], *args: Any) -> Any:
     """On a rank of a notebook: find place in a folder of the notebook's, and call the driver."""
     rank = int(os.environ["HOROVOD_RANK"])
-    own, shared = Path(parent) / f"rank-{rank}", Path(parent) / "shared"
+    own, shared = own_folder(parent, rank), Path(parent) / "shared"
     for folder in (own, shared):
         folder.mkdir(exist_ok=True)
     settle(Place(None if private is None else private[rank], own, shared))

@@ -13,14 +13,15 @@ import os
 import sys
 import tempfile
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from coursekit.drivers.places import left_in
 from coursekit.inside import wire
-from coursekit.inside.rank import WALLED_VARIABLE, drive
+from coursekit.inside.rank import Folders, drive, enter_walls
 from coursekit.inside.shell_process import ShellGoneError, ShellProcess, is_words
 from coursekit.ranks.deadline import TooSlowError
 from coursekit.ranks.devices import HIDE_GPUS
@@ -29,8 +30,7 @@ from coursekit.ranks.forked import ForkedServer
 from coursekit.ranks.watch import Watch
 from coursekit.ranks.worker import Task
 from coursekit.sandbox import namespaces
-from coursekit.sandbox.namespaces import SHARED_VARIABLE, Allowance
-from coursekit.sandbox.walls import SHARED
+from coursekit.sandbox.namespaces import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +151,10 @@ class _Submission:
             raise ShellGoneError("restarts")
         self.num_starts += 1
         enter = functools.partial(namespaces.enter, self.allowance)
-        self.shell = ShellProcess(enter, [self.judge, self.server])
+        try:
+            self.shell = ShellProcess(enter, [self.judge, self.server])
+        except OSError as error:
+            raise WallsError(f"no shell starts ({error})") from None
         try:
             self.shell.ask({"op": "hello"}, HELLO_TIMEOUT_S)
         except ShellGoneError as error:  # no student's code has run in it yet
@@ -191,28 +194,25 @@ class _Submission:
         if not isinstance(packed["value"], bytes):
             return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
         self.num_launches += 1
-        shared = self.folder / f"shared-{self.num_launches}"
-        shared.mkdir()
+        folders = Folders(self.folder / f"launch-{self.num_launches}", request["num_ranks"])
         task = Task(
             call=cloudpickle.dumps((drive, (request["call"], packed["value"]), {})),
             num_ranks=request["num_ranks"],
             entropy=0,  # each rank's seed is its own, see `drive`
             num_threads=1,
             bind_cores=False,
-            folder="/tmp" if self.allowance.walls else str(shared),  # noqa: S108  # private to each rank
+            folder="/tmp" if self.allowance.walls else str(folders.shared),  # noqa: S108  # private to each rank
             search_path=tuple(sys.path),
             returns_bytes=True,
         )
         nodes = fill_nodes(request["num_ranks"], request["ranks_per_node"])
-        environ = {**os.environ, **SETTINGS_OF_RANKS, SHARED_VARIABLE: SHARED if self.allowance.walls else str(shared)}
-        if self.allowance.walls:
-            environ[WALLED_VARIABLE] = "1"
-        return self._watch(request, task, environ, nodes, shared)
+        environ = {**os.environ, **SETTINGS_OF_RANKS, **folders.environ(self.allowance)}
+        return self._watch(request, task, environ, nodes, folders)
 
     def _watch(
-        self, request: Request, task: Task, environ: dict[str, str], nodes: tuple[int, ...], shared: Path
+        self, request: Request, task: Task, environ: dict[str, str], nodes: tuple[int, ...], folders: Folders
     ) -> dict[str, Any]:
-        enter = functools.partial(namespaces.enter, replace(self.allowance, shared=shared))
+        enter = functools.partial(enter_walls, self.allowance, folders)
         job = self.server.launch(task, environ, nodes, request["inputs"], enter)
         printed = io.StringIO()
         max_bytes = wire.MAX_REPLY_BYTES // request["num_ranks"]
@@ -226,6 +226,8 @@ class _Submission:
             if not gone:
                 self.server.close()
                 self.server = ForkedServer()
+        if outcome.no_walls or outcome.server_died:
+            raise WallsError(outcome.no_walls or "what starts ranks has died")
         return {
             "reports": [
                 [rank, one.value, one.error_type, one.error_text, one.traceback]
@@ -233,7 +235,8 @@ class _Submission:
             ],
             "exit_codes": outcome.exit_codes,
             "stopped": outcome.stopped,
-            "server_died": outcome.server_died,
             "stacks": outcome.stacks,
             "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
+            # Now, with all ranks dead: what a rank says of its files is a claim.
+            "left": [left_in(own) for own in folders.own] if request["look"] else [],
         }

@@ -20,11 +20,14 @@ MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PI
 
 
 def main() -> None:
-    """Serve a judge on the socket whose number is the first argument, until it closes it."""
+    """Serve a judge on the socket whose number is the first argument, until it closes it.
+
+    A further argument, the word "tensorflow", says that this will be needed.
+    """
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself lies in there
-    judge.send_bytes(wire.dumps({"failure": preload(*MORE)}))
+    judge.send_bytes(wire.dumps({"failure": preload(*MORE, tensorflow="tensorflow" in sys.argv)}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())

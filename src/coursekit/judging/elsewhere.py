@@ -16,6 +16,7 @@ from coursekit.ranks.worker import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from coursekit.checks.on_ranks import Left
     from coursekit.judging.conversation import Conversation
 
 Reply = dict[str, Any]
@@ -48,7 +49,8 @@ class Sandboxed:
         ranks_per_node: int,
         timeout_s: float,
         private: Sequence[Any] | None,
-    ) -> list[Any]:
+        look: bool,
+    ) -> tuple[list[Any], list[Left]]:
         """Call a driver on ranks, each with a seed and a private value of its own.
 
         Raises:
@@ -66,13 +68,14 @@ class Sandboxed:
             "num_ranks": num_ranks,
             "ranks_per_node": ranks_per_node,
             "timeout_s": timeout_s,
+            "look": look,
             "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
         }
         reply = self.conversation.ask(request, 2 * timeout_s)
         if "error" in reply:
             kind, text = reply["error"]
             raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)
-        return _results(reply, num_ranks, timeout_s)
+        return _results(reply, num_ranks, timeout_s), reply["left"]
 
 
 def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
@@ -83,8 +86,6 @@ def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
         reply["stopped"],
         reply["stacks"],
     )
-    if reply["server_died"]:
-        raise RankError("what runs the ranks was killed, and with it all ranks")
     if outcome.stopped == TOO_SLOW:
         raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
     values = {rank: _value(rank, report) for rank, report in outcome.reports.items() if report.value is not None}

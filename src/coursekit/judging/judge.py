@@ -67,6 +67,8 @@ class _Judge:
         self._bind_answers(names)
         try:
             exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
+        except MemoryError:  # the judge's own: that is no test's matter, see `own_limits`
+            raise
         except Exception as error:  # noqa: BLE001  # a test fails by any exception
             message = plain_text(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
             self.failed.update(dict.fromkeys(names.bound, message))

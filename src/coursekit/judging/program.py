@@ -60,6 +60,12 @@ class Program:
     known: str
     order: tuple[str, ...]
 
+    @property
+    def needs_tensorflow(self) -> bool:
+        """Whether any of the instructor's cells names TensorFlow or Horovod."""
+        sources = (self.known, *(part.source for part in (*self.run, *self.judged)))
+        return any(word in source for source in sources for word in ("tensorflow", "horovod"))
+
 
 def read_program(lab: str, source: NotebookNode) -> Program:
     """Part a lab's source notebook, with hidden tests, in two."""

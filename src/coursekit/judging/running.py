@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from coursekit.sandbox import watcher
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from coursekit.sandbox.cgroups import Cgroup
     from coursekit.sandbox.watcher import Watcher
 
 PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, before all is ended from outside
@@ -24,9 +26,11 @@ PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, be
 class Running:
     """One submission in a slot."""
 
-    def __init__(self, judge: Connection, pid: int, watch: Watcher) -> None:
+    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None = None) -> None:
         self._judge = judge
         self._pid = pid
+        self._group = group
+        self._num_killed_before = group.num_killed_for_memory if group else 0
         self._gone = False
         self._is_clean = True
         self.watch = watch
@@ -40,10 +44,8 @@ class Running:
 
     def send(self, message: dict[str, Any]) -> None:
         """Send plain data to the sandbox."""
-        try:
+        with suppress(OSError):  # whoever waits for the reply hears why
             self._judge.send_bytes(wire.dumps(message))
-        except OSError as error:
-            raise Fault(f"the sandbox broke down ({error})") from None
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Send a request and return the reply.
@@ -69,9 +71,11 @@ class Running:
         if self._tells_end(message):
             return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
         reply: dict[str, Any] = message["reply"]
-        if "fault" in reply:
-            raise Fault(str(reply["fault"]))
-        return reply
+        if "fault" not in reply:
+            return reply
+        if self._look_for_kills():  # of the kit's own processes, for memory that the submission took
+            return {"error": ["ProcessEnded", "a process was ended for the memory that was used"]}
+        raise Fault(str(reply["fault"]))
 
     def end(self) -> bool:
         """End the submission; return whether nothing of it is left and the slot can be used again."""
@@ -84,12 +88,19 @@ class Running:
                 if message is None:
                     return False
                 self._tells_end(message)
+        self._look_for_kills()
         return self._gone and self._is_clean
 
     def _tells_end(self, message: dict[str, Any]) -> bool:
-        """Whether this says that the submission has ended; remember whether it left files in the sandbox."""
+        """Whether this says that the submission has ended; remember whether it left files in the sandbox.
+
+        Raises:
+            Fault: it ended by an error of the launcher's, which runs nothing of the student's.
+        """
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
+        if message.get("gone", 0) > 0:
+            raise Fault(f"the launcher in the sandbox ended with status {message['gone']}")
         return self._gone
 
     def _receive(self, timeout_s: float) -> dict[str, Any] | None:
@@ -103,8 +114,16 @@ class Running:
         except TooSlowError as error:
             raise Fault(str(error)) from None
         except (EOFError, OSError, wire.NotPlainError) as error:
-            raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
+            if not self._look_for_kills():
+                raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
+            return {"gone": -signal.SIGKILL, "is_clean": False}  # the zygote, for memory that the submission took
         return message
+
+    def _look_for_kills(self) -> bool:
+        """Whether the kernel has ended a process for the memory that the submission used; remember it."""
+        if self._group and self._group.num_killed_for_memory > self._num_killed_before:
+            self.killed_for_memory = True
+        return self.killed_for_memory
 
     def _kill(self, why: str) -> None:
         """Kill the launcher and all below it; the zygote lives on and tells."""

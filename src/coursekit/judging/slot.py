@@ -38,6 +38,7 @@ DATA = "/data"
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.inside.zygote import main; main()"
 START_TIMEOUT_S = 120.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
+SPARE_MEMORY_GB = 0.5
 NUM_TASKS = 4096  # processes and threads of a slot
 GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 
@@ -102,6 +103,7 @@ class Slot:
     image: Path | None = None
     _process: subprocess.Popen[bytes] | None = None
     _judge: Connection | None = None
+    _has_tensorflow: bool = False
     _group: Cgroup | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
@@ -112,14 +114,18 @@ class Slot:
         self.close()
 
     @contextmanager
-    def submission(self) -> Iterator[Running]:
+    def submission(self, *, needs_tensorflow: bool = True) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive.
+
+        Args:
+            needs_tensorflow: whether the lab does, so that it is imported once, ahead of all submissions.
 
         Raises:
             Fault: the sandbox cannot be started, or broke down.
         """
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.poll() is not None or (needs_tensorflow and not self._has_tensorflow):
             self.close()
+            self._has_tensorflow = needs_tensorflow
             self._start()
         if self._process is None or self._judge is None:
             raise Fault("the sandbox has not started")
@@ -127,19 +133,17 @@ class Slot:
         limits = watcher.Limits(
             int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
             self.limits.num_processes,
+            self.limits.num_files,
             self.limits.notebook_s + GRACE_S,
         )
-        num_killed = self._group.num_killed_for_memory if self._group else 0
         with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
-            running = Running(self._judge, pid, watch)
+            running = Running(self._judge, pid, watch, self._group)
             try:
                 running.send(self._allowance())
                 yield running
             finally:
                 if not running.end():
                     self.close()
-        if self._group and self._group.num_killed_for_memory > num_killed:
-            running.killed_for_memory = True
 
     def close(self) -> None:
         """End the sandbox and all that is in it; safe to call twice."""
@@ -170,7 +174,8 @@ class Slot:
     def _start(self) -> None:
         # Behind a wall the home is the wall's own; a folder here would stay when a worker is killed.
         folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-")) if self.sandbox == "none" else ""
-        memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30)
+        # The watcher, which counts and then tells, should come before the kernel, which kills.
+        memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB + SPARE_MEMORY_GB) * 2**30)
         self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
         line = self._command_line(folder, theirs.fileno())
@@ -200,6 +205,7 @@ class Slot:
         environ = _environ(folder, is_walled=is_walled)
         view = View({**shown, **data}, environ, int(2 * self.limits.tmp_gb * 2**30))
         argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
+        argv += ["tensorflow"] if self._has_tensorflow else []
         return command(self.sandbox, view, argv, image=self.image)
 
     def _keep_to_cores(self) -> None:

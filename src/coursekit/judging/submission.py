@@ -6,8 +6,10 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
+from coursekit.grading.cell_score import CellScore
 from coursekit.judging.conversation import Fault, Live, Recorded
 from coursekit.judging.judge import judge, quote_cells
+from coursekit.judging.own_limits import JudgeTimeoutError, own_limits
 from coursekit.judging.plain_text import plain_text
 from coursekit.judging.signs import signs_of, signs_of_run
 from coursekit.judging.verdict import Flag, Verdict
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from coursekit.judging.slot import Slot
     from coursekit.judging.work import Work
 
-
+TOO_MUCH = "What the answers return takes the judge more time or memory than it has"
 # What the shell's process did, and not an exception of a cell's.
 PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddReply"})
 
@@ -42,17 +44,21 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
     signs: tuple[Flag, ...] = ()
     try:
         signs = signs_of(work)
-        with slot.submission() as running:
+        with slot.submission(needs_tensorflow=program.needs_tensorflow) as running, own_limits():
             conversation = Live(running, slot.limits.notebook_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
             judge(program, conversation, entropy, left_out)
-        flags += (*signs_of_run(conversation.exchanges), *running.flags())
-        # Only now, with the whole run dead, the verdict that counts.
-        recorded = Recorded(conversation.exchanges[1:])
-        scores = judge(program, recorded, entropy, left_out)
+        with own_limits():
+            flags += (*signs_of_run(conversation.exchanges), *running.flags())
+            # Only now, with the whole run dead, the verdict that counts.
+            recorded = Recorded(conversation.exchanges[1:])
+            scores = judge(program, recorded, entropy, left_out)
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         scores, outputs, flags, fault, peak_gb = (), {}, [], str(error), 0.0
+    except (JudgeTimeoutError, MemoryError) as error:
+        scores, outputs, flags = _lost(program, left_out), {}, [Flag("judge", f"{TOO_MUCH} ({type(error).__name__}).")]
+        fault, peak_gb = "", 0.0
     return Verdict(
         lab=work.lab,
         student=work.student,
@@ -65,6 +71,12 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         outputs=outputs,
         key=key,
     )
+
+
+def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
+    """Return no point for each test, with the reason."""
+    tests = [(part.name, part.points) for part in program.judged if part.points is not None]
+    return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
 
 def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) -> tuple[dict[str, str], list[Flag]]:

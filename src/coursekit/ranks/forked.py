@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class ForkedServer(ForkServer):
-    """A fork server that is a fork of this process, which has TensorFlow imported and has run no operation."""
+    """A fork server that is a fork of this process, which has run no operation of TensorFlow's.
+
+    It imports TensorFlow when the first ranks are asked for, unless this process has done so.
+    """
 
     def _start(self, channel: socket.socket) -> Process:
         pid = os.fork()
@@ -40,9 +43,15 @@ class ForkedServer(ForkServer):
                 os.dup2(end, number)
             _close_channels_but(channel.fileno())
             prepare_process()
-            serve(Connection(channel.detach()), receive_over_socket)
+            serve(Connection(channel.detach()), receive_over_socket, on_demand=True)
         finally:
             os._exit(0)
+
+    def _wait_until_ready(self) -> None:
+        if not self._ready:
+            with contextlib.suppress(OSError):  # it has died, which the one who waits is told
+                self._control.send("begin")
+        super()._wait_until_ready()
 
 
 def _close_channels_but(kept: int) -> None:

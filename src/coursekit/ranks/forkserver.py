@@ -89,7 +89,7 @@ class ForkServer:
         environ: dict[str, str],
         ranks_on_nodes: tuple[int, ...],
         inputs: Sequence[bytes] = (),
-        enter: Callable[[], None] | None = None,
+        enter: Callable[[int], None] | None = None,
     ) -> Job:
         """Start the ranks of one run and return the job that stands for them.
 

@@ -26,6 +26,7 @@ class Outcome:
         stopped: why the run was stopped before its end: `DEADLINE`, `DEADLOCK`, `TOO_SLOW`, or ''.
         stacks: by rank, its Python stacks as faulthandler writes them, where the ranks had to be stopped.
         server_died: whether what runs the ranks was killed.
+        no_walls: why a rank could not be put behind walls, or ''; it has run nothing then.
     """
 
     reports: dict[int, Report] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class Outcome:
     stopped: str = ""
     stacks: list[str] = field(default_factory=list)
     server_died: bool = False
+    no_walls: str = ""
 
     def failed_ranks(self) -> list[int]:
         """Ranks that reported an exception, causes before consequences, else in the order of arrival."""

@@ -11,13 +11,14 @@ from coursekit.ranks.tracing import spare_horovod
 MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
 
 
-def preload(*more: str) -> str:
-    """Import what ranks need, and these modules; return '' or, when an import failed, its traceback."""
+def preload(*more: str, tensorflow: bool = True) -> str:
+    """Import what ranks need, unless told not to, and these modules; return '' or, when that failed, the traceback."""
     gc.disable()  # a fifth of TensorFlow's import would be looking for garbage that is not there
     try:
-        for module in (*MODULES, *more):
+        for module in (*(MODULES if tensorflow else ()), *more):
             importlib.import_module(module)
-        spare_horovod()
+        if tensorflow:
+            spare_horovod()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; who asked for it explains it
         return traceback.format_exc()
     finally:

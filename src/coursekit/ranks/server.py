@@ -15,7 +15,6 @@ import signal
 import socket
 import sys
 import tempfile
-import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NoReturn
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 NUM_FILES_PER_RANK = 3  # output, reports, stacks
 INPUT_VARIABLE = "COURSEKIT_INPUT"
+MAX_REASON_LENGTH = 1000  # bytes: what is written at once to a pipe comes at once
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 
 
@@ -48,7 +48,7 @@ class Launch:
         interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
         by_mpi: whether MPI joins the ranks, as srun has prepared it in the environment, and not Gloo.
         has_inputs: whether each rank comes with a file for it alone, whose number it finds in `INPUT_VARIABLE`.
-        enter: called in each new process before it becomes a rank, to put walls around it.
+        enter: called with the rank in each new process before it becomes that rank, to put walls around it.
     """
 
     task: Task
@@ -59,7 +59,7 @@ class Launch:
     interface: str | None = "lo"
     by_mpi: bool = False
     has_inputs: bool = False
-    enter: Callable[[], None] | None = None
+    enter: Callable[[int], None] | None = None
 
     @property
     def num_files_per_rank(self) -> int:
@@ -67,14 +67,19 @@ class Launch:
         return NUM_FILES_PER_RANK + self.has_inputs
 
 
-def serve(channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]]) -> None:
+def serve(
+    channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]], *, on_demand: bool = False
+) -> None:
     """Answer requests until the notebook's process closes the channel.
 
     Args:
         channel: the control connection.
         receive: completes a request: returns it with three files for each rank that it starts.
+        on_demand: whether to import what ranks need only when something is said, for the first time.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        if on_demand:
+            channel.recv()
         channel.send(preload())
         while True:
             request = channel.recv()
@@ -104,13 +109,15 @@ class _Run:
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
         # Nobody begins before all are forked: who waits in `hvd.init` for the others would take time from their start.
         self.gate = os.pipe()
+        self.no_walls = os.pipe()  # why a rank got none; nothing that runs in a rank holds it
         rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
         num_files = request.num_files_per_rank
         for position, rank in enumerate(request.ranks):
             own = files[position * num_files : (position + 1) * num_files]
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
-        for file in (*files, *self.gate):
+        for file in (*files, *self.gate, self.no_walls[1]):
             os.close(file)
+        os.set_blocking(self.no_walls[0], False)
         self.pulses = Pulses(self.rank_of)
 
     def supervise(self) -> None:
@@ -132,8 +139,8 @@ class _Run:
                         self.channel.send(("pulse", self.pulses.take()))
             finally:
                 signal.set_wakeup_fd(-1)
-                os.close(wake_read)
-                os.close(wake_write)
+                for file in (wake_read, wake_write, self.no_walls[0]):
+                    os.close(file)
                 self._leave_nothing()
         self.channel.send(("gone", None))
 
@@ -159,23 +166,29 @@ class _Run:
                 if pid == 0:
                     break
                 if pid in self.rank_of:
+                    self._tell_of_walls()
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
+
+    def _tell_of_walls(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            if reason := os.read(self.no_walls[0], MAX_REASON_LENGTH):
+                self.channel.send(("no walls", reason.decode(errors="replace").splitlines()[0]))
 
     def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int] | None) -> int:
         pid = os.fork()
         if pid == 0:
-            self._close_all_but([*own, self.gate[0]])
+            self._close_all_but([*own, self.gate[0], self.no_walls[1]])
             os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
-            _put_walls_around(self.request)
+            _put_walls_around(self.request, rank, self.no_walls[1])
             _become_rank(self.request, rank, own, rendezvous)
         return pid
 
     def _close_all_but(self, own: list[int]) -> None:
         """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
-        for file in {*self.files, self.channel.fileno(), *self.gate} - {*own}:
+        for file in {*self.files, self.channel.fileno(), *self.gate, *self.no_walls} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
@@ -189,15 +202,15 @@ class _Run:
         return LOOPBACK, store.port
 
 
-def _put_walls_around(request: Launch) -> None:
-    if request.enter is None:
-        return
-    try:
-        request.enter()
-    except BaseException:  # noqa: BLE001  # whatever it was, this process must not go on without walls
-        traceback.print_exc()
-        os._exit(1)
-    tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
+def _put_walls_around(request: Launch, rank: int, no_walls: int) -> None:
+    if request.enter is not None:
+        try:
+            request.enter(rank)
+        except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on without walls
+            os.write(no_walls, f"{error}\n".encode()[:MAX_REASON_LENGTH])
+            os._exit(1)
+        tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
+    os.close(no_walls)
 
 
 def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:

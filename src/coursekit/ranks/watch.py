@@ -152,6 +152,8 @@ class Watch:
             if rank not in self.outcome.reports:
                 self._read_report(rank)  # the last words may still lie in the pipe
             self.outcome.exit_codes[rank] = exit_code
+        elif kind == "no walls":
+            self.outcome.no_walls = str(content)
         elif kind == "gone":
             self._pulses.pop(control, None)
         elif kind == "pulse":
