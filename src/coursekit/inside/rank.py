@@ -11,7 +11,7 @@ import cloudpickle
 
 from coursekit.drivers.places import Place, settle
 from coursekit.inside import wire
-from coursekit.ranks.server import INPUT_VARIABLE
+from coursekit.ranks.request import INPUT_VARIABLE
 from coursekit.ranks.worker import seed_all
 from coursekit.sandbox import namespaces
 from coursekit.sandbox.namespaces import OWN, SHARED_VARIABLE

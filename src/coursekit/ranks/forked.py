@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from coursekit.ranks.forkserver import ForkServer
 from coursekit.ranks.lifetime import end_with_parent
-from coursekit.ranks.server import prepare_process, receive_over_socket, serve
+from coursekit.ranks.request import receive_over_socket
+from coursekit.ranks.server import prepare_process, serve
 
 if TYPE_CHECKING:
     import socket

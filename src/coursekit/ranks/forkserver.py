@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
 from coursekit.ranks.job import Job
-from coursekit.ranks.server import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
+from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

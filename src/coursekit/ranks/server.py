@@ -12,10 +12,8 @@ import os
 import selectors
 import shutil
 import signal
-import socket
 import sys
 import tempfile
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,47 +22,13 @@ from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descen
 from coursekit.ranks.preload import preload
 from coursekit.ranks.pulse import Pulses
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Task, dump_stacks_to, flush_output, run_rank
+from coursekit.ranks.request import INPUT_VARIABLE, Launch, receive_over_socket
+from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, dump_stacks_to, flush_output, run_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NUM_FILES_PER_RANK = 3  # output, reports, stacks
-INPUT_VARIABLE = "COURSEKIT_INPUT"
 MAX_REASON_LENGTH = 1000  # bytes: what is written at once to a pipe comes at once
-MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A request: start these ranks.
-
-    Attributes:
-        task: what every rank does.
-        environ: their environment, without Horovod's part.
-        ranks_on_nodes: how many ranks each node has; ranks are numbered node by node.
-        ranks: those to start here.
-        rendezvous: host and port of a store that serves; None to start one on loopback.
-        interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
-        by_mpi: whether MPI joins the ranks, as srun has prepared it in the environment, and not Gloo.
-        has_inputs: whether each rank comes with a file for it alone, whose number it finds in `INPUT_VARIABLE`.
-        enter: called with the rank in each new process before it becomes that rank, to put walls around it.
-    """
-
-    task: Task
-    environ: dict[str, str]
-    ranks_on_nodes: tuple[int, ...]
-    ranks: tuple[int, ...]
-    rendezvous: tuple[str, int] | None = None
-    interface: str | None = "lo"
-    by_mpi: bool = False
-    has_inputs: bool = False
-    enter: Callable[[int], None] | None = None
-
-    @property
-    def num_files_per_rank(self) -> int:
-        """How many files come with each rank."""
-        return NUM_FILES_PER_RANK + self.has_inputs
 
 
 def serve(
@@ -85,16 +49,6 @@ def serve(
             request = channel.recv()
             if isinstance(request, Launch):  # else a `stop` that crossed the end of its run
                 _Run(*receive(channel, request), channel).supervise()
-
-
-def receive_over_socket(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
-    """Receive the files that the notebook's process on this machine sends along with a request."""
-    num_files = len(request.ranks) * request.num_files_per_rank
-    with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
-        _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
-    if len(files) != num_files:
-        raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
-    return request, files
 
 
 class _Run:
@@ -207,7 +161,7 @@ def _put_walls_around(request: Launch, rank: int, no_walls: int) -> None:
         try:
             request.enter(rank)
         except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on without walls
-            os.write(no_walls, f"{error}\n".encode()[:MAX_REASON_LENGTH])
+            os.write(no_walls, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
             os._exit(1)
         tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
     os.close(no_walls)

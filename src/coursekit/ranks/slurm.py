@@ -27,7 +27,7 @@ from coursekit.ranks import allocation
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
 from coursekit.ranks.job import Job
-from coursekit.ranks.server import Launch
+from coursekit.ranks.request import Launch
 
 if TYPE_CHECKING:
     from coursekit.ranks.worker import Task

@@ -7,11 +7,13 @@ from dataclasses import replace
 from multiprocessing.connection import Client
 from typing import TYPE_CHECKING
 
-from coursekit.ranks.server import Launch, prepare_process, serve
+from coursekit.ranks.server import prepare_process, serve
 from coursekit.ranks.slurm import ADDRESS_VARIABLE, FILES, KEY_VARIABLE
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+    from coursekit.ranks.request import Launch
 
 # What Slurm sets for this task alone, and the notebook's environment must not hide from the rank: its place, its GPUs,
 # and how MPI reaches the other tasks.
