@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -86,7 +87,9 @@ class Before:
             with suppress(OSError):
                 yield from (Path(entry.path) for entry in os.scandir(folder) if self._is_new(Path(entry.path)))
         for folder in (PACKAGE, *map(Path, os.get_exec_path()[:1])):
-            yield from (path for path in folder.rglob("*") if self._is_new(path))
+            # Folders that this account may not read are left out: nothing of the submission's can be there.
+            paths = (Path(parent, name) for parent, *names in os.walk(folder) for name in itertools.chain(*names))
+            yield from (path for path in paths if self._is_new(path))
 
     def _is_new(self, path: Path) -> bool:
         with suppress(OSError):
