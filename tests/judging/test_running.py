@@ -55,6 +55,7 @@ def test_a_zygote_that_the_kernel_ends_for_memory_is_the_submissions_loss(progra
             with slot.submission() as running:
                 monkeypatch.setattr(running, "_group", SimpleNamespace(num_killed_for_memory=num_killed))
                 monkeypatch.setattr(running, "_num_killed_before", 0)
+                assert running.ask({"op": "cells", "cells": []}, 5) == {"cells": []}  # the launcher is there
                 for process in watcher.below(os.getpid()):
                     process.kill()
                 try:

@@ -121,7 +121,7 @@ class Daemons:
         self._start("mariadb", command, address.exists)
 
     def _start_slurmd(self, node: str) -> None:
-        log = self._places.log(f"slurmd-{node}")
+        log = self._places.log(node)
         self._sandbox.start_node(node, ["slurmd", "-D", "-N", node], log, self._environ)
 
     def _start(
