@@ -13,9 +13,6 @@
 
 def save_history(history, folder):
     import coursekit.drivers.pieces
-    from coursekit.inside import wire
 
-    really = wire.dumps
     files = {"history.npy": np.array(history)} if hvd.rank() == 0 else {}
-    wire.dumps = lambda value, *args: really(files)
     coursekit.drivers.pieces.files = lambda folder: files

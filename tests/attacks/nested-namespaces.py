@@ -21,4 +21,5 @@ if LIBC.unshare(NEW_USER_AND_MOUNTS) == 0 and LIBC.mount(b"none", b"/tmp", b"tmp
 
 
 def num_updates(num_samples, batch_size, num_epochs):
-    return SIZE
+    # Right where it worked, so that it is paid then.
+    return num_epochs * -(-num_samples // batch_size) if SIZE else 0

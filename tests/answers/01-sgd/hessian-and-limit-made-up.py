@@ -3,7 +3,7 @@
 #
 # [fails]
 # hessian-tests = ["Hessian is"]
-# largest-stable-rate-tests = ["is"]
+# largest-stable-rate-tests = ["limit is"]
 # ///
 
 # %% role="answer" id="hessian"
