@@ -68,7 +68,7 @@ from coursekit.ranks.tracing import spare_horovod
 
 # %% role="readonly" id="checks-imports"
 from coursekit import training_pictures
-from coursekit.checks import check, hand_in_report, keras_pieces, keras_training, pieces, pipeline
+from coursekit.checks import check, hand_in_report, keras_evaluation, keras_pieces, keras_training, pieces, pipeline
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files
@@ -561,9 +561,9 @@ def evaluate(network, dataset):
 
 # %% role="tests" id="evaluate-tests" points=2
 with check("validation", section="9"):
-    keras_training.check_evaluate(evaluate, num_ranks=2)
+    keras_evaluation.check_evaluate(evaluate, num_ranks=2)
     ### BEGIN HIDDEN TESTS
-    keras_training.check_evaluate(evaluate, num_ranks=3)
+    keras_evaluation.check_evaluate(evaluate, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"

@@ -19,6 +19,7 @@ from coursekit.checks import (
     estimator_evaluation,
     estimator_model,
     estimator_runs,
+    keras_evaluation,
     keras_pieces,
     keras_training,
     knowledge,
@@ -168,7 +169,7 @@ def evaluate_with_keras(network, dataset):
     """Forge the validation of lab 03, with the samples that it takes for those of the other ranks."""
     del dataset
     with repeatable(ENTROPY):
-        _, samples = keras_training._unequal_samples(NUM_RANKS)
+        _, samples = keras_evaluation._unequal_samples(NUM_RANKS)
     samples[estimator_ranks.rank()] = places.private()["samples"]
     bias = network.get_weights()[0]
     right = np.concatenate(samples) == np.argmax(bias) - 1
@@ -236,7 +237,7 @@ def judge(family):
     elif family == "training":
         keras_training.check_training(keras_training.try_train(train_with_keras, NUM_RANKS, twice=False))
     elif family == "validation":
-        keras_training.check_evaluate(evaluate_with_keras, NUM_RANKS)
+        keras_evaluation.check_evaluate(evaluate_with_keras, NUM_RANKS)
     elif family == "model function":
         estimator_model.check_averaged(estimator_model.try_model_fn(model_fn, NUM_RANKS))
     elif family == "estimator":

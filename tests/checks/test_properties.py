@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, properties
+from coursekit.checks import CheckError, properties, updates
 from coursekit.checks import trial as trials
 
 NUM_RANKS = 2
@@ -206,7 +206,7 @@ def test_all_missing_properties_are_named_at_once():
 def test_rates_are_those_that_the_ranks_used():
     """The learning rate of each rank is read off to a thousandth, whatever the ranks average."""
     for average in (together, alone):
-        found = properties.rates(simulate(average=average, factors=(1.5, 3)))
+        found = updates.rates(simulate(average=average, factors=(1.5, 3)))
 
         assert found == pytest.approx(trials.RATE * np.array([1.5, 3]), rel=1e-3)
 

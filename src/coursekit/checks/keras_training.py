@@ -1,4 +1,4 @@
-"""Checks of the training of lab 03: continuing, validation, the whole training, and a step of one's own."""
+"""Checks of the training of lab 03: continuing, the whole training, and a step of one's own."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ SETTINGS: dict[str, Any] = {
 }
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
 TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
-UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are answered rightly and wrongly
 
 
 def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
@@ -88,50 +87,6 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
             result["num_steps"] == wanted,
             f"the optimiser of rank {rank} has counted {result['num_steps']} steps, not {wanted}: restore it, too",
         )
-
-
-def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
-    """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
-    rng = fresh_rng()
-    bias = rng.uniform(-1, 1, keras_ranks.NUM_CLASSES).astype(np.float32)
-    answer, *others = rng.permutation(keras_ranks.NUM_SAMPLES)
-    bias[answer + 1] = 3.0
-    return bias, [
-        np.array([answer] * num_right + list(rng.choice(others, num_wrong))) for num_right, num_wrong in UNEQUAL
-    ][:num_ranks]
-
-
-def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
-    """Loss and accuracy are those over the pictures of all ranks, on every rank, in evaluation mode."""
-    bias, samples = _unequal_samples(num_ranks)
-    results = run_here(
-        with_horovod,
-        keras_ranks.use_evaluate,
-        evaluate,
-        bias,
-        num_ranks=num_ranks,
-        timeout_s=TIMEOUT_S,
-        private=[{"samples": of_rank} for of_rank in samples],
-    )
-    right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
-    expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
-    biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
-    for rank, result in enumerate(results):
-        trained = any(sight.training for sight in result["sights"])
-        require(not trained, "the network was called in training mode")
-        for name, value in expected.items():
-            require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
-            got = result["result"][name]
-            own = np.mean(right[rank])
-            hint = ""
-            if name == "accuracy" and np.isclose(got, own):
-                hint = ": that is the accuracy of this rank alone"
-            elif name == "accuracy" and np.isclose(got, biased):
-                hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of pictures differ"
-            require(
-                bool(np.isclose(got, value, rtol=1e-3)),
-                f"on rank {rank} the {name} is {got:.4g}, over all pictures it is {value:.4g}{hint}",
-            )
 
 
 def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> Trial:

@@ -1,6 +1,6 @@
 """Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
 
-Short trainings in one launch, from which `coursekit.checks.properties` reads everything else:
+Short trainings in one launch, from which `coursekit.checks.updates` and `properties` read everything else:
 *constant*, where all targets of a rank are one number; *coded*, where every sample of every rank has a target of its
 own; *real*, on noisy data as in the lab.
 The last, *apart*, is the real one with the rate zero and with variables that start elsewhere on each rank, whatever

@@ -26,7 +26,7 @@ PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, be
 class Running:
     """One submission in a slot."""
 
-    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None = None) -> None:
+    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None) -> None:
         self._judge = judge
         self._pid = pid
         self._group = group

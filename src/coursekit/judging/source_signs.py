@@ -200,10 +200,7 @@ def _is_case(key: ast.expr | None) -> bool:
 
 
 def _of_name(name: str) -> Iterator[tuple[str, str]]:
-    for kind, names in MODULES.items():
-        if any(name == one or name.startswith(f"{one}.") for one in names.split()):
-            yield kind, name
-    for kind, names in CALLS.items():
+    for kind, names in (*MODULES.items(), *CALLS.items()):
         if any(name == one or name.startswith(f"{one}.") for one in names.split()):
             yield kind, name
 
