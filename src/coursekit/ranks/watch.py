@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # A rank that loses its peer fails too, often first to be heard: wait this long (in own time) for the cause to come in.
 GRACE_S = 0.5
-STACKS_S = 1.0  # of own time that ranks get to write their stacks
+# Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
+# processor while the ranks, and so their time, stand still; one who has written is not waited for.
+STACKS_S = 5.0
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import stat
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.errors import CourseKitError
 from coursekit.rehearsal import container, slurm_files
 from coursekit.rehearsal.modules import write_modules
 from coursekit.rehearsal.slurm_files import LOOPBACK, Ports
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coursekit.rehearsal.shape import Shape
     from coursekit.rehearsal.slurm_files import Places
 
 DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
+FIRST_PORT = 10_000
+PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel gives to who asks for any
 OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
 TASK_PROLOG = """#!/bin/sh
 echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
@@ -60,9 +64,17 @@ def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def free_ports(shape: Shape) -> Ports:
-    """Return ports that nobody listens on now; all are held together, so that none comes twice."""
-    sockets = [socket.create_server((LOOPBACK, 0)) for _ in range(2 + len(shape.all_nodes))]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
+    """Return ports that nobody listens on now; all are held together, so that none comes twice.
+
+    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones.
+    """
+    lowest_given = int(PORTS_GIVEN.read_text().split()[0])
+    with ExitStack() as held:
+        ports: list[int] = []
+        for port in random.sample(range(FIRST_PORT, lowest_given), lowest_given - FIRST_PORT):
+            with suppress(OSError):
+                held.enter_context(socket.create_server((LOOPBACK, port)))
+                ports.append(port)
+            if len(ports) == 2 + len(shape.all_nodes):
+                return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
+    raise CourseKitError(f"fewer than {2 + len(shape.all_nodes)} ports from {FIRST_PORT} to {lowest_given} are free.")

@@ -68,6 +68,8 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name
     write_atomically(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
+    if result.failed_cell and result.failed_cell.error:
+        print(result.failed_cell.error)
     print(_last_line(result, executed.relative_to(root)), flush=True)
     sys.exit(0 if _ran_to_the_end(result) else 1)
 

@@ -40,9 +40,10 @@ class MemoryWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more samples."""
+        """Take one more sample, for on a busy machine the last may be long ago, and then none."""
         self._stop.set()
         self._thread.join()
+        self.sample()
 
     def sample(self) -> None:
         """Look once at all processes of the tree."""
