@@ -86,14 +86,15 @@ def test_cells_keep_their_order(cells):
     assert "settings-tests" not in order
 
 
-def test_answers_share_a_run_if_they_cannot_reach_each_other(cells):
-    """Two wrong pieces whose common consequence is not asked share one; a right one that asks it has its own."""
+def test_answers_share_a_run_if_they_leave_alone_what_others_fail(cells):
+    """Two wrong pieces with one consequence share a run, and two right ones that must pass it; not one of each."""
     trial = frozenset({"trial-tests"})
     answers = [
         Answer("half-wrong", "", {"half-tests": ("",)}, {"half": "def half(x): return 1"}, trial),
         Answer("root-wrong", "", {"root-tests": ("",)}, {"root": "def root(x): return 1"}, trial),
         Answer("half-also-wrong", "", {"half-tests": ("",)}, {"half": "def half(x): return 2"}, trial),
         Answer("root-right", "", {}, {"root": "def root(x): return x**0.5"}),
+        Answer("half-right", "", {}, {"half": "def half(x): return 0.5 * x"}),
         Answer("solution", "", {}, {}),
     ]
     groups = share_runs(answers, Lab(cells))
@@ -101,6 +102,6 @@ def test_answers_share_a_run_if_they_cannot_reach_each_other(cells):
     assert [[answer.name for answer in group] for group in groups] == [
         ["half-wrong", "root-wrong"],
         ["half-also-wrong"],
-        ["root-right"],
+        ["root-right", "half-right"],
         ["solution"],
     ]

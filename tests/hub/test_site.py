@@ -93,7 +93,7 @@ def hub(tmp_path_factory):
     """A hub over two nodes of Karolina: its address and password, the Slurm, the course's folder."""
     folder = tmp_path_factory.mktemp("hub")
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
-        course = make_course(ROOT, cluster.folder / "course")
+        course = make_course(ROOT, cluster.folder / "course", "brief")  # the rehearsals run the rest in jobs
         append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
         password, port = secrets.token_hex(16), free_ports(NUM_PORTS)
         event = make_event(course, folder / "event")
@@ -158,7 +158,7 @@ def page(hub):
 
 
 def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
-    """The form gives two nodes, where lab 02 runs on ranks of a job step; at its time limit the hub says why."""
+    """The form gives two nodes, where lab 02's ranks are those of a job step; at its time limit the hub says why."""
     fill(page, num_nodes=2, num_ranks_per_node=2, time_min=30, account="OPEN-00-00")
     screenshot(page, "site-form")
     start(page)

@@ -45,7 +45,7 @@ def stall():
 found = {"places": [ranks.run(place, num_ranks=count, show_output=False) for count in (2, 4, 1)]}
 for name, function, error in (("failure", fail, ranks.RankError), ("stall", stall, ranks.RankTimeoutError)):
     try:
-        ranks.run(function, num_ranks=2, timeout_s=20, show_output=False)
+        ranks.run(function, num_ranks=2, timeout_s=10, show_output=False)
     except error as caught:
         found[name] = str(caught)
 found["after"] = ranks.run(place, num_ranks=2, show_output=False)

@@ -29,6 +29,7 @@ SCRIPT = f"slurm/jobs/karolina/{SCRIPT_NAME}.sbatch"
 NUM_EPOCHS = 40
 SMALL = "--model SmallCNN --image-size 32 --max-num-steps 2 --num-epochs"
 WAIT_S = 900
+WARNING_S = 120  # so long ahead of its limit a job is warned; Slurm counts limits in minutes
 QUIET_S = 8  # longer than Slurm takes to end a job and to requeue it
 SAVES = "trap 'echo saved' TERM; while :; do sleep 1 & wait $!; done"
 
@@ -39,14 +40,17 @@ def outcomes():
     with Cluster(load_site(ROOT, "karolina"), num_nodes=5) as cluster:
         site = Site(cluster, make_course(ROOT, cluster.folder / "course"))
         failing = site.sbatch(SCRIPT, epochs=NUM_EPOCHS)
-        endless = site.sbatch("--time=2", "--signal=B:USR1@30", SCRIPT, epochs=100_000)
+        endless = site.sbatch("--time=60", f"--signal=B:USR1@{WARNING_S}", SCRIPT, epochs=100_000)
         deaf = site.sbatch("--time=1", "--signal=B:TERM@20", "--job-name=deaf", "--output=%x-%j.out", "--wrap", SAVES)
         training = site.training(failing)
         _wait_for((training / "epoch-002.index").exists)
         cluster.fail(site.nodes(failing)[1])
         num_epochs_before = _num_epochs(training)
-        _wait_for(lambda: site.states(failing)[-1] == "COMPLETED")
+        _wait_for((site.training(endless) / "epoch-001.index").exists)
+        site.bring_near_the_limit(endless)
         _wait_for(lambda: site.restarts(endless) >= 1)
+        cluster.call("scancel", endless)  # it has shown what it is for, and uses both cores
+        _wait_for(lambda: site.states(failing)[-1] == "COMPLETED")
         _wait_for(lambda: site.states(deaf) == ["TIMEOUT"])
         return SimpleNamespace(
             states=site.states(failing),
@@ -137,6 +141,12 @@ class Site:
         """Return a running job's nodes."""
         folded = self.cluster.call("squeue", "--noheader", "--format=%N", f"--jobs={job_id}").strip()
         return self.cluster.call("scontrol", "show", "hostnames", folded).split()
+
+    def bring_near_the_limit(self, job_id):
+        """Let a running job have one to two more minutes, and so its warning now."""
+        words = ("squeue", "--noheader", "--format=%M", f"--jobs={job_id}")
+        minutes = self.cluster.call(*words).strip().rpartition(":")[0] or "0"
+        self.cluster.call("scontrol", "update", f"JobId={job_id}", f"TimeLimit={int(minutes) + 2}")
 
     def log(self, job_id, name):
         """Return what a job has printed."""

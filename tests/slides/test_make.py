@@ -59,26 +59,34 @@ def inflated(pdf):
     return b"\n".join(parts)
 
 
-@pytest.mark.parametrize(
-    ("slide", "fault"),
-    [
-        ("## Much\n\n" + "- a line\n" * 20, r'slide 1 \(Much\): "a line" is \d+ px too low'),
-        (LONG_CODE, r'slide 1 \(Wide\): "x = 1; .*" is \d+ px wider than its place'),
-        ('## Small\n\n<p style="font-size: 12px">tiny</p>', '"tiny" is written in 12.0 px, less than 20'),
-        ('## Pale\n\n<p style="color: #ccc">pale</p>', r'"pale" has a contrast of 1\.\d to 1, less than 4.5'),
-        ("## None\n\n![A](figures/none.svg)", "none.svg cannot be shown"),
-        ('## Mute\n\n{{ figure("bar") | replace("A bar of height 1.", "") }}', "bar.svg has no text alternative"),
-        ("## Tight\n\n" + "- a line\n" * 9 + '\n{{ figure("bar") }}', r"bar.svg is shown at \d+ %, too small to read"),
-    ],
+FAULTS = (
+    ("## Much\n\n" + "- a line\n" * 20, r'\(Much\): "a line" is \d+ px too low'),
+    (LONG_CODE, r'\(Wide\): "x = 1; .*" is \d+ px wider than its place'),
+    ('## Small\n\n<p style="font-size: 12px">tiny</p>', r'\(Small\): "tiny" is written in 12.0 px, less than 20'),
+    ('## Pale\n\n<p style="color: #ccc">pale</p>', r'\(Pale\): "pale" has a contrast of 1\.\d to 1, less than 4.5'),
+    ("## None\n\n![A](figures/none.svg)", r"\(None\): none.svg cannot be shown"),
+    (
+        '## Mute\n\n{{ figure("bar") | replace("A bar of height 1.", "") }}',
+        r"\(Mute\): bar.svg has no text alternative",
+    ),
+    ("## Tight\n\n" + "- a line\n" * 9 + '\n{{ figure("bar") }}', r"\(Tight\): bar.svg is shown at \d+ %, too small"),
 )
-def test_a_slide_that_cannot_be_read_is_refused(lecture, slide, fault):
-    """What overflows, is too small, too pale or not there is named with deck and slide."""
+
+
+def test_slides_that_cannot_be_read_are_refused(lecture):
+    """What overflows, is too small, too pale or not there is named with deck and slide, all of it at once."""
     lecture.write("figures/bar.py", FIGURE)
 
     with pytest.raises(CourseKitError) as error:
-        make(lecture, slide)
-    assert re.search(fault, str(error.value))
-    assert "slides/01-try.md, slide 1" in str(error.value)
+        make(lecture, *(slide for slide, _ in FAULTS))
+    said = str(error.value)
+    missing = [
+        fault
+        for number, (_, fault) in enumerate(FAULTS, 1)
+        if not re.search(rf"slides/01-try.md, slide {number} {fault}", said)
+    ]
+    assert missing == [], said
+    assert {int(number) for number in re.findall(r", slide (\d+) ", said)} == set(range(1, len(FAULTS) + 1))
 
 
 def test_an_unknown_deck_is_refused(lecture):

@@ -36,7 +36,7 @@ def deck(tmp_path):
 
 def test_printing_leaves_a_pdf_and_nothing_else(pytestconfig, deck, temporary):
     """The PDF is there; the browser is gone, and its profile, too."""
-    pdf = marp.to_pdf(pytestconfig.rootpath, deck)
+    (pdf,) = marp.to_pdf(pytestconfig.rootpath, [deck])
 
     assert pdf.read_bytes().startswith(b"%PDF-")
     assert list(temporary.iterdir()) == []
@@ -47,6 +47,6 @@ def test_printing_that_takes_too_long_is_ended_and_says_so(pytestconfig, deck, t
     monkeypatch.setattr(marp, "TIMEOUT_S", 0.7)
 
     with pytest.raises(CourseKitError, match=r"^Marp could not make deck.pdf: it was not done after 0.7 s$"):
-        marp.to_pdf(pytestconfig.rootpath, deck)
+        marp.to_pdf(pytestconfig.rootpath, [deck])
 
     assert list(temporary.iterdir()) == []

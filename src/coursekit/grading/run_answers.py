@@ -85,7 +85,8 @@ def run_bank(
 ) -> tuple[AnswerResult, ...]:
     """Run answers, several at a time.
 
-    Answers that cannot reach each other's tests share a run, as if one student had made all these mistakes.
+    Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
+    A test that several of them must pass is then run once: it fails when any of them makes it fail.
 
     Args:
         answers: What to run.
@@ -131,21 +132,18 @@ def run_banks(
 
 
 def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
-    """Put answers into groups of which none can reach a test that another one is about."""
+    """Put answers into groups of which none can reach a test that another one must fail, or may fail."""
     groups: list[list[Answer]] = []
-    reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
-    asked = {answer.name: reach[answer.name] - answer.consequences for answer in answers}
+    asked = {answer.name: lab.tests_in_reach(answer.cells) - answer.consequences for answer in answers}
+    in_doubt = {answer.name: {*answer.fails, *answer.consequences} for answer in answers}
+
+    def are_apart(one: Answer, other: Answer) -> bool:
+        disturbed = asked[one.name] & in_doubt[other.name] or asked[other.name] & in_doubt[one.name]
+        return bool(one.cells and other.cells) and not (one.cells.keys() & other.cells.keys() or disturbed)
+
     for answer in answers:
         for group in groups:
-            apart = all(
-                answer.cells
-                and other.cells
-                and not answer.cells.keys() & other.cells.keys()
-                and not reach[answer.name] & asked[other.name]
-                and not reach[other.name] & asked[answer.name]
-                for other in group
-            )
-            if apart:
+            if all(are_apart(answer, other) for other in group):
                 group.append(answer)
                 break
         else:

@@ -60,29 +60,32 @@ def make_slides(
     marp.lay_out(root, folder)
     _remove_stale(root, folder)
     filler = Filler(root, folder / "figures")
-    made, faults = [], []
+    files: list[Path] = []
+    slides: list[Sequence[Slide]] = []
+    faults: list[str] = []
+    for deck in decks:
+        progress(f"{deck.name}: figures and numbers")
+        body = filler.fill(deck)
+        slides.append(slides_of(body))
+        faults += check_deck(root, deck, slides[-1])
+        files.append(folder / f"{deck.name}.md")
+        files[-1].write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
+    progress("rendering")
+    bare = marp.to_html(root, files, "bare")
     with browser.opened() as page:
-        for deck in decks:
-            progress(f"{deck.name}: figures and numbers")
-            body = filler.fill(deck)
-            slides = slides_of(body)
-            faults += check_deck(root, deck, slides)
-            file = folder / f"{deck.name}.md"
-            file.write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
-            progress(f"{deck.name}: rendering")
-            bare = marp.to_html(root, file, "bare")
-            faults += _measure(page, deck, slides, bare)
+        for deck, of_deck, file in zip(decks, slides, bare):
+            progress(f"{deck.name}: measuring")
+            faults += _measure(page, deck, of_deck, file)
             if pictures:
                 shutil.rmtree(folder / "pictures" / deck.name, ignore_errors=True)
-                browser.take_pictures(page, bare, folder / "pictures" / deck.name, deck.name)
-            bare.unlink()
-            made.append(marp.to_html(root, file))
-            if pdf:
-                progress(f"{deck.name}: printing")
-                made.append(marp.to_pdf(root, file))
+                browser.take_pictures(page, file, folder / "pictures" / deck.name, deck.name)
+    made = marp.to_html(root, files)  # in place of the bare ones
+    if pdf:
+        progress("printing")
+        made += marp.to_pdf(root, files)
     if faults:
         raise CourseKitError("\n".join([f"{len(faults)} thing(s) to mend on the slides:", *faults]))
-    return made
+    return sorted(made)
 
 
 def _remove_stale(root: Path, folder: Path) -> None:

@@ -43,24 +43,23 @@ def lay_out(root: Path, folder: Path) -> None:
     shutil.copyfile(root / THEME, folder / "theme.css")
 
 
-def to_html(root: Path, file: Path, template: str = "bespoke") -> Path:
-    """Make a page of a deck beside it: `bespoke` to present from, with notes, or `bare`, all slides in a column.
+def to_html(root: Path, files: Sequence[Path], template: str = "bespoke") -> list[Path]:
+    """Make a page of each deck beside it: `bespoke` to present from, with notes, or `bare`, all slides in a column.
 
     Raises:
         CourseKitError: Marp is not there, or fails.
     """
-    end = ".html" if template == "bespoke" else f".{template}.html"
-    return _convert(root, file, file.with_suffix(end), ["--template", template])
+    return _convert(root, files, ".html", ["--template", template])
 
 
-def to_pdf(root: Path, file: Path) -> Path:
-    """Make a PDF of a deck beside it, with its notes as annotations and its headings as outline.
+def to_pdf(root: Path, files: Sequence[Path]) -> list[Path]:
+    """Make a PDF of each deck beside it, with its notes as annotations and its headings as outline.
 
     Raises:
         CourseKitError: Marp or Chromium is not there, or fails.
     """
     options = ["--pdf", "--pdf-notes", "--pdf-outlines", "--allow-local-files", "--browser-path", chromium()]
-    return _convert(root, file, file.with_suffix(".pdf"), options)
+    return _convert(root, files, ".pdf", options)
 
 
 def chromium() -> str:
@@ -75,14 +74,20 @@ def chromium() -> str:
     return found
 
 
-def _convert(root: Path, file: Path, output: Path, options: Sequence[str]) -> Path:
+def _convert(root: Path, files: Sequence[Path], end: str, options: Sequence[str]) -> list[Path]:
+    """Convert all in one run: starting Node.js and a browser takes longer than a deck."""
     script = root / MARP
     _refuse_missing(script, root)
-    command = [node(), str(script), str(file), "--html", "--theme-set", str(file.with_name("theme.css")), *options]
-    returncode, word = _run([*command, "--output", str(output)], root)
-    if returncode or not output.is_file():
-        raise CourseKitError(f"Marp could not make {output.name}: {word or 'no word why'}")
-    return output
+    made = [file.with_suffix(end) for file in files]
+    for path in made:
+        path.unlink(missing_ok=True)  # so that what is there afterwards is new
+    theme = str(files[0].with_name("theme.css"))
+    command = [node(), str(script), *map(str, files), "--html", "--theme-set", theme, *options]
+    returncode, word = _run(command, root)
+    missing = [path.name for path in made if not path.is_file()]
+    if returncode or missing:
+        raise CourseKitError(f"Marp could not make {', '.join(missing) or 'the decks'}: {word or 'no word why'}")
+    return made
 
 
 def _run(command: list[str], root: Path) -> tuple[int, str]:
