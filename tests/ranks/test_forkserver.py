@@ -168,13 +168,13 @@ KILLED_NOTEBOOK = """
     def stay():
         import subprocess, horovod.tensorflow as hvd
         hvd.init()
-        subprocess.Popen(["sleep", "60"], start_new_session=True)
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
         print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(600)
 
     ranks.warm_up()
     if os.fork() == 0:
-        time.sleep(60)  # a child with copies of the notebook's sockets outlives it
+        time.sleep(600)  # a child with copies of the notebook's sockets outlives it
         os._exit(0)
     ranks.run(stay)
 """
