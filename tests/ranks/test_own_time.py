@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
+from coursekit.ranks import own_time
 from coursekit.ranks.own_time import OwnTime, longest_wall_s, threads_of, tree
 
 SPIN = "while True: pass"
 SLEEP = "import time; time.sleep(60)"
+NUM_CHILDREN = 900  # their numbers need more than a page
+FORK_MANY = f"import os, signal; [os.fork() or signal.pause() for _ in range({NUM_CHILDREN})]"
 WATCHED_S = 2.0
 
 
@@ -92,6 +96,22 @@ def test_a_process_that_has_ended_has_no_threads(start):
 
     assert threads_of(pid) == {}
     assert watched(pid) == pytest.approx(1, abs=0.05)
+
+
+def test_a_tree_has_all_that_is_below(start, monkeypatch):
+    """Children, more than the kernel lists at once, and theirs: the same as by a look at every process."""
+    many = f"import subprocess as s; [s.Popen(['sleep', '60']) for _ in range(2)]; {FORK_MANY}; {SLEEP}"
+    pid = start(many)
+    deadline_s = time.monotonic() + 30
+    while len(found := tree(pid)) < NUM_CHILDREN + 3 and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    monkeypatch.setattr(own_time, "LISTS_CHILDREN", False)
+
+    assert found[0] == pid
+    assert len(found) == NUM_CHILDREN + 3
+    assert sorted(found) == sorted(tree(pid))
+    for child in found[1:]:
+        os.kill(child, signal.SIGKILL)
 
 
 def test_the_last_resort_leaves_time():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from coursekit.ranks.deadline import Deadline, TooSlowError
-from coursekit.ranks.own_time import OwnTime
+from coursekit.ranks.own_time import OwnTime, tree
 from coursekit.sandbox.walls import HIDDEN
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Watcher:
         except Exception as error:  # noqa: BLE001  # without a watch nothing may run
             self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
         while True:
-            self._look_at_clock(below(self._pid))
+            self._look_at_clock(tree(self._pid)[1:])
             root = self._may_be_killed()
             if root is not None:
                 kill_below(root)
@@ -113,33 +113,33 @@ class Watcher:
 
     def _look(self) -> str:
         """Return what is exceeded now, or ''."""
-        processes = below(self._pid)
-        self.peak_num_processes = max(self.peak_num_processes, len(processes))
-        if len(processes) > self._limits.num_processes:
-            return f"it ran {len(processes)} processes at once; {self._limits.num_processes} are allowed"
-        stored = stored_in_memory(process.pid for process in processes)
+        pids = tree(self._pid)[1:]
+        self.peak_num_processes = max(self.peak_num_processes, len(pids))
+        if len(pids) > self._limits.num_processes:
+            return f"it ran {len(pids)} processes at once; {self._limits.num_processes} are allowed"
+        stored = stored_in_memory(pids)
         num_files = max((number for _, number in stored), default=0)
         if num_files > self._limits.num_files:
             return f"it had {num_files} files in one folder in memory; {self._limits.num_files} are allowed"
-        memory = self._memory_bytes(processes, sum(num_bytes for num_bytes, _ in stored))
+        memory = self._memory_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
         if memory > self._limits.memory_bytes:
             return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
-        self._look_at_clock(processes)
+        self._look_at_clock(pids)
         return "" if self._deadline.left_s() else f"it ran for longer than {self._limits.own_s:.0f} s"
 
-    def _look_at_clock(self, processes: list[psutil.Process]) -> None:
-        self._pids = [process.pid for process in processes]
+    def _look_at_clock(self, pids: list[int]) -> None:
+        self._pids = pids
         self.own_s = self._clock.tick()
 
-    def _memory_bytes(self, processes: list[psutil.Process], stored_bytes: int) -> int:
+    def _memory_bytes(self, pids: list[int], stored_bytes: int) -> int:
         """Return the memory in use where it may be more than ever before, else 0; remember the most."""
         # Resident memory counts shared pages again and again: an upper bound, and cheap.
-        highest = stored_bytes + sum(_resident_bytes(process) for process in processes)
+        highest = stored_bytes + sum(map(_resident_bytes, pids))
         has_grown = highest > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
         if not has_grown and highest <= self._limits.memory_bytes:
             return 0
         self._highest = max(self._highest, highest)
-        memory = stored_bytes + sum(proportional_bytes(process.pid) for process in processes)
+        memory = stored_bytes + sum(map(proportional_bytes, pids))
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
         return memory
 
@@ -187,9 +187,9 @@ def proportional_bytes(pid: int) -> int:
     return int(found.group(1)) * 1024 if found else 0
 
 
-def _resident_bytes(process: psutil.Process) -> int:
+def _resident_bytes(pid: int) -> int:
     try:
-        return int(process.memory_info().rss)
+        return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
         return 0
 
