@@ -6,7 +6,7 @@ import pytest
 
 from coursekit.grading.answer_bank import Answer
 from coursekit.grading.cell_score import CellScore
-from coursekit.grading.run_answers import AnswerResult, run_answer, run_bank
+from coursekit.grading.run_answers import AnswerResult, lab_of, run_answer, run_bank, share_runs
 from coursekit.judging.pool import PoolSettings
 
 FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
@@ -67,3 +67,19 @@ def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
 
     assert [(result.answer, result.got) for result in results] == [(slow, 3.5), (fast, 3.5)]
     assert reported == ["fast", "slow"]
+
+
+def test_answers_that_do_not_fit_together_are_run_alone(source):
+    """They share a run, in which one disturbs the other; what each does alone is its result, reported once."""
+    marking = Answer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
+    looking = Answer("looking", "", {}, {"mean": "def mean(x): return 0 if 'marked' in globals() else sum(x) / len(x)"})
+    reported = []
+
+    results = run_bank([marking, looking], source, PoolSettings(), reported.append)
+
+    assert [(result.answer, result.got, result.disagreements) for result in results] == [
+        (marking, 3.5, ()),
+        (looking, 3.5, ()),
+    ]
+    assert sorted(result.answer.name for result in reported) == ["looking", "marking"]
+    assert share_runs([marking, looking], lab_of(source)) == [[marking, looking]]

@@ -14,7 +14,7 @@ from coursekit.judging.program import DRAWING, read_program
 from coursekit.judging.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coursekit.grading.answer_bank import Answer
@@ -116,19 +116,32 @@ def run_banks(
         Each lab's source to its results, in the order of the answers.
     """
     labs = {source: lab_of(source) for source in banks}
-    groups = {
-        (source.stem, f"group-{number}"): (source, group)
-        for source, answers in banks.items()
-        for number, group in enumerate(share_runs(answers, labs[source]))
-    }
-    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in groups.items()]
+    shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
     results: dict[tuple[Path, str], AnswerResult] = {}
-    for verdict in judge_all(jobs, settings):
-        source, group = groups[verdict.lab, verdict.student]
-        for answer in group:
-            results[source, answer.name] = _result(answer, labs[source], verdict)
-            report(results[source, answer.name])
+    doubtful: list[tuple[Path, list[Answer]]] = []
+    for source, of_group in _run_groups(shared, labs, settings):
+        if len(of_group) > 1 and any(result.disagreements for result in of_group):
+            # Two unusual ways may be right and not fit together: what each does alone is what counts.
+            doubtful += [(source, [result.answer]) for result in of_group]
+            continue
+        for result in of_group:
+            results[source, result.answer.name] = result
+            report(result)
+    for source, (result,) in _run_groups(doubtful, labs, settings):
+        results[source, result.answer.name] = result
+        report(result)
     return {source: tuple(results[source, answer.name] for answer in answers) for source, answers in banks.items()}
+
+
+def _run_groups(
+    groups: Sequence[tuple[Path, list[Answer]]], labs: Mapping[Path, Lab], settings: PoolSettings
+) -> Iterator[tuple[Path, list[AnswerResult]]]:
+    """Yield the results of each group of answers to a lab when they are there."""
+    named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
+    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in named.items()]
+    for verdict in judge_all(jobs, settings) if jobs else ():
+        source, group = named[verdict.lab, verdict.student]
+        yield source, [_result(answer, labs[source], verdict) for answer in group]
 
 
 def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
