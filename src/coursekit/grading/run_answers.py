@@ -119,12 +119,12 @@ def run_banks(
     shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
     results: dict[tuple[Path, str], AnswerResult] = {}
     doubtful: list[tuple[Path, list[Answer]]] = []
-    for source, of_group in _run_groups(shared, labs, settings):
-        if len(of_group) > 1 and any(result.disagreements for result in of_group):
+    for source, found in _run_groups(shared, labs, settings):
+        if len(found) > 1 and any(result.disagreements for result in found):
             # Two unusual ways may be right and not fit together: what each does alone is what counts.
-            doubtful += [(source, [result.answer]) for result in of_group]
+            doubtful += [(source, [result.answer]) for result in found]
             continue
-        for result in of_group:
+        for result in found:
             results[source, result.answer.name] = result
             report(result)
     for source, (result,) in _run_groups(doubtful, labs, settings):

@@ -13,7 +13,7 @@ from coursekit.sandbox.rlimits import data_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Thirty times what the dearest honest notebook takes, and all that its replies may be together, some times over.
+# Many times what judging an honest notebook takes, and all that its replies may be together, some times over.
 MAX_CPU_S = 60.0
 MAX_MEMORY_BYTES = 2 << 30
 AGAIN_S = 1.0  # a check that catches what ended it is ended again

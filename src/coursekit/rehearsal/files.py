@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
-FIRST_PORT = 10_000
+FIRST_PORT, END_OF_PORTS = 10_000, 65_536
 PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel gives to who asks for any
 OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
 TASK_PROLOG = """#!/bin/sh
@@ -66,15 +66,17 @@ def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
 def free_ports(shape: Shape) -> Ports:
     """Return ports that nobody listens on now; all are held together, so that none comes twice.
 
-    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones.
+    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless
+    the machine is set up to hand out nearly all.
     """
     lowest_given = int(PORTS_GIVEN.read_text().split()[0])
+    candidates = range(FIRST_PORT, lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS)
     with ExitStack() as held:
         ports: list[int] = []
-        for port in random.sample(range(FIRST_PORT, lowest_given), lowest_given - FIRST_PORT):
+        for port in random.sample(candidates, len(candidates)):
             with suppress(OSError):
                 held.enter_context(socket.create_server((LOOPBACK, port)))
                 ports.append(port)
             if len(ports) == 2 + len(shape.all_nodes):
                 return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
-    raise CourseKitError(f"fewer than {2 + len(shape.all_nodes)} ports from {FIRST_PORT} to {lowest_given} are free.")
+    raise CourseKitError(f"fewer than {2 + len(shape.all_nodes)} ports from {FIRST_PORT} to {candidates[-1]} are free.")
