@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coursekit.course.roster import ROSTER, read_roster
 from coursekit.course.settings import load_settings
-from coursekit.hub import proxy
+from coursekit.jupyter.hub import proxy
 
 c = get_config()  # noqa: F821 - traitlets puts it here
 
@@ -78,10 +78,10 @@ c.JupyterHub.load_roles = [
 ]
 
 if SITE:
-    from coursekit.hub import site
+    from coursekit.jupyter.hub import site
 
     site.configure(c, SITE, CHECKOUT)
 else:
-    from coursekit.hub import demo
+    from coursekit.jupyter.hub import demo
 
     demo.configure(c)

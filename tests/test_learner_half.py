@@ -10,7 +10,7 @@ PROGRAM = """
 import sys
 import coursekit.checks.linear, coursekit.checks.properties, coursekit.pictures, coursekit.ranks
 import coursekit.imagenet, coursekit.throughput
-import coursekit.estimator_pictures
+import coursekit.pictures.estimator
 from coursekit.checks import estimator_data, estimator_evaluation, estimator_model, estimator_runs, workers
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """

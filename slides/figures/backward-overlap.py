@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.slides.drawing import COMMUNICATE, COMPUTE, canvas
+from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, canvas
 
 DATA = ()
 CAPTION = "The backward pass goes from the last layer to the first; lengths are chosen, not measured."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "1 281 167 pictures of 224 x 224 pixels in 3 channels; JPEG: size of ImageNet's archive."

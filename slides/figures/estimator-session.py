@@ -1,7 +1,7 @@
 """A model function is called once and leaves a graph; a session runs that graph many times, with hooks around."""
 
+from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One call of train(): from left to right in time."

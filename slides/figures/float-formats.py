@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "Bits for the sign, the exponent and the fraction."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Polygon, Rectangle
 
+from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram, ink_on
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import HALF_INCH, arrow, box, diagram, ink_on
 
 DATA = ()
 CAPTION = "Four ranks."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
 from coursekit.pictures import COLORS, MARKERS
-from coursekit.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
 
 DATA = ("results/timeline",)
 CAPTION = "Grey: negotiation. Orange, hatched: allreduce, with the move over Gloo darker. Marks: when a rank named it."

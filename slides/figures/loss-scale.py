@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import canvas
 
 DATA = ("results/gradients",)
 CAPTION = "Shares of all gradients, of activations and of weights, that a cast to FP16 spoils."

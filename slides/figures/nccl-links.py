@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import HALF_INCH, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import HALF_INCH, box, diagram
 
 DATA = ()
 CAPTION = "A node as NCCL finds it; its twin on the other side of the network looks the same."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import FULL_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Green: inside a node. Orange, dashed: over the network, which either shape crosses as rarely as it can."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
+from coursekit.lecture.slides.drawing import box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import box, diagram
 
 DATA = ("sites",)
 CAPTION = "One node, one task per GPU; every small square is a CPU that its task may use."

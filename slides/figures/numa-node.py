@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ("sites",)
 CAPTION = "A V100 node of Jean Zay. Which GPU and link belong to which CPU is assumed even: ask nvidia-smi topo -m."

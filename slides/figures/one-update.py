@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box
+from coursekit.lecture.slides.landscape import draw_landscape
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import FULL_INCH, arrow, box
-from coursekit.slides.landscape import draw_landscape
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "One update on a batch of eight samples, drawn from the data of lab 01; learning rate 0.5."

@@ -1,7 +1,7 @@
 """Images per second of a P100 in CSCS's tests: the same machine with the software of two years."""
 
+from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/cscs-p100",)
 CAPTION = "InceptionV3, 64 pictures per GPU."

@@ -1,7 +1,7 @@
 """What others have reached: scaling efficiency by network and number of GPUs."""
 
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour")
 CAPTION = "Scaling efficiency, weak scaling."

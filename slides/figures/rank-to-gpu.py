@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Two nodes with four GPUs: eight tasks."

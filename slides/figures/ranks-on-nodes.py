@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import FULL_INCH, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import FULL_INCH, box, diagram
 
 DATA = ()
 CAPTION = "Four nodes, three tasks on each. One column is a node, one colour a local rank."

@@ -1,7 +1,7 @@
 """When the releases came that this course stands on, and those around them."""
 
+from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import arrow, diagram
 
 DATA = ("published/releases",)
 CAPTION = "Filled: what this course uses."

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.allreduce import count, ring, star
+from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.allreduce import count, ring, star
-from coursekit.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
 CAPTION = "Milliseconds of one allreduce of 102 MB."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
+from coursekit.lecture.slides.allreduce import ring, states
+from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram
+from coursekit.lecture.slides.schedule_pictures import DARK, cell
 from coursekit.pictures import COLORS
-from coursekit.slides.allreduce import ring, states
-from coursekit.slides.drawing import FULL_INCH, arrow, diagram
-from coursekit.slides.schedule_pictures import DARK, cell
 
 DATA = ()
 CAPTION = "Each number in a chunk says whose data is in its sum; framed chunks have just arrived."

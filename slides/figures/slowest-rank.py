@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from coursekit.lecture.slides.drawing import WAIT, canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import WAIT, canvas
 
 DATA = ()
 CAPTION = "Left: one step, the grey is waiting. Right: the mean of the slowest of N, each with a spread of 5 % or 10 %."

@@ -1,7 +1,7 @@
 """Opening files on a parallel file system: every open asks a metadata server, which all users share."""
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Names, rights and places of files are kept by metadata servers; contents come from many storage servers."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
-from coursekit.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/stability-limit",)
 CAPTION = "Left: the first steps over lab 02's loss surface. Right: how far above its minimum the loss ends."

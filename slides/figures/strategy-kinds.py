@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "V: a copy of all variables, or a part of them. Boxes: devices; frames: machines."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "Gradient descent in one direction of curvature λ, six updates from the same start."

@@ -1,7 +1,7 @@
 """The way of a batch in training and in validation, with what is left out."""
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "The way of a batch on one rank. White boxes: changed for validation; dashed: left out."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.slides.drawing import COMMUNICATE, COMPUTE, HALF_INCH, WAIT, canvas
+from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, HALF_INCH, WAIT, canvas
 
 DATA = ()
 CAPTION = "Three steps of four ranks, one of them slower than the others."

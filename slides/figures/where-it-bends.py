@@ -1,7 +1,7 @@
 """A model of scaling, T(N) = computing + allreduce, next to published figures: weak scaling left, strong right."""
 
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
-from coursekit.slides.drawing import canvas
 
 DATA = ("results/parameters-and-arithmetic", "published/horovod-512-gpus")
 CAPTION = "Lines: a model without overlap; marks: published."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
-from coursekit.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Our advice in 2026."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Patch
 
+from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 from coursekit.pictures import GREY
-from coursekit.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 
 DATA = ()
 CAPTION = "Three ranks, the last one slow. The number in a bar is the step that the rank works on."

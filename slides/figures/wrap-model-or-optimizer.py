@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
 from coursekit.pictures import COLORS
-from coursekit.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One rank; the dashed frame is what the library wraps."

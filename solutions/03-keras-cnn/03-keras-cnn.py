@@ -67,7 +67,7 @@ from coursekit.imagenet.networks import build_network
 from coursekit.ranks.tracing import spare_horovod
 
 # %% role="readonly" id="checks-imports"
-from coursekit import training_pictures
+from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, keras_evaluation, keras_pieces, keras_training, pieces, pipeline
 
 # %% [markdown] role="readonly" id="files-text"

@@ -62,7 +62,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit import estimator_pictures
+from coursekit.pictures import estimator as estimator_pictures
 from coursekit.checks import (
     check,
     estimator_data,

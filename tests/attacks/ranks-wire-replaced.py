@@ -22,7 +22,7 @@ class Average:
 
 
 def unpacked():
-    from coursekit.inside import wire
+    from coursekit.grading.inside import wire
 
     really = wire.dumps
     wire.dumps = lambda value, *args: really([np.zeros_like(one) for one in value])

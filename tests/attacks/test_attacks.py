@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coursekit.attacks.attack import CLASSES, load_attacks
-from coursekit.attacks.command import attacks as command
-from coursekit.attacks.hand_in import write_hand_in
-from coursekit.attacks.trial import LIMITS, Course, grade_staged, run_attack
-from coursekit.building.build import build_sources
+from coursekit.cli.attacks import attacks as command
 from coursekit.errors import CourseKitError
-from coursekit.grading.answer_bank import load_bank
-from coursekit.judging.signs import signs_of
-from coursekit.judging.slot import Slot
-from coursekit.judging.work import Work
-from coursekit.labs import find_labs
+from coursekit.grading.attacks.attack import CLASSES, load_attacks
+from coursekit.grading.attacks.hand_in import write_hand_in
+from coursekit.grading.attacks.trial import LIMITS, Course, grade_staged, run_attack
+from coursekit.grading.bank.answer_bank import load_bank
+from coursekit.grading.judge.signs import signs_of
+from coursekit.grading.judge.slot import Slot
+from coursekit.grading.submission.work import Work
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
 
 FOLDER = Path(__file__).parent
@@ -106,7 +106,7 @@ def test_traces_are_found(courses):
     import sys
     import tempfile
 
-    from coursekit.attacks.traces import Bait, Before
+    from coursekit.grading.attacks.traces import Bait, Before
 
     source = courses["01-sgd"].source.read_bytes()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(prefix="markabc") as left:

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 import nbformat
 import pytest
 
-from coursekit.building.build import build_release
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.release import release
-from coursekit.grading.cell_score import CellScore
-from coursekit.judging.verdict import Verdict
-from coursekit.labs import find_labs
+from coursekit.grading.verdict import Verdict
+from coursekit.labs.build.build import build_release
+from coursekit.labs.cell_score import CellScore
+from coursekit.labs.lab import find_labs
 
 LAB = '''
 # %% [markdown] role="readonly" id="intro"

@@ -54,7 +54,7 @@ class Grader:
         """Return the workers of this grader that run."""
         with suppress(psutil.Error):
             children = psutil.Process(self.process.pid).children()
-            return [child for child in children if "coursekit.judging.worker" in " ".join(child.cmdline())]
+            return [child for child in children if "coursekit.grading.judge.worker" in " ".join(child.cmdline())]
         return []
 
 

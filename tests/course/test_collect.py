@@ -12,7 +12,7 @@ from coursekit.course.collect import collect
 from coursekit.course.hand_ins import find_hand_ins, read_hand_in, staged_cells
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
-from coursekit.judging.verdict import Flag
+from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.utils import notebook_hash
 
-from coursekit.course.command import course as command
+from coursekit.cli.course import course as command
 from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.record import record
 

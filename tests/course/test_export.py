@@ -7,9 +7,9 @@ import io
 
 from click.testing import CliRunner
 
+from coursekit.cli.course import FORMAT_NAMES
+from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
-from coursekit.course.command import FORMAT_NAMES
-from coursekit.course.command import course as command
 from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
 from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.record import record

@@ -9,13 +9,13 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
+from coursekit.cli.grade import grade
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.grade import grade_all, stage
-from coursekit.course.grade_command import grade
-from coursekit.grading.cell_score import CellScore
-from coursekit.judging.pool import PoolSettings
-from coursekit.judging.verdict import Verdict
+from coursekit.grading.judge.pool import PoolSettings
+from coursekit.grading.verdict import Verdict
+from coursekit.labs.cell_score import CellScore
 
 from .conftest import NAME, RIGHT, filled, later, tree
 

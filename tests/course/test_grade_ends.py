@@ -18,14 +18,14 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.grade import clear_failures, grade_all, stage
-from coursekit.course.grade_report import write_report
 from coursekit.course.init import init_course
 from coursekit.course.release import release
+from coursekit.course.report.grade_report import write_report
 from coursekit.errors import CourseKitError
-from coursekit.grading.cell_score import CellScore
-from coursekit.judging.pool import PoolSettings
-from coursekit.judging.verdict import Verdict
-from coursekit.labs import select_labs
+from coursekit.grading.judge.pool import PoolSettings
+from coursekit.grading.verdict import Verdict
+from coursekit.labs.cell_score import CellScore
+from coursekit.labs.lab import select_labs
 
 from .conftest import NAME, RIGHT, filled, tree
 from .grader import end_state, grade, grader, left

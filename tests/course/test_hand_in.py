@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from coursekit import __version__
 from coursekit.cli import cli
-from coursekit.course.pack import find_work, pack
+from coursekit.course.hand_in.pack import find_work, pack
 from coursekit.errors import CourseKitError
 
 from .conftest import MONDAY, NAME, RIGHT, filled, job_record, tree

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from coursekit.course.hand_ins import classify, staged_cells
-from coursekit.judging.verdict import Flag
+from coursekit.grading.verdict import Flag
 
 from .conftest import NAME, RIGHT, filled, job_record
 

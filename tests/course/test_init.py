@@ -11,7 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from coursekit.course.command import course as command
+from coursekit.cli.course import course as command
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.nbgrader_config import course_config, database_url

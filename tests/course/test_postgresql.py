@@ -14,7 +14,7 @@ from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.release import release
 from coursekit.errors import CourseKitError
-from coursekit.labs import select_labs
+from coursekit.labs.lab import select_labs
 
 from .conftest import NAME, ROSTER, later, verdict
 from .pg_server import running_server

@@ -24,9 +24,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.building.build import build_sources
-from coursekit.grading.answer_bank import load_bank
-from coursekit.labs import select_labs
+from coursekit.grading.bank.answer_bank import load_bank
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import select_labs
 
 ROOT = Path(__file__).parents[2]
 LAB = "01-sgd"

@@ -11,7 +11,7 @@ from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.record import record
-from coursekit.judging.verdict import Flag
+from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree, verdict
 

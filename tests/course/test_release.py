@@ -12,7 +12,7 @@ from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.release import release
 from coursekit.errors import CourseKitError
-from coursekit.labs import select_labs
+from coursekit.labs.lab import select_labs
 
 from .conftest import NAME, tree
 
@@ -55,7 +55,7 @@ def test_a_stale_lab_is_refused(own_checkout):
 
 def test_a_second_version_needs_force(own_checkout):
     """The same files again change nothing; other files replace what students fetch only when told to."""
-    from coursekit.building.build import build_release
+    from coursekit.labs.build.build import build_release
 
     course, (lab,) = find_course(own_checkout), select_labs(own_checkout, ["01"])
     assert release(course, lab) == "unchanged"

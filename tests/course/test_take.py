@@ -20,9 +20,9 @@ from click.testing import CliRunner
 from coursekit.cli import cli
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
+from coursekit.course.hand_in.pack import find_work, pack
+from coursekit.course.hand_in.take import KNOWN, NOT_TAKEN, TAKEN, take_all
 from coursekit.course.hand_ins import read_hand_in, staged_cells
-from coursekit.course.pack import find_work, pack
-from coursekit.course.take import KNOWN, NOT_TAKEN, TAKEN, take_all
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
 

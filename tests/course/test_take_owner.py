@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from coursekit.course.hand_in.take_owner import NotTakenError, find_owner
 from coursekit.course.roster import Student
-from coursekit.course.take_owner import NotTakenError, find_owner
 
 ADA = Student("ada", "Ada", "Lovelace", "ada@example.org", "1001")
 BOB = Student("bob", "Bob", "Builder", "", "1002")

@@ -13,9 +13,9 @@ from collections import Counter
 
 import pytest
 
-from coursekit.course.pack_manifest import Manifest, checksum
-from coursekit.course.take_owner import NotTakenError
-from coursekit.course.take_zip import read_zip
+from coursekit.course.hand_in.manifest import Manifest, checksum
+from coursekit.course.hand_in.take_owner import NotTakenError
+from coursekit.course.hand_in.take_zip import read_zip
 
 from .conftest import MONDAY, NAME
 

@@ -11,8 +11,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from coursekit.cli.data import data
 from coursekit.imagenet import write_file
-from coursekit.imagenet.command import data
 from coursekit.imagenet.headers import read_frame
 
 WAIT_S = 900

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from coursekit.building.build import build_sources
-from coursekit.labs import load_lab
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import load_lab
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*"))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from coursekit.building.build import build_sources
-from coursekit.labs import load_lab
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import load_lab
 from coursekit.ranks.environ import scrubbed
 
 if TYPE_CHECKING:

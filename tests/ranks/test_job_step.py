@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.rehearsal.cluster import Cluster
-from coursekit.sites.load import load_site
+from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.sites.load import load_site
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 900

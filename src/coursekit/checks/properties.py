@@ -14,14 +14,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.pieces import check_owners
 from coursekit.checks.trial import CODED, FIRST_STEP, NUM_EPOCHS, RATE, START
-from coursekit.checks.updates import (
-    explains_updates,
-    is_averaged,
-    offsets_of,
-    rates,
-    require_motion,
-    used_samples,
-)
+from coursekit.checks.updates import explains_updates, is_averaged, offsets_of, rates, require_motion, used_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.course.hand_ins import HandIn, classify
 from coursekit.course.roster import ID
-from coursekit.course.safe_files import RefusedFileError
 from coursekit.course.times import duration, parse_moment, read_timestamp, shown, utc
-from coursekit.course.versions import (
-    Choice,
-    Version,
-    folder_digest,
-    install,
-    keep,
-    read_versions,
-    write_choice,
-)
+from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
-from coursekit.judging.verdict import Flag
+from coursekit.grading.submission.safe_files import RefusedFileError
+from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

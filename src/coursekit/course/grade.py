@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 from coursekit.course.hand_ins import find_hand_ins, staged_cells
 from coursekit.course.record import record
-from coursekit.course.safe_files import write_file
 from coursekit.errors import CourseKitError
-from coursekit.judging.key import key_of
-from coursekit.judging.pool import Job, judge_all
-from coursekit.judging.verdict import Verdict
-from coursekit.judging.work import Work
+from coursekit.grading.judge.key import key_of
+from coursekit.grading.judge.pool import Job, judge_all
+from coursekit.grading.submission.safe_files import write_file
+from coursekit.grading.submission.work import Work
+from coursekit.grading.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
     from coursekit.course.folder import Course
     from coursekit.course.hand_ins import HandIn
-    from coursekit.judging.pool import PoolSettings
-    from coursekit.judging.verdict import Flag
+    from coursekit.grading.judge.pool import PoolSettings
+    from coursekit.grading.verdict import Flag
 
 VERDICTS = "verdicts"
 PRIVATE_MODE = 0o700  # students pass through the course folder

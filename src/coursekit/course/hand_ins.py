@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.course.cells import Cells, num_known, take_cells
-from coursekit.course.job_records import JobRecord, read_records
-from coursekit.course.pack_manifest import MANIFEST
-from coursekit.course.safe_files import RefusedFileError, list_folder
-from coursekit.course.student_notebook import DamagedNotebookError, StudentNotebook, read_notebook
+from coursekit.course.hand_in.job_records import JobRecord, read_records
+from coursekit.course.hand_in.manifest import MANIFEST
 from coursekit.course.times import SECRET, TIMESTAMP, read_timestamp
 from coursekit.course.versions import folder_digest, read_choice
-from coursekit.judging.verdict import Flag
+from coursekit.grading.submission.cells import Cells, num_known, take_cells
+from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
+from coursekit.grading.submission.safe_files import RefusedFileError, list_folder
+from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from coursekit.course.folder import Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.roster import ROSTER, merge, read_roster, write_roster
-from coursekit.course.safe_files import write_file
 from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
-from coursekit.labs import find_labs
+from coursekit.grading.submission.safe_files import write_file
+from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from nbconvert.preprocessors.sanitize import ALLOWED_TAGS  # type: ignore[attr-defined]  # its own default, from bleach
 
-from coursekit.building.stubs import CODE_STUB, TEXT_STUB
 from coursekit.course.settings import load_settings
-from coursekit.grading.nbgrader_settings import nbgrader_settings
+from coursekit.labs.build.stubs import CODE_STUB, TEXT_STUB
+from coursekit.labs.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

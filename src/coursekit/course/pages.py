@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from coursekit.course.times import shown
-from coursekit.judging.plain_text import plain_text
+from coursekit.text import plain_text
 
 if TYPE_CHECKING:
     from datetime import datetime

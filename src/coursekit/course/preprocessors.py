@@ -9,8 +9,8 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from coursekit.building.regions import MARKER_WORDS, RegionError, outside_regions
-from coursekit.building.twin import twin_files
+from coursekit.labs.build.regions import MARKER_WORDS, RegionError, outside_regions
+from coursekit.labs.build.twin import twin_files
 
 if TYPE_CHECKING:
     from nbconvert.exporters.exporter import ResourcesDict

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.course.graded_notebook import graded_files
 from coursekit.course.hand_ins import staged_cells
-from coursekit.course.safe_files import write_file
+from coursekit.grading.submission.safe_files import write_file
 
 if TYPE_CHECKING:
     from coursekit.course.folder import Course
     from coursekit.course.graded_notebook import Graded
     from coursekit.course.hand_ins import HandIn
-    from coursekit.judging.verdict import Verdict
+    from coursekit.grading.verdict import Verdict
 
 READABLE = 0o444  # as nbgrader leaves what it graded
 

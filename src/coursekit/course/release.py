@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.building.build import build_sources
 from coursekit.course.folder import succeed
 from coursekit.course.init import sync_due_dates
-from coursekit.course.safe_files import SKIPPED, write_file
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.safe_files import SKIPPED, write_file
+from coursekit.labs.build.build import build_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coursekit.course.folder import Course
-    from coursekit.labs import Lab
+    from coursekit.labs.lab import Lab
 
 RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
 

@@ -9,8 +9,8 @@ import unicodedata
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
-from coursekit.course.safe_files import write_file
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.safe_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated
 
-from coursekit import strict_toml
+from coursekit import toml_files as strict_toml
 from coursekit.errors import CourseKitError
-from coursekit.strict_toml import MAY_BE_EMPTY
+from coursekit.toml_files import MAY_BE_EMPTY
 
 if TYPE_CHECKING:
     from pathlib import Path

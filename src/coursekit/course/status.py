@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.course.feedback import graded_students
-from coursekit.labs import find_labs
+from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:
     from datetime import datetime

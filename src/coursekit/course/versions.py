@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.course.safe_files import list_folder, read_file, write_file
 from coursekit.course.times import TIMESTAMP, timestamp_text
-from coursekit.judging.verdict import Flag
+from coursekit.grading.submission.safe_files import list_folder, read_file, write_file
+from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

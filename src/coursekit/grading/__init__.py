@@ -1,1 +1,1 @@
-"""Points of executed notebooks, and banks of answers that the tests of a lab must tell apart."""
+"""From a hand-in to a verdict: the student's code behind walls, the judge outside, and what tests both."""

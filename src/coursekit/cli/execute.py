@@ -1,0 +1,126 @@
+"""`coursekit execute`: run a student's own notebook, in a batch job as on a laptop, and leave it ready to hand in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from itertools import count
+from typing import TYPE_CHECKING
+
+import click
+import nbformat
+from rich.console import Console
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import select_labs
+from coursekit.labs.run import results
+from coursekit.labs.run.execute import execute_lab
+from coursekit.labs.run.facts import collect
+from coursekit.labs.run.parameters import given_by_environment
+from coursekit.labs.run.plan import plan_runs
+from coursekit.labs.run.preloaded import PreloadedKernels
+from coursekit.labs.run.progress import Progress
+from coursekit.labs.run.results import write_atomically, write_json
+from coursekit.labs.run.words import format_points, format_time
+from coursekit.paths import find_root
+from coursekit.processes import end_marked
+from coursekit.signals import StopSignals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.labs.run.results import LabResult
+
+JOBS = "jobs"
+RESULT = "result.json"
+INJECTED = "injected-parameters"
+NUM_SHOWN = 80  # characters of a file that is no notebook
+
+
+@click.command(epilog="Example: coursekit execute 02 --ranks 4")
+@click.argument("lab")
+@click.option("--ranks", "num_ranks", type=int, metavar="N", help="Ranks to start, in labs that start any.")
+@click.option("-p", "--parameter", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="Value for a parameter.")
+def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
+    """Execute your notebook of LAB in labs/, and leave the executed one in jobs/, ready to hand in.
+
+    Your own file stays as it is.
+    Inside a Slurm job the ranks are tasks of that job, and the folder has its name and number.
+    Exit status: 0 when the notebook ran to its end, whatever it earned; 1 when it did not.
+    """
+    root = find_root()
+    chosen = replace(select_labs(root, [lab])[0], small_run={})
+    notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
+    _check_readable(notebook, notebook.relative_to(root))
+    values = {**given_by_environment([notebook]), **dict(given)}
+    run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
+    folder = _new_folder(root, chosen.name)
+    stop, progress = StopSignals(), Progress(Console())
+    with stop.handled(), progress.shown(), PreloadedKernels(folder) as kernels:
+        progress.lab_started(run, 1, 1)
+        result = execute_lab(run, folder, collect(root), progress.cell_started, kernels)
+        end_marked(folder)
+    write_json(folder / RESULT, result.to_json())
+    executed = folder / notebook.name
+    write_atomically(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
+    if result.failed_cell and result.failed_cell.error:
+        print(result.failed_cell.error)
+    print(_last_line(result, executed.relative_to(root)), flush=True)
+    sys.exit(0 if _ran_to_the_end(result) else 1)
+
+
+def _check_readable(notebook: Path, shown: Path) -> None:
+    """Refuse what is no notebook before anything starts."""
+    try:
+        nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
+    except FileNotFoundError:
+        raise CourseKitError(f"{shown} is missing: fetch the lab, or put your notebook there.") from None
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        reason = str(error).partition("\n")[0][:NUM_SHOWN]
+        raise CourseKitError(f"{shown} is not a notebook that can be read ({reason}): fetch the lab again.") from None
+
+
+def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
+    """Return an executed notebook without what papermill put in: its grader's machine has another number of ranks."""
+    notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+    return notebook
+
+
+def _new_folder(root: Path, lab: str) -> Path:
+    """Make a folder that nothing was kept in before: a job that Slurm starts again has the same number."""
+    number = os.environ.get("SLURM_JOB_ID") or datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    for attempt in count(1):
+        folder = root / JOBS / (f"{lab}-{number}" if attempt == 1 else f"{lab}-{number}-attempt-{attempt}")
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            break
+    return folder
+
+
+def _ran_to_the_end(result: LabResult) -> bool:
+    only_points_lost = result.verdict == results.FAILED and result.failed_cell is None and bool(result.lost)
+    return result.verdict == results.PASSED or only_points_lost
+
+
+def _last_line(result: LabResult, executed: Path) -> str:
+    """Return in plain words how it went."""
+    nodes = os.environ.get("SLURM_JOB_NODELIST", "")
+    where = f" on {nodes}" if nodes else ""
+    ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
+    how = f"{result.lab}: ran to its end in {format_time(result.time_s)}{ranks}{where}"
+    if result.verdict == results.PASSED:
+        how += f", {format_points(result)} points" if result.scores else ""
+    elif _ran_to_the_end(result):
+        lost = ", ".join(score.grade_id for score in result.lost)
+        how += f", {format_points(result)} points; not passed: {lost}"
+    else:
+        how = f"{result.lab}: {result.verdict} after {format_time(result.time_s)}{ranks}{where}: {result.reason}"
+    return f"{how}. The executed notebook is {executed}."

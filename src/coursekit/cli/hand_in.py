@@ -1,0 +1,75 @@
+"""`coursekit hand-in`: one file to send to the instructor, where students and instructor share no exchange."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import pwd
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coursekit.course.roster import ID
+from coursekit.course.times import shown, utc
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from coursekit.course.hand_in.pack import Work
+
+
+@click.command("hand-in", epilog="Example: coursekit hand-in 02")
+@click.argument("lab")
+@click.option("--user", metavar="ID", help="Your id in the course.  [default: the name of your account here]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=".",
+    help="The folder to write to.  [default: this one]",
+)
+def hand_in(lab: str, user: str | None, output: Path) -> None:
+    """Pack your notebook of LAB and the records of its newest jobs into one file for the instructor.
+
+    LAB is a lab's name or the beginning of it, or the path of your notebook.
+    The notebook is looked for in this folder, in a folder of the lab's name, and in labs/ of the checkout.
+    """
+    from coursekit.course.hand_in.pack import find_work, pack  # noqa: PLC0415 - only what is run
+
+    whose = user or _account()
+    if not ID.fullmatch(whose):
+        raise CourseKitError(f"{whose!a} is no id: give yours with --user, of letters, digits and . _ - @.")
+    work = find_work(lab, Path.cwd())
+    path = pack(work, whose, output)
+    for line in _lines(work):
+        print(line)
+    print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e6:.1f} MB), as the hand-in of {whose}")
+    print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
+    print("You may hand in again: the newest one counts.")
+
+
+def _lines(work: Work) -> list[str]:
+    saved = shown(utc(work.notebook.stat().st_mtime))
+    num_filled = work.num_answers - len(work.missing)
+    lines = [
+        f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {saved}",
+        *(f"  not handed in: {os.path.relpath(path)}; give its path to hand in that one" for path in work.elsewhere),
+        f"  {num_filled} of {work.num_answers} exercises are filled in",
+    ]
+    if work.missing:
+        lines.append(f"  ! {len(work.missing)} still hold the stub: {', '.join(work.missing)}")
+    lines += [
+        f"  job {job.job} on {job.nodes or 'an unnamed node'}: {job.num_ranks} ranks, {job.time_s:.1f} s, "
+        f"{job.points:g} points"
+        for job in work.jobs
+    ]
+    if not work.jobs:
+        lines.append("  no record of a job: there is none in jobs/")
+    return [*lines, *(f"  ! left out: {line}" for line in work.left_out)]
+
+
+def _account() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # in some containers
+        return getpass.getuser()

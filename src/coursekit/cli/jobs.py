@@ -1,0 +1,60 @@
+"""`coursekit jobs` and `coursekit cancel`, without what only a submission needs to import."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from coursekit.paths import find_root
+from coursekit.slurm.jobs import listing
+from coursekit.slurm.jobs.follow import follow as follow_job
+from coursekit.slurm.jobs.slurm_cli import SlurmError
+
+INTERRUPTED_STATUS = 130  # what a shell reports after Ctrl-C
+
+
+@click.command(epilog="Example: coursekit jobs, then coursekit jobs 123456 --follow")
+@click.argument("job_id", required=False, metavar="[JOB]")
+@click.option("--follow", is_flag=True, help="Follow the job, or see again how it ended.")
+def jobs(job_id: str | None, follow: bool) -> None:
+    """List your jobs of this course folder, or one JOB: its state, and in words how it goes."""
+    if follow and not job_id:
+        raise click.UsageError("--follow needs the number of a job.")
+    if job_id and follow:
+        exit_after(job_id)
+        return
+    root = find_root()
+    try:
+        rows = listing.list_jobs(root)
+    except SlurmError as error:
+        click.echo(f"{error} This is what the files of your jobs tell:", err=True)
+        rows = listing.list_without_slurm(root)
+    if job_id:
+        wanted = listing.find_job(root, job_id).job_id
+        rows = [row for row in rows if row.job.job_id == wanted]
+    if not rows:
+        click.echo("No job was submitted from here yet: coursekit submit LAB --site NAME.")
+        return
+    table = Table("job", "name", "site", "state", "time", "in words")
+    for row in rows:
+        cells = (row.job.job_id, row.job.name, row.job.site, row.state, row.elapsed, row.words)
+        table.add_row(*(escape(cell) for cell in cells))
+    Console().print(table)
+
+
+@click.command(epilog="Example: coursekit cancel 123456")
+@click.argument("job_id", metavar="JOB")
+def cancel(job_id: str) -> None:
+    """Cancel a JOB of yours that was submitted from this course folder."""
+    click.echo(listing.cancel(job_id))
+
+
+def exit_after(job_id: str) -> NoReturn:
+    """Follow a job; exit status 0 when it went well, 1 when not, 130 after Ctrl-C."""
+    went_well = follow_job(job_id)
+    sys.exit(INTERRUPTED_STATUS if went_well is None else 0 if went_well else 1)

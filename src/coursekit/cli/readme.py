@@ -1,0 +1,186 @@
+"""`coursekit readme`: refresh what the README shows of real runs: pictures, the table of a run, benchmarks."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import nbformat
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.tables import alternative_file, picture_file, picture_table, refresh_block, table
+from coursekit.labs.lab import find_labs
+from coursekit.labs.run.results import LabResult
+from coursekit.labs.run.words import format_memory, format_points, format_time
+from coursekit.lecture.bench.grading_tables import all_rows, remarks
+from coursekit.paths import find_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.labs.lab import Lab
+
+PNG = "image/png"
+DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
+
+
+@click.command(epilog="Example: make run bench && coursekit readme")
+def readme() -> None:
+    """Refresh the README's pictures and numbers from the newest `make run` and `make bench`.
+
+    Which cell's picture stands for a lab, the key `picture` of its lab.toml says.
+    """
+    root = find_root()
+    labs = find_labs(root)
+    for lab in labs:
+        if lab.picture:
+            keep_picture(root, lab)
+    blocks = {
+        "labs": table(labs, "labs/") + picture_table(root, labs),
+        "run": run_block(read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")),
+        "deadlock": deadlock_block(outputs_of(root, *DEADLOCK)),
+        "bench": bench_block(read_json(root / "build" / "bench.json", "make bench")),
+    }
+    page = root / "README.md"
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        text = refresh_block(text, name, block)
+    page.write_text(text, encoding="utf-8")
+    click.echo(f"{page.name}: {', '.join(blocks)} refreshed")
+
+
+def keep_picture(root: Path, lab: Lab) -> None:
+    """Copy the last PNG of the lab's chosen cell, and its text alternative, out of the newest run.
+
+    Raises:
+        CourseKitError: the newest run has no notebook of this lab, or the cell shows no picture.
+    """
+    shown = [output for output in outputs_of(root, lab.name, lab.picture) if PNG in output.get("data", {})]
+    if not shown:
+        raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
+    path = picture_file(root, lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(base64.b64decode(shown[-1].data[PNG]))
+    alternative_file(path).write_text(shown[-1].metadata.get(PNG, {}).get("alt", lab.title) + "\n", encoding="utf-8")
+
+
+def outputs_of(root: Path, lab_name: str, cell_id: str) -> list[NotebookNode]:
+    """Return what a cell showed in the newest run.
+
+    Raises:
+        CourseKitError: there is no run of this lab.
+    """
+    executed = root / "build" / "runs" / "latest" / lab_name / f"{lab_name}.ipynb"
+    if not executed.is_file():
+        raise CourseKitError(f"the newest run has no notebook of {lab_name}: run `coursekit run` first.")
+    cells = nbformat.read(executed, as_version=4).cells
+    return [output for cell in cells if cell.id == cell_id for output in cell.outputs]
+
+
+def deadlock_block(outputs: Sequence[NotebookNode]) -> str:
+    """Return the first paragraph of what `ranks.run` said about a deadlock, as a code block."""
+    said = "".join(output.get("text", "") for output in outputs)
+    first, _, _ = said.partition("\n\n")
+    return f"```\n{first}\n```\n"
+
+
+def read_json(path: Path, command: str) -> dict[str, Any]:
+    """Read what a command has recorded.
+
+    Raises:
+        CourseKitError: it has not recorded anything yet.
+    """
+    if not path.is_file():
+        raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def run_block(report: dict[str, Any]) -> str:
+    """Return the table that `coursekit run` ended with, as Markdown."""
+    rows: list[Sequence[str]] = [
+        ("lab", "verdict", "points", "time", "peak memory", "ranks"),
+        ("---", "---", "---:", "---:", "---:", "---:"),
+    ]
+    for entry in report["labs"]:
+        lab = LabResult.from_json(entry)
+        memory = format_memory(lab.peak_memory_mb)
+        rows.append((lab.lab, lab.verdict, format_points(lab), format_time(lab.time_s), memory, str(lab.num_ranks)))
+    return markdown(rows) + machine(report["facts"])
+
+
+def bench_block(record: dict[str, Any]) -> str:
+    """Return the benchmarks as Markdown tables: launch, then its curve, training steps and grading, where measured."""
+    benchmarks = dict(record["benchmarks"])
+    launch, grading = benchmarks.pop("launch"), benchmarks.pop("grading", None)
+    curve = [curve_table(benchmarks.pop("curve"))] if "curve" in benchmarks else []
+    steps = map(steps_table, benchmarks.values())
+    return "\n".join([launch_table(launch), *curve, *steps, *grading_tables(grading)]) + machine(record["facts"])
+
+
+def launch_table(measured: dict[str, Any]) -> str:
+    """Return the ways to start ranks, with the ratio of medians to the first."""
+    series = measured["series"]
+    fastest = series[0]["median_s"]
+    rows: list[Sequence[str]] = [
+        ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio"),
+        ("---", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in series:
+        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
+    return markdown(rows)
+
+
+def curve_table(measured: dict[str, Any]) -> str:
+    """Return how long a launch takes by the number of ranks, and the share of each rank."""
+    rows: list[Sequence[str]] = [
+        ("ranks started by `ranks.run`", "median s", "min s", "max s", "calls", "s per rank"),
+        ("---", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in measured["series"]:
+        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['per_rank_s']:.3f}"))
+    return markdown(rows)
+
+
+def steps_table(measured: dict[str, Any]) -> str:
+    """Return the ways to make a training step, with their share of full speed and the first step apart."""
+    rows: list[Sequence[str]] = [
+        (measured["title"], "median s", "min s", "max s", "steps", "share of full speed", "first step s"),
+        ("---", "---:", "---:", "---:", "---:", "---:", "---:"),
+    ]
+    for one in measured["series"]:
+        times = [f"{one[name]:.3f}" for name in ("median_s", "min_s", "max_s")]
+        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['share']:.0%}", f"{one['first_s']:.1f}"))
+    return markdown(rows)
+
+
+def grading_tables(measured: dict[str, Any] | None) -> list[str]:
+    """Return how fast a class is graded and what the walls cost, and how that was measured."""
+    if measured is None:
+        return []
+    tables = []
+    for headings, *rows in all_rows(measured):
+        rule = ("---", *["---:"] * (len(headings) - 1))
+        tables.append(markdown([headings, rule, *rows]))
+    return [*tables, "\n".join(remarks(measured)) + "\n"]
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of words as a Markdown table."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def machine(facts: dict[str, Any]) -> str:
+    """Return one line on what a measurement was made with."""
+    versions = facts["versions"]
+    return (
+        f"\nMeasured on {facts['num_cpus']} cores of {facts['device']} with Python {versions['python']}, "
+        f"TensorFlow {versions['tensorflow']} and Horovod {versions['horovod']}.\n"
+    )

@@ -1,0 +1,39 @@
+"""`coursekit sites`: the machines that courses run on."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from coursekit.paths import find_root
+from coursekit.slurm.sites.load import FOLDER, load_site, load_sites
+from coursekit.slurm.sites.show import show_list, show_site
+from coursekit.slurm.sites.words import counted
+
+
+@click.group(invoke_without_command=True, epilog="Example: coursekit sites show jean-zay")
+@click.pass_context
+def sites(context: click.Context) -> None:
+    """List the machines that job scripts are made for: one file each in slurm/sites/."""
+    if context.invoked_subcommand is None:
+        show_list(Console(), load_sites(find_root()))
+
+
+@sites.command(epilog="Example: coursekit sites show karolina")
+@click.argument("name")
+def show(name: str) -> None:
+    """Show everything about a machine: access, partitions, software, storage, JupyterLab.
+
+    A number such as ?2 marks what was not confirmed; the note of that number says what to type there to know.
+    """
+    show_site(Console(), load_site(find_root(), name))
+
+
+@sites.command(epilog="Example: coursekit sites check my-cluster")
+@click.argument("name", required=False)
+def check(name: str | None) -> None:
+    """Check the file of one machine, or all: unknown and missing keys, and parts that do not fit each other."""
+    root = find_root()
+    for site in [load_site(root, name)] if name else load_sites(root):
+        doubts = f"{len(site.confirm) or 'nothing'} to be confirmed on the machine"
+        click.echo(f"{FOLDER}/{site.name}.toml: {counted(len(site.partitions), 'partition')}, {doubts}")

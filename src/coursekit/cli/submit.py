@@ -1,0 +1,43 @@
+"""`coursekit submit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coursekit.cli.jobs import exit_after
+from coursekit.paths import find_root
+from coursekit.slurm.jobs.submit import Wish, said_of, submit_wish
+
+
+@click.command(epilog="Example: coursekit submit 02 --site karolina --nodes 2 -p num_epochs 50 --follow")
+@click.argument("lab")
+@click.option("--site", required=True, metavar="NAME", help="The machine, as `coursekit sites` lists it.")
+@click.option("--nodes", "num_nodes", type=int, metavar="N", help="Nodes to ask for.")
+@click.option("--partition", metavar="P", help="A partition of the site's profile.")
+@click.option("--train", is_flag=True, help="Run the lab's script on one rank per GPU in place of its notebook.")
+@click.option("--event", type=click.Path(path_type=Path), help="A file with account, reservation and qos.")
+@click.option(
+    "-p", "--parameter", "values", nargs=2, multiple=True, metavar="NAME VALUE", help="Value for a parameter."
+)
+@click.option("--follow", is_flag=True, help="Show why it waits, its log, and how it ends. Ctrl-C stops only that.")
+def submit(  # noqa: PLR0913, PLR0917  # one for each option
+    lab: str,
+    site: str,
+    num_nodes: int | None,
+    partition: str | None,
+    train: bool,
+    event: Path | None,
+    values: tuple[tuple[str, str], ...],
+    follow: bool,
+) -> None:
+    """Submit a LAB of yours as a job: checks that its answers are there, then calls sbatch.
+
+    Without options that change it, the script of slurm/jobs/SITE/ is submitted as it is.
+    """
+    wish = Wish(lab, site, num_nodes, partition, train, dict(values), event)
+    job = submit_wish(find_root(), wish)
+    click.echo(said_of(job))
+    if follow:
+        exit_after(job.job_id)

@@ -1,0 +1,225 @@
+"""Pack a student's notebook and the records of its newest jobs into one file; standard library only."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.course.hand_in.job_records import JobRecord, read_records
+from coursekit.course.hand_in.manifest import MANIFEST, MAX_TOTAL_BYTES, SUFFIX, Manifest, checksum
+from coursekit.errors import CourseKitError
+from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
+from coursekit.grading.submission.safe_files import PLAIN_NAME, RefusedFileError, read_file
+from coursekit.labs.build.stubs import CODE_STUB, TEXT_STUB
+from coursekit.labs.lab import NAME
+from coursekit.paths import ROOT_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOTEBOOK = ".ipynb"
+NUM_JOBS = 3
+JOBS, RESULT = "jobs", "result.json"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a student hands in.
+
+    Attributes:
+        lab: Name of the lab.
+        notebook: Where the notebook lies.
+        elsewhere: Other notebooks of this lab, which are not handed in.
+        num_answers: Exercises of the lab.
+        missing: Names of those that still hold the stub.
+        jobs: Records of the newest jobs, the newest first.
+        contents: Path within the packed file to content.
+        left_out: One sentence for each file of a job that does not go with the rest.
+    """
+
+    lab: str
+    notebook: Path
+    elsewhere: tuple[Path, ...]
+    num_answers: int
+    missing: tuple[str, ...]
+    jobs: tuple[JobRecord, ...]
+    contents: Mapping[str, bytes]
+    left_out: tuple[str, ...]
+
+
+def find_work(named: str, start: Path) -> Work:
+    """Find a student's notebook of a lab, and its job records.
+
+    Args:
+        named: the lab's name or the beginning of it, or the path of a notebook.
+        start: the folder to look from.
+
+    Raises:
+        CourseKitError: there is none, or it cannot be handed in.
+    """
+    path, *others = _find_notebooks(named, start)
+    lab, notebook = _read(path)
+    answers = [cell for cell in notebook.cells if cell.is_answer]
+    missing = tuple(cell.grade_id or cell.cell_id for cell in answers if _is_stub(cell.source))
+    contents = {f"{lab}{NOTEBOOK}": _content(path)}
+    jobs = _newest_jobs(lab, _places_of_jobs(path, start))
+    left_out = [line for _, folder in jobs for line in _add_job(folder, lab, contents)]
+    records = tuple(record for record, _ in jobs)
+    return Work(lab, path, tuple(others), len(answers), missing, records, contents, tuple(left_out))
+
+
+def pack(work: Work, user: str, folder: Path, now: datetime | None = None) -> Path:
+    """Write the file to hand in, under a name that is not taken.
+
+    Args:
+        work: what `find_work` found.
+        user: whose it is.
+        folder: where to write.
+        now: the time that it tells, UTC without an offset; now when None.
+
+    Raises:
+        CourseKitError: the folder cannot be written.
+    """
+    now = now or datetime.now(timezone.utc).replace(tzinfo=None)
+    manifest = Manifest(work.lab, user, now, {name: checksum(data) for name, data in work.contents.items()})
+    contents = {MANIFEST: manifest.to_bytes(), **work.contents}
+    try:
+        for attempt in count(1):
+            name = manifest.file_name + (SUFFIX if attempt == 1 else f"-{attempt}{SUFFIX}")
+            if _write_new(folder / name, contents):
+                return folder / name
+    except OSError as error:
+        raise CourseKitError(
+            f"{folder} cannot be written ({error.strerror}): name a folder of yours with --output."
+        ) from None
+    raise AssertionError("there are names without end")
+
+
+def _write_new(path: Path, contents: Mapping[str, bytes]) -> bool:
+    """Write a whole zip or nothing; return whether the name was free."""
+    unfinished = path.with_name(f".{path.name}.tmp")
+    if path.exists():
+        return False
+    try:
+        file = unfinished.open("xb")  # whoever has this one has the name
+    except FileExistsError:
+        return False
+    try:
+        with file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, data in contents.items():
+                packed.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)  # the manifest tells the time
+        unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True
+
+
+def _find_notebooks(named: str, start: Path) -> list[Path]:
+    """Return the notebook, followed by others that could have been meant."""
+    if named.endswith(NOTEBOOK) or os.sep in named:
+        path = start / named
+        inner = path / f"{path.name}{NOTEBOOK}"
+        return [(inner if path.is_dir() else path).resolve()]
+    places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in _checkouts(start))]
+    found = [path for folder, inner in places for path in _fitting(folder, inner, named)]
+    labs = sorted({path.stem for path in found})
+    labs = [named] if named in labs else labs
+    if len(labs) > 1:
+        raise CourseKitError(f"{named!r} fits several labs: {', '.join(labs)}.")
+    if not labs:
+        raise CourseKitError(
+            f"there is no notebook of a lab {named!r} in {start}, in a folder of that name there, or in labs/: "
+            "change to the folder with your notebook, or give its path in place of the lab."
+        )
+    return list(dict.fromkeys(path.resolve() for path in found if path.stem == labs[0]))
+
+
+def _fitting(folder: Path, inner: str, named: str) -> list[Path]:
+    pattern = f"{inner}[0-9][0-9]-*{NOTEBOOK}"
+    paths = [path for path in sorted(folder.glob(pattern)) if NAME.fullmatch(path.stem) and path.is_file()]
+    return [path for path in paths if path.stem.startswith(named) and (not inner or path.parent.name == path.stem)]
+
+
+def _checkouts(start: Path) -> list[Path]:
+    # A student's copy has no solutions/, by which `find_root` knows a checkout.
+    root = os.environ.get(ROOT_VARIABLE)
+    return [*([Path(root)] if root else []), start, *start.parents]
+
+
+def _read(path: Path) -> tuple[str, StudentNotebook]:
+    """Return which lab's notebook this is, and the notebook."""
+    if not path.is_file():
+        raise CourseKitError(f"{path} is no notebook: give the path of yours, which ends in {NOTEBOOK}.")
+    try:
+        notebook = read_notebook(path.parent, path.name)
+    except DamagedNotebookError as error:
+        raise CourseKitError(
+            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again."
+        ) from None
+    made_from = (notebook.made_from.split("/")[1:2] or [""])[0]
+    by_name = path.stem if NAME.fullmatch(path.stem) else ""
+    lab = made_from if NAME.fullmatch(made_from) else by_name
+    if not any(cell.is_answer for cell in notebook.cells) or not lab:
+        raise CourseKitError(f"{path} holds no exercise of the course: hand in the notebook that the course gave you.")
+    if by_name and by_name != lab:
+        raise CourseKitError(f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.")
+    return lab, notebook
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_file(path.parent, path.name, MAX_TOTAL_BYTES)
+    except RefusedFileError as error:
+        raise CourseKitError(
+            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
+        ) from None
+
+
+def _is_stub(source: str) -> bool:
+    return CODE_STUB in source or TEXT_STUB in source
+
+
+def _places_of_jobs(notebook: Path, start: Path) -> list[Path]:
+    """Return where `jobs/` may lie: here, beside the notebook, and at the top of its checkout."""
+    folder = notebook.parent
+    top = [folder.parents[1]] if folder.parent.name == "labs" else []
+    return list(dict.fromkeys([start.resolve(), folder, folder.parent, *top]))
+
+
+def _newest_jobs(lab: str, places: list[Path]) -> list[tuple[JobRecord, Path]]:
+    """Return the newest records of this lab and the folders of their jobs, the newest first."""
+    found = [
+        (record, folder)
+        for place in places
+        for folder in _job_folders(place)
+        for record in read_records(place, [f"{JOBS}/{folder.name}/{RESULT}"], lab)
+    ]
+    found.sort(key=lambda pair: (pair[0].started, (pair[1] / RESULT).stat().st_mtime), reverse=True)
+    newest: dict[str, tuple[JobRecord, Path]] = {}
+    for record, folder in found:
+        newest.setdefault(folder.name, (record, folder))
+    return list(newest.values())[:NUM_JOBS]
+
+
+def _job_folders(place: Path) -> list[Path]:
+    return [path.parent for path in (place / JOBS).glob(f"*/{RESULT}") if PLAIN_NAME.fullmatch(path.parent.name)]
+
+
+def _add_job(folder: Path, lab: str, contents: dict[str, bytes]) -> list[str]:
+    """Add a job's files to what is packed, and return those that are too big to go with the rest."""
+    left_out = []
+    for file in (RESULT, f"{lab}{NOTEBOOK}"):
+        name = f"{JOBS}/{folder.name}/{file}"
+        room = MAX_TOTAL_BYTES - sum(map(len, contents.values()))
+        if not (folder / file).is_file():
+            continue
+        try:
+            contents[name] = read_file(folder, file, room)
+        except RefusedFileError as error:
+            left_out.append(f"{name}: {error}")
+    return left_out

@@ -1,0 +1,64 @@
+"""Who is in the class, with names or, for the projector, with numbers that tell nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coursekit.course.roster import ROSTER, read_roster
+from coursekit.grading.submission.safe_files import write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from coursekit.course.folder import Course
+
+KEY = ".anonymous-order"
+NUM_KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Member:
+    """One student.
+
+    Attributes:
+        id: Name of the account.
+        label: What is shown.
+        is_counted: Whether numbers over the class count them: not who left the roster, or was never on it.
+    """
+
+    id: str
+    label: str
+    is_counted: bool = True
+
+
+def find_members(course: Course, known: Collection[str], *, anonymous: bool = False) -> tuple[tuple[Member, ...], bool]:
+    """Return everybody, those on the roster first, and whether there is a roster; without one, all count.
+
+    Args:
+        course: the course.
+        known: ids that the gradebook or hand-ins name.
+        anonymous: whether to give numbers for names; who has which differs from course to course.
+
+    Raises:
+        CourseKitError: the roster is wrong.
+    """
+    path = course.folder / ROSTER
+    roster = {student.id for student in read_roster(path)} if path.is_file() else set(known)
+    order = _secret_order(course) if anonymous else str.casefold
+    ids = [*sorted(roster, key=order), *sorted(set(known) - roster, key=order)]
+    num_digits = len(str(len(ids)))
+    labels = [f"student {i:0{num_digits}}" if anonymous else student for i, student in enumerate(ids, 1)]
+    return tuple(Member(*pair, pair[0] in roster) for pair in zip(ids, labels)), path.is_file()
+
+
+def _secret_order(course: Course) -> Callable[[str], str]:
+    """Return a key to sort by that only this course's owner can work out: a plain digest of names could be tried."""
+    path = course.folder / KEY
+    if not path.is_file():
+        write_file(path, secrets.token_bytes(NUM_KEY_BYTES))
+    key = path.read_bytes()
+    return lambda student: hmac.new(key, student.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

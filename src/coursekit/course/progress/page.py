@@ -1,0 +1,56 @@
+"""The progress of a class as one self-contained page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.course.pages import page_template
+from coursekit.course.progress.missed import draw
+from coursekit.course.progress.progress import STEPS
+from coursekit.course.progress.summary import LETTERS, counts, mean_points, notes
+from coursekit.grading.submission.safe_files import write_file
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from coursekit.course.progress.progress import ClassProgress
+
+TEMPLATE = "class_page.html.j2"
+WORDS = {True: "yes", False: "not yet", None: "not known"}
+SIGNS = {True: "✓", False: "·", None: "?"}
+
+
+def write_page(path: Path, found: ClassProgress, now: datetime, refresh_s: int = 0) -> None:
+    """Write the page, whole or not at all, readable by its owner alone.
+
+    Args:
+        path: where to.
+        found: where the class stands.
+        now: when that was read, with its time zone.
+        refresh_s: seconds after which a browser loads it again; 0 for never.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_file(path, render(found, now, refresh_s).encode("utf-8", "replace"))
+
+
+def render(found: ClassProgress, now: datetime, refresh_s: int = 0) -> str:
+    """Return the page: all text escaped, and without control characters."""
+    return page_template(Path(__file__).parent, TEMPLATE).render(
+        found=found,
+        written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
+        counts={lab.lab.name: counts(found, lab) for lab in found.labs},
+        means={lab.lab.name: mean_points(found, lab) for lab in found.labs},
+        pictures={
+            lab.lab.name: draw(lab.lab.name, lab.missed)
+            for lab in found.labs
+            if any(one.num_graded for one in lab.missed)
+        },
+        notes=notes(found),
+        steps=list(zip(STEPS, LETTERS)),
+        words=WORDS,
+        signs=SIGNS,
+        refresh_s=refresh_s,
+    )

@@ -1,0 +1,194 @@
+"""The progress of a class: for each lab and student what is known, and what the class missed most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from coursekit.course.progress.graded_notebooks import has_former_tests, read_graded
+from coursekit.course.progress.members import Member, find_members
+from coursekit.course.progress.missed import Missed, find_missed
+from coursekit.course.progress.points import Graded, read_points
+from coursekit.course.progress.signs import HandedIn, Sign, Signs, find_handed_in, find_signs
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.course.folder import Course
+    from coursekit.course.progress.points import Points
+    from coursekit.labs.lab import Lab
+
+STEPS = ("fetched", "run", "handed in", "graded")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one student is with one lab.
+
+    Attributes:
+        steps: For each of `STEPS` whether it was done; None where nothing tells.
+        num_run: Code cells that carry the number of an execution, where that was seen.
+        num_code: Code cells of that notebook.
+        num_new: Versions in the exchange that were not collected yet.
+        points: Points; None when not graded.
+        waits: Whether cells wait for a person's points.
+        has_feedback: Whether there is a page of feedback.
+    """
+
+    steps: tuple[bool | None, bool | None, bool, bool]
+    num_run: int = 0
+    num_code: int = 0
+    num_new: int = 0
+    points: float | None = None
+    waits: bool = False
+    has_feedback: bool = False
+
+
+@dataclass(frozen=True)
+class LabProgress:
+    """One lab over the class.
+
+    Attributes:
+        lab: The lab.
+        is_released: Whether students find it in the exchange.
+        max_points: Points of a perfect hand-in now; 0 when it was never released.
+        progress: By id of a student.
+        missed: The lab's graded cells, the one that most missed first.
+        num_former: Hand-ins graded with tests or points that are no longer the lab's.
+    """
+
+    lab: Lab
+    is_released: bool
+    max_points: float
+    progress: Mapping[str, Progress]
+    missed: tuple[Missed, ...]
+    num_former: int
+
+
+@dataclass(frozen=True)
+class ClassProgress:
+    """A class.
+
+    Attributes:
+        course: nbgrader's id of the course.
+        members: Everybody known; those on the roster first.
+        labs: Labs in their order.
+        homes: Pattern of the homes that were looked into; '' for none.
+        num_dark: Members whose homes were looked for and could not be read.
+        has_roster: Whether the course has a roster.
+        is_anonymous: Whether members carry numbers for names.
+    """
+
+    course: str
+    members: tuple[Member, ...]
+    labs: tuple[LabProgress, ...]
+    homes: str = ""
+    num_dark: int = 0
+    has_roster: bool = True
+    is_anonymous: bool = False
+
+    @property
+    def counted(self) -> tuple[Member, ...]:
+        """The members that numbers are about."""
+        return tuple(member for member in self.members if member.is_counted)
+
+
+def read_class(course: Course, labs: Sequence[Lab], homes: str = "", *, anonymous: bool = False) -> ClassProgress:
+    """Read where a class stands.
+
+    Args:
+        course: the course.
+        labs: which labs.
+        homes: pattern of students' homes with `{student}`; '' to look into none.
+        anonymous: whether to give numbers for names.
+
+    Raises:
+        CourseKitError: the roster is wrong, or the gradebook cannot be reached.
+    """
+    points = read_points(course)
+    handed_in = find_handed_in(course, [lab.name for lab in labs])
+    known = {*points.students, *(student for student, _ in (*handed_in, *points.graded))}
+    members, has_roster = find_members(course, known, anonymous=anonymous)
+    signs = {
+        key: find_signs(*key, handed_in.get(key, HandedIn()), homes, course.settings.name)
+        for key in product((member.id for member in members), (lab.name for lab in labs))
+    }
+    seen = {(student, sign.home.has_notebook) for (student, _), sign in signs.items() if sign.home}
+    dark = {student for student, _ in seen} - {student for student, has_notebook in seen if has_notebook is not None}
+    progress = tuple(_lab(course, lab, members, points, handed_in, signs) for lab in labs)
+    found = ClassProgress(course.settings.name, members, progress, homes, len(dark), has_roster, anonymous)
+    return _without_messages(found) if anonymous else found
+
+
+def _without_messages(found: ClassProgress) -> ClassProgress:
+    """Leave out what tests said: an error of a student's own may hold a name or a path."""
+    labs = (
+        replace(lab, missed=tuple(replace(one, example="", num_alike=0) for one in lab.missed)) for lab in found.labs
+    )
+    return replace(found, labs=tuple(labs))
+
+
+def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
+    course: Course,
+    lab: Lab,
+    members: Sequence[Member],
+    points: Points,
+    handed_in: Mapping[tuple[str, str], HandedIn],
+    signs: Mapping[tuple[str, str], Signs],
+) -> LabProgress:
+    name = lab.name
+    feedback = {path.parent.parent.name for path in (course.folder / "feedback").glob(f"[!.]*/{name}/{name}.html")}
+    progress = {
+        one.id: _progress(
+            handed_in.get((one.id, name), HandedIn()),
+            points.graded.get((one.id, name)),
+            signs[one.id, name],
+            has_feedback=one.id in feedback,
+        )
+        for one in members
+    }
+    counted = [one.id for one in members if one.is_counted and (one.id, name) in points.graded]
+    notebooks = {student: read_graded(course.autograded(name, student), name) for student in counted}
+    released = _released(course, name)
+    sources = {cell.id: cell.source for cell in released.cells} if released else {}
+    cells = points.cells.get(name, [])
+    return LabProgress(
+        lab,
+        _outbound(course, name).is_dir(),
+        sum(cell.max_points for cell in cells),
+        progress,
+        find_missed(cells, {student: points.graded[student, name] for student in counted}, notebooks, released),
+        sum(has_former_tests(notebook, cells, sources) for notebook in notebooks.values()),
+    )
+
+
+def _progress(handed_in: HandedIn, graded: Graded | None, signs: Signs, *, has_feedback: bool) -> Progress:
+    is_in = handed_in.folder is not None or graded is not None
+    hand_in, home = signs.hand_in, signs.home or Sign()
+    seen = max(home, hand_in, key=lambda one: one.num_run)
+    has_run: bool | None = True if home.has_run or hand_in.has_run else None if is_in else home.has_run
+    return Progress(
+        (True if is_in else home.has_notebook, has_run, is_in, graded is not None),
+        seen.num_run,
+        seen.num_code,
+        handed_in.num_new,
+        graded.total if graded else None,
+        waits=bool(graded and graded.waits),
+        has_feedback=has_feedback,
+    )
+
+
+def _released(course: Course, lab: str) -> NotebookNode | None:
+    try:
+        return course.released(lab)
+    except CourseKitError:  # neither released nor built
+        return None
+
+
+def _outbound(course: Course, lab: str) -> Path:
+    return course.folder / "exchange" / course.settings.name / "outbound" / lab

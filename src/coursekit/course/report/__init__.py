@@ -1,0 +1,1 @@
+"""What an instructor sees after grading."""

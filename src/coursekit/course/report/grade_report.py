@@ -1,0 +1,147 @@
+"""The report of grading: a table for the terminal, one self-contained page and JSON for the instructor alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from coursekit.course.grade import EMPTY, FAULT
+from coursekit.course.pages import page_template, report_path
+from coursekit.course.report.grade_figures import draw, properties
+from coursekit.grading.submission.safe_files import write_file
+from coursekit.text import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from coursekit.course.folder import Course
+    from coursekit.course.grade import Graded
+
+TEMPLATE = "grade_report.html.j2"
+SCHEMA = 1
+NUM_SLOWEST = 5
+NUM_CHARACTERS = 2000  # of what a cell printed
+NO_SANDBOX = "none"
+
+
+def print_report(graded: Sequence[Graded], console: Console) -> None:
+    """Print points, flags and seconds of each student and lab, and what needs somebody's attention.
+
+    Args:
+        graded: sorted by student and lab.
+        console: where to.
+    """
+    console.print(_table(graded))
+    for heading, outcome in (("needs another run", FAULT), (EMPTY, EMPTY)):
+        for one in (one for one in graded if one.outcome == outcome):
+            why = one.verdict.fault or "; ".join(one.notes)
+            line = plain_text(f"{heading}: {one.hand_in.student} {one.hand_in.lab}: {why}").replace("\n", " ")
+            console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if any(one.verdict.sandbox == NO_SANDBOX for one in graded):
+        words = "there was NO SANDBOX: what was handed in ran with your rights."
+        console.print(words, style="bold red", highlight=False)
+    slow = slowest(graded)
+    if slow:
+        words = ", ".join(f"{one.hand_in.student} {one.hand_in.lab} {one.verdict.seconds:.1f} s" for one in slow)
+        console.print(plain_text(f"slowest: {words}"), markup=False, highlight=False, soft_wrap=True)
+    worst = max(properties(graded), key=lambda one: one.num_failed, default=None)
+    if worst and worst.num_failed:
+        num_all = worst.num_passed + worst.num_failed
+        words = f"most often failed: {worst.name} of {worst.lab}, {worst.num_failed} of {num_all}"
+        console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(graded: Sequence[Graded]) -> Table:
+    labs = sorted({one.hand_in.lab for one in graded})
+    table = Table("student", *labs, title="Points, flags, seconds", title_justify="left")
+    for student, group in groupby(graded, key=lambda one: one.hand_in.student):
+        cells = {one.hand_in.lab: _cell(one) for one in group}
+        table.add_row(escape(plain_text(student)), *(cells.get(lab, "") for lab in labs))
+    return table
+
+
+def _cell(one: Graded) -> str:
+    verdict = one.verdict
+    if one.outcome in {FAULT, EMPTY}:
+        return f"[red]{one.outcome}[/]"
+    flags = f" [yellow]{len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}[/]" if verdict.flags else ""
+    return f"{verdict.points:g}/{verdict.max_points:g}{flags} {verdict.seconds:.1f} s"
+
+
+def slowest(graded: Sequence[Graded]) -> list[Graded]:
+    """Return the hand-ins that took longest in this call, the slowest first."""
+    ran = [one for one in graded if not one.is_cached and one.verdict.scores]
+    return sorted(ran, key=lambda one: -one.verdict.seconds)[:NUM_SLOWEST]
+
+
+def write_report(course: Course, graded: Sequence[Graded]) -> Path:
+    """Write a page and a JSON file into the course's `reports/`, each whole or not at all.
+
+    Args:
+        course: the course.
+        graded: sorted by student and lab.
+
+    Returns:
+        The page.
+    """
+    now = datetime.now().astimezone()
+    page = report_path(course, "grading", now)
+    record = to_json(course, graded, now)
+    write_file(page.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
+    write_file(page, render(course, graded, now).encode("utf-8", "replace"))
+    return page
+
+
+def to_json(course: Course, graded: Sequence[Graded], now: datetime) -> dict[str, Any]:
+    """Return the report as JSON values; what cells printed is not among them."""
+    return {
+        "schema": SCHEMA,
+        "course": course.settings.name,
+        "written": now.isoformat(timespec="seconds"),
+        "hand_ins": [_hand_in_to_json(one) for one in graded],
+        "properties": [asdict(one) for one in properties(graded)],
+    }
+
+
+def _hand_in_to_json(one: Graded) -> dict[str, Any]:
+    verdict = {key: value for key, value in asdict(one.verdict).items() if key != "outputs"}
+    timestamp = one.hand_in.timestamp
+    return {
+        **verdict,
+        "outcome": one.outcome,
+        "points": one.verdict.points,
+        "max_points": one.verdict.max_points,
+        "notes": one.notes,
+        "handed_in": timestamp.isoformat() if timestamp else None,
+        "jobs": [asdict(job) for job in one.hand_in.jobs],
+    }
+
+
+def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
+    """Return the page: all text escaped, and without control characters."""
+    by_lab = {lab: list(group) for lab, group in groupby(properties(graded), key=lambda one: one.lab)}
+    return page_template(Path(__file__).parent, TEMPLATE).render(
+        course=course.settings.name,
+        written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
+        graded=graded,
+        students=[(name, list(group)) for name, group in groupby(graded, key=lambda one: one.hand_in.student)],
+        labs=sorted({one.hand_in.lab for one in graded}),
+        attention=[one for one in graded if one.outcome in {FAULT, EMPTY}],
+        flagged=[one for one in graded if one.verdict.flags],
+        slowest=slowest(graded),
+        properties=by_lab,
+        pictures={lab: draw(found) for lab, found in by_lab.items()},
+        sandboxes=sorted({one.verdict.sandbox for one in graded}),
+        no_sandbox=NO_SANDBOX,
+        special=(FAULT, EMPTY),
+        num_characters=NUM_CHARACTERS,
+    )

@@ -1,0 +1,1 @@
+"""Grading a class as a Slurm job array."""

@@ -1,0 +1,151 @@
+"""What nbgrader as it comes pays for the same attacks: default settings, in a throw-away course behind a wall.
+
+The wall only keeps this machine from harm: within it nbgrader runs as it does for everybody, attack and grader alike.
+To be cheap, lab 01 is reduced to its cells without pictures and TensorFlow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import psutil
+
+from coursekit.errors import CourseKitError
+from coursekit.grading.attacks.attack import load_attack
+from coursekit.grading.attacks.hand_in import write_hand_in
+from coursekit.grading.submission.program import name_of
+from coursekit.labs.cell_roles import is_solution
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coursekit.grading.attacks.attack import Attack
+
+LAB = "01-sgd"
+LEFT_OUT = ("tensorflow", "tape-step", "tape-step-tests", "tape-run")
+REPLACED = {
+    "imports": "import numpy as np\n\nfrom coursekit.checks import check, hand_in_report, linear",
+    "data": "rng = np.random.default_rng(seed)\nx = rng.uniform(-0.5, 0.5, num_samples)\ny = 2.0 * x",
+}
+LATE_S = 6.0  # how long processes that a submission leaves behind get
+
+
+def measure(attacks: Sequence[tuple[Attack, Path]], source: Path) -> Iterator[tuple[str, float]]:
+    """Yield name of attack and the points that nbgrader pays for the tests at stake.
+
+    Args:
+        attacks: attacks on lab 01 and their files.
+        source: the notebook of lab 01 with solutions and hidden tests.
+    """
+    with tempfile.TemporaryDirectory(prefix="as-it-comes-") as folder, tempfile.TemporaryFile("w+") as log:
+        words = [*_wall(Path(folder)), sys.executable, "-m", "coursekit.grading.attacks.baseline", folder, str(source)]
+        environ = {
+            **os.environ,
+            "HOME": folder,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=log, text=True, env=environ) as process:
+            if process.stdin is None or process.stdout is None:
+                return
+            json.dump([str(path) for _, path in attacks], process.stdin)
+            process.stdin.close()
+            for line in process.stdout:
+                told = json.loads(line)
+                yield told["name"], told["paid"]
+        if process.returncode:
+            log.seek(0)
+            raise CourseKitError(f"nbgrader as it comes did not get through: {log.read().strip()[-1000:]}.")
+
+
+def _wall(folder: Path) -> list[str]:
+    words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-net"]
+    words += ["--unshare-ipc", "--die-with-parent", "--new-session", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp"]  # noqa: S108
+    return [*words, "--bind", str(folder), str(folder), "--chdir", str(folder), "--"]
+
+
+def main() -> None:
+    """Be the program behind the wall: a course, one student for each attack, one line of JSON for each."""
+    paths = json.load(sys.stdin)
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    course = _Course(Path(sys.argv[1]), Path(sys.argv[2]))
+    for number, path in enumerate(paths):
+        attack = load_attack(Path(path))
+        paid = course.grade(attack, f"student{number}")
+        print(json.dumps({"name": attack.name, "paid": paid}), file=channel, flush=True)
+
+
+class _Course:
+    """A course of nbgrader's, with its default settings."""
+
+    def __init__(self, folder: Path, source: Path) -> None:
+        from nbgrader.apps import NbGraderAPI  # noqa: PLC0415  # slow
+        from traitlets.config import Config  # noqa: PLC0415  # the same
+
+        self.folder = folder
+        notebook = _reduced(nbformat.read(source, as_version=4))
+        self.honest = {name_of(cell): cell.source for cell in notebook.cells if is_solution(cell)}
+        (folder / "source" / LAB).mkdir(parents=True)
+        nbformat.write(notebook, folder / "source" / LAB / f"{LAB}.ipynb")
+        config = Config()
+        config.CourseDirectory.root = str(folder)
+        self.api = NbGraderAPI(config=config)
+        self.api.generate_assignment(LAB)
+        self.released = nbformat.read(folder / "release" / LAB / f"{LAB}.ipynb", as_version=4)
+        neighbour = folder / "submitted" / "neighbour" / LAB
+        neighbour.mkdir(parents=True)
+        nbformat.write(notebook, neighbour / f"{LAB}.ipynb")
+
+    def grade(self, attack: Attack, student: str) -> float:
+        """Autograde one attack and return what was paid for the tests at stake."""
+        submitted = self.folder / "submitted" / student / LAB
+        submitted.mkdir(parents=True)
+        before = {process.pid for process in psutil.process_iter()}
+        write_hand_in(attack, self.released, self.honest, submitted, mark="mark", course=self.folder)
+        self.api.autograde(LAB, student, force=True, create=True)
+        _wait_for_others(before)
+        paid = 0.0
+        with suppress(Exception), self.api.gradebook as gradebook:  # no grades at all: nothing was paid
+            for grade in gradebook.find_submission_notebook(LAB, LAB, student).grades:
+                paid += float(grade.score or 0) if grade.name in attack.at_stake else 0.0
+        return paid
+
+
+def _reduced(notebook: Any) -> Any:
+    kept = []
+    for cell in notebook.cells:
+        name = name_of(cell)
+        if cell.cell_type != "code" or name in LEFT_OUT or "picture" in cell.metadata.get("tags", []):
+            continue
+        cell.source = REPLACED.get(name, cell.source)
+        kept.append(cell)
+    notebook.cells = kept
+    return notebook
+
+
+def _wait_for_others(before: set[int]) -> None:
+    """Give processes that were left behind some time, and end them."""
+    deadline = time.monotonic() + LATE_S
+    while True:
+        others = [one for one in psutil.process_iter() if one.pid not in before and one.status() != "zombie"]
+        if not others:
+            return
+        if time.monotonic() > deadline:
+            for process in others:
+                with suppress(psutil.Error):
+                    process.kill()
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The page of the documentation that says what attacks pay: made, never written by hand."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import datetime, timezone
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coursekit.grading.attacks.trial import Outcome
+
+HEAD = """\
+# Attacks on the grader
+
+<!-- Made by `coursekit attacks --baseline --markdown docs/attacks.md`: do not edit. -->
+
+Each row is a hand-in that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
+"this kit" is what this kit pays for the tests that the attack must fail: staged, run in a sandbox, judged outside.
+"nbgrader" is what `nbgrader autograde` with its default settings pays for the same hand-in and the same tests.
+The flag `note` stands for a line of the report on what was handed in.
+Rows of the class "right" are right answers that look odd, and must get their point.
+
+Measured on {day} with `coursekit attacks --baseline`: Python {python}, nbgrader {nbgrader}, {cores} cores.
+For nbgrader lab 01 was reduced to its cells without pictures and TensorFlow.
+It ran in a throw-away course behind a wall, so that no attack harmed the machine.
+Where even that would, or where an attack needs another lab, it was not run.
+
+**{num_attacks} attacks: this kit paid {num_paid}.
+Of the {num_tried} that ask for points and were tried on nbgrader as it comes, it paid {num_before}.**
+
+| attack | what it does | class | nbgrader | this kit | flags that the instructor sees |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+TAIL = """
+## An attack of your own
+
+`coursekit attacks DIR` grades a folder of such files from anywhere, `-k TEXT` only some of them.
+Its exit status is 1 when one of them pays, leaves a trace, or raises no flag.
+
+```python
+# /// attack
+# title = "Return an object that is equal to everything"
+# lab = "01-sgd"
+# class = "evil objects"
+# fails = ["loss-tests"]
+# flags = ["odd class", "odd result"]
+# ///
+
+# %% role="answer" id="loss"
+class Always: ...
+```
+
+| key | value |
+| --- | --- |
+| `title` | one line that says what it tries |
+| `lab` | the lab that is handed in |
+| `class` | {classes} |
+| `catalogue` | optional: numbers of the attack in other lists |
+| `fails` | the tests that must give nothing; every other test must give its points |
+| `consequences` | optional: tests that may go either way, since they use what is attacked |
+| `flags` | what the instructor must see; `"one\\|other"` for one of two |
+| `baseline` | optional: why it is not tried on nbgrader as it comes |
+
+A cell with `role="answer"` replaces that answer; all others are the solution's.
+A cell with `after="<id>"` is added behind another one.
+A cell with `role="hand-in"` changes the folder that is handed in, with the names `folder`, `notebook` and `course`.
+It runs on your machine with your rights, so try no folder that you have not read.
+`@MARK@` becomes a word that is different in each run: it tells files, processes and sockets that are left behind.
+`@COURSE@` is the path of a course folder that must stay as it is.
+"""
+
+
+def page(outcomes: Sequence[Outcome], paid_before: Mapping[str, float]) -> str:
+    """Return the page as Markdown.
+
+    Args:
+        outcomes: what became of each attack.
+        paid_before: by name, what nbgrader as it comes paid.
+    """
+    from coursekit.grading.attacks.attack import CLASSES  # noqa: PLC0415  # with the rest of the bank's code
+
+    hostile = [outcome for outcome in outcomes if outcome.attack.kind != "right"]
+    cheats = [paid_before[one.attack.name] for one in hostile if one.attack.name in paid_before and one.attack.fails]
+    head = HEAD.format(
+        day=datetime.now(tz=timezone.utc).date(),
+        python=platform.python_version(),
+        nbgrader=version("nbgrader"),
+        cores=os.cpu_count(),
+        num_attacks=len(hostile),
+        num_paid=sum(outcome.paid > 0 for outcome in hostile),
+        num_before=sum(points > 0 for points in cheats),
+        num_tried=len(cheats),
+    )
+    rows = sorted(outcomes, key=lambda one: (one.attack.kind == "right", one.attack.kind, one.attack.name))
+    tail = TAIL.replace("{classes}", ", ".join(f"`{name}`" for name in CLASSES))
+    return head + "".join(_row(outcome, paid_before) for outcome in rows) + tail
+
+
+def _row(outcome: Outcome, paid_before: Mapping[str, float]) -> str:
+    attack = outcome.attack
+    if attack.name not in paid_before:
+        before = f"not run: {attack.baseline}" if attack.baseline else "not run"
+    else:
+        before = f"{paid_before[attack.name]:g}" if attack.at_stake else ""
+    flags = ", ".join(sorted({flag.kind for flag in outcome.verdict.flags}))
+    own = f"{outcome.paid:g}" if attack.at_stake else ""
+    name = f"[{attack.name}](../tests/attacks/{attack.name}.py)"
+    number = f" ({', '.join(attack.catalogue)})" if attack.catalogue else ""
+    return f"| {name} | {attack.title}{number} | {attack.kind} | {before} | {own} | {flags} |\n"

@@ -1,0 +1,116 @@
+"""What an attack left outside the sandbox: changes in a bait course, files, processes and sockets with its mark."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from coursekit.grading.walls import watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # looked at, not used
+MAX_CONTENT = 1_000_000  # bytes of a file that are searched
+PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Bait:
+    """A course folder that an attacker would like to find: gradebook, sources, work of another student."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path, lab: str, source: bytes) -> Bait:
+        """Write one into an empty folder; `source` is the lab's notebook with hidden tests."""
+        for name in (f"source/{lab}/{lab}.ipynb", f"submitted/neighbour/{lab}/{lab}.ipynb"):
+            (folder / name).parent.mkdir(parents=True)
+            (folder / name).write_bytes(source)
+        (folder / "gradebook.db").write_bytes(b"SQLite format 3\0" + os.urandom(4096))
+        return cls(folder)
+
+    def listing(self) -> dict[str, tuple[int, int, str]]:
+        """Return mode, time of change and digest of everything in it."""
+        found = {}
+        for path in sorted(self.folder.rglob("*")):
+            status = path.lstat()
+            digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            found[str(path.relative_to(self.folder))] = (status.st_mode, status.st_mtime_ns, digest)
+        return found
+
+
+@dataclass(frozen=True)
+class Before:
+    """How things were before a run."""
+
+    bait: Bait
+    listing: dict[str, tuple[int, int, str]]
+    children: tuple[str, ...]
+    start_s: float
+
+    @classmethod
+    def look(cls, bait: Bait, start_s: float) -> Before:
+        """Look; `start_s` is the time by the file system's clock."""
+        return cls(bait, bait.listing(), _children(), start_s)
+
+    def traces(self, mark: str) -> tuple[str, ...]:
+        """Return one sentence for each thing that is different now."""
+        return tuple(self._traces(mark))
+
+    def _traces(self, mark: str) -> Iterator[str]:
+        now = self.bait.listing()
+        changed = sorted(name for name in {*self.listing, *now} if self.listing.get(name) != now.get(name))
+        yield from (f"{name} in the course was changed" for name in changed)
+        children = _children()
+        if children != self.children:
+            yield f"the processes were {', '.join(self.children)}, and are {', '.join(children)}"
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                told = [*process.cmdline(), *process.environ().values(), process.name()]
+                if process.pid != os.getpid() and any(mark in word for word in told):
+                    yield f"process {process.pid} runs: {process.name()}"
+        if mark in Path("/proc/net/unix").read_text():
+            yield "a socket listens"
+        yield from (f"{path} was left" for path in self._files() if _bears(path, mark))
+
+    def _files(self) -> Iterator[Path]:
+        """Yield what is new since the start in places where an attacker could leave something."""
+        for folder in (*TEMPORARY, Path.home()):
+            with suppress(OSError):
+                yield from (Path(entry.path) for entry in os.scandir(folder) if self._is_new(Path(entry.path)))
+        for folder in (PACKAGE, *map(Path, os.get_exec_path()[:1])):
+            # Folders that this account may not read are left out: nothing of the submission's can be there.
+            paths = (Path(parent, name) for parent, *names in os.walk(folder) for name in itertools.chain(*names))
+            yield from (path for path in paths if self._is_new(path))
+
+    def _is_new(self, path: Path) -> bool:
+        with suppress(OSError):
+            return path.lstat().st_mtime >= self.start_s
+        return False
+
+
+def _children() -> tuple[str, ...]:
+    """Return the names of this process's descendants: of a slot that waits, the same before and after."""
+    names = []
+    for process in watcher.below(os.getpid()):
+        with suppress(psutil.Error):
+            names.append(process.name())
+    return tuple(sorted(names))
+
+
+def _bears(path: Path, mark: str) -> bool:
+    if mark in path.name:
+        return True
+    if path.is_symlink() or not path.is_file():
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return mark.encode() in file.read(MAX_CONTENT)
+    return False

@@ -1,0 +1,198 @@
+"""Run answers through the tests of a lab as a hand-in is graded, and compare what the tests say with the bank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
+from coursekit.grading.submission.program import DRAWING, read_program
+from coursekit.grading.submission.work import Work
+from coursekit.labs.cell_score import CellScore
+from coursekit.labs.concerned import Lab
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from coursekit.grading.bank.answer_bank import Answer
+    from coursekit.grading.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class AnswerResult:
+    """What the tests of a lab made of one answer.
+
+    Attributes:
+        answer: The answer.
+        scores: One per test of the lab but the answer's consequences, in the order of the notebook.
+        seconds: Wall-clock time of its run; several answers may have shared it.
+        fault: Why the machine could not run it, or ''.
+    """
+
+    answer: Answer
+    scores: tuple[CellScore, ...]
+    seconds: float
+    fault: str = ""
+
+    @property
+    def expected(self) -> float:
+        """The points that the answer must earn."""
+        return sum(score.max_points for score in self.scores if score.grade_id not in self.answer.fails)
+
+    @property
+    def got(self) -> float:
+        """The points that it earned."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """One sentence for each test that did not do what the bank says, or on the fault; none when all agree."""
+        if self.fault:
+            return (f"it needs another run: {self.fault}",)
+        return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
+
+    def _disagreement(self, score: CellScore) -> str:
+        words = self.answer.fails.get(score.grade_id)
+        if words is None:
+            return "" if score.passed else f"{score.grade_id} must pass, but failed: {score.message}"
+        if score.passed:
+            return f"{score.grade_id} must fail, but passed"
+        missing = [word for word in words if word.lower() not in score.message.lower()]
+        return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
+
+
+def run_answer(answer: Answer, source_notebook: Path, settings: PoolSettings | None = None) -> AnswerResult:
+    """Run and judge a lab with one answer in place of the solution's.
+
+    Tests that the answer cannot reach (see `concerned`) are not run; they count as passed, as with the solution.
+
+    Args:
+        answer: The answer; its cells must exist in the lab.
+        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
+        settings: How to judge.
+    """
+    return run_bank([answer], source_notebook, settings or PoolSettings())[0]
+
+
+def run_bank(
+    answers: Sequence[Answer],
+    source_notebook: Path,
+    settings: PoolSettings,
+    report: Callable[[AnswerResult], None] = lambda _: None,
+) -> tuple[AnswerResult, ...]:
+    """Run answers, several at a time.
+
+    Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
+    A test that several of them must pass is then run once: it fails when any of them makes it fail.
+
+    Args:
+        answers: What to run.
+        source_notebook: As for `run_answer`.
+        settings: How to judge.
+        report: Called with each result when it is there.
+
+    Returns:
+        The results in the order of the answers.
+    """
+    return run_banks({source_notebook: answers}, settings, report)[source_notebook]
+
+
+def run_banks(
+    banks: Mapping[Path, Sequence[Answer]],
+    settings: PoolSettings,
+    report: Callable[[AnswerResult], None] = lambda _: None,
+) -> dict[Path, tuple[AnswerResult, ...]]:
+    """Run the answers of several labs in one pool, so that no slot waits for the end of a lab.
+
+    Args:
+        banks: Each lab's source to its answers; the first begin first.
+        settings: How to judge.
+        report: As for `run_bank`.
+
+    Returns:
+        Each lab's source to its results, in the order of the answers.
+    """
+    labs = {source: lab_of(source) for source in banks}
+    shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
+    results: dict[tuple[Path, str], AnswerResult] = {}
+    doubtful: list[tuple[Path, list[Answer]]] = []
+    for source, found in _run_groups(shared, labs, settings):
+        if len(found) > 1 and any(result.disagreements for result in found):
+            # Two unusual ways may be right and not fit together: what each does alone is what counts.
+            doubtful += [(source, [result.answer]) for result in found]
+            continue
+        for result in found:
+            results[source, result.answer.name] = result
+            report(result)
+    for source, (result,) in _run_groups(doubtful, labs, settings):
+        results[source, result.answer.name] = result
+        report(result)
+    return {source: tuple(results[source, answer.name] for answer in answers) for source, answers in banks.items()}
+
+
+def _run_groups(
+    groups: Sequence[tuple[Path, list[Answer]]], labs: Mapping[Path, Lab], settings: PoolSettings
+) -> Iterator[tuple[Path, list[AnswerResult]]]:
+    """Yield the results of each group of answers to a lab when they are there."""
+    named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
+    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in named.items()]
+    for verdict in judge_all(jobs, settings) if jobs else ():
+        source, group = named[verdict.lab, verdict.student]
+        yield source, [_result(answer, labs[source], verdict) for answer in group]
+
+
+def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
+    """Put answers into groups of which none can reach a test that another one must fail, or may fail."""
+    groups: list[list[Answer]] = []
+    asked = {answer.name: lab.tests_in_reach(answer.cells) - answer.consequences for answer in answers}
+    in_doubt = {answer.name: {*answer.fails, *answer.consequences} for answer in answers}
+
+    def are_apart(one: Answer, other: Answer) -> bool:
+        disturbed = asked[one.name] & in_doubt[other.name] or asked[other.name] & in_doubt[one.name]
+        return bool(one.cells and other.cells) and not (one.cells.keys() & other.cells.keys() or disturbed)
+
+    for answer in answers:
+        for group in groups:
+            if all(are_apart(answer, other) for other in group):
+                group.append(answer)
+                break
+        else:
+            groups.append([answer])
+    return groups
+
+
+def lab_of(source_notebook: Path) -> Lab:
+    """Return the cells of a lab's source that grading runs."""
+    notebook = nbformat.read(source_notebook, as_version=4)
+    return Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
+
+
+def job_of(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) -> Job:
+    """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
+    program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
+    sources = {part.name: part.source for part in program.run if part.is_answer}
+    changed = {name: source for answer in group for name, source in answer.cells.items()}
+    consequences = frozenset().union(*(answer.consequences for answer in group))
+    wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in lab.cells_to_run(changed, consequences)}
+    left_out = tuple(part.name for part in program.judged if part.name not in wanted)
+    return Job(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
+
+
+def _result(answer: Answer, lab: Lab, verdict: Verdict) -> AnswerResult:
+    """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
+    if verdict.fault:
+        return AnswerResult(answer, (), verdict.seconds, verdict.fault)
+    found = {score.grade_id: score for score in verdict.scores}
+    reach: frozenset[str] | Mapping[str, CellScore] = lab.tests_in_reach(answer.cells) if answer.cells else found
+    tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
+    scores = tuple(
+        found[test.grade_id]
+        if test.grade_id in reach
+        else CellScore(test.grade_id, float(test.points), float(test.points), "")
+        for test in tests
+        if test.grade_id not in answer.consequences
+    )
+    return AnswerResult(answer, scores, verdict.seconds)

@@ -1,0 +1,242 @@
+"""One submission's run, within the walls: a shell for its cells, and ranks, at the judge's request.
+
+This process runs no student's code. Each process that does has namespaces of its own, so that none can reach this one,
+which knows what each rank alone may know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import sys
+import tempfile
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from coursekit.drivers.places import left_in
+from coursekit.grading.inside import wire
+from coursekit.grading.inside.rank import Folders, drive, enter_walls
+from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess, is_words
+from coursekit.grading.walls import namespaces
+from coursekit.grading.walls.namespaces import Allowance
+from coursekit.ranks.deadline import TooSlowError
+from coursekit.ranks.devices import HIDE_GPUS
+from coursekit.ranks.environ import fill_nodes
+from coursekit.ranks.forked import ForkedServer
+from coursekit.ranks.watch import Watch
+from coursekit.ranks.worker import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
+MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
+# Horovod's threads look for news once in a cycle; the default, 1 ms, takes a fifth of the processor from many judges.
+SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
+HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
+
+Request = dict[str, Any]
+
+
+class WallsError(Exception):
+    """What the kit itself needs does not work here: no fault of a student's."""
+
+
+def serve(judge: Connection, settings: Request) -> None:
+    """Answer the judge's requests until it says that it has no more.
+
+    Args:
+        judge: the connection.
+        settings: what each process is allowed, see `coursekit.grading.walls.namespaces.Allowance`.
+    """
+    submission = _Submission(judge, settings)
+    answers: dict[str, Callable[[Request], Any]] = {
+        "cells": submission.run_cells,
+        "call": submission.call,
+        "launch": submission.launch,
+    }
+    try:
+        while True:
+            # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
+            fault = submission.revive_shell()
+            request = wire.loads(judge.recv_bytes())
+            if request["op"] == "end":
+                return
+            try:
+                reply = {"fault": fault} if fault else answers[request["op"]](request)
+            except (WallsError, TooSlowError) as error:
+                reply = {"fault": str(error)}
+            judge.send_bytes(_packed(reply))
+            del request
+    finally:
+        submission.close()
+
+
+def _packed(reply: dict[str, Any]) -> bytes:
+    """Return a reply as a message that the judge can read, also when answers fill it beyond all bounds."""
+    with contextlib.suppress(wire.NotPlainError):
+        return wire.checked(wire.dumps({"reply": reply}), wire.MAX_NUM_BYTES)
+    return wire.dumps({"reply": {"error": ["OutputError", "more was returned than can be taken back"]}})
+
+
+@dataclass
+class _Cell:
+    name: str
+    source: str
+    timeout_s: float
+    ends: bool = True  # whether it came to its end, with an error or without
+
+
+class _Submission:
+    def __init__(self, judge: Connection, settings: Request) -> None:
+        self.allowance = Allowance(**settings, shared=None)
+        self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
+        self.server = ForkedServer()
+        self.judge = judge
+        self.cells: list[_Cell] = []
+        self.shell: ShellProcess | None = None
+        self.num_starts = 0
+        self.num_launches = 0
+
+    def close(self) -> None:
+        """End the shell and the ranks."""
+        if self.shell:
+            self.shell.close()
+        self.server.close()
+
+    def run_cells(self, request: Request) -> dict[str, Any]:
+        """Run cells in their order; return for each its error and what it printed."""
+        new = [_Cell(*cell) for cell in request["cells"]]
+        self.cells += new
+        return {"cells": [self._run_cell(cell) for cell in new]}
+
+    def _run_cell(self, cell: _Cell) -> dict[str, Any]:
+        try:
+            shell = self._running_shell(before=cell)
+            reply = shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
+        except ShellGoneError as error:
+            cell.ends = False
+            return {"name": cell.name, "error": error.words(cell.timeout_s), "output": self._output_of_shell()}
+        told = reply["error"] if "error" in reply else reply["value"]
+        if told is not None and not is_words(told):
+            told = ["OddReply", "it replied something else than is asked for"]
+        return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
+
+    def revive_shell(self) -> str:
+        """Start a new shell if there was one and it is gone; return why the walls failed, or ''."""
+        if self.shell:
+            try:
+                self._running_shell()
+            except ShellGoneError:
+                return ""
+            except (WallsError, TooSlowError) as error:
+                return str(error)
+        return ""
+
+    def _running_shell(self, before: _Cell | None = None) -> ShellProcess:
+        """Return a shell that has run the cells (those before `before`), a new one when the last one is gone.
+
+        Only `revive_shell` and `run_cells` may start one.
+        """
+        if self.shell and self.shell.alive:
+            return self.shell
+        if self.num_starts > MAX_NUM_RESTARTS:
+            raise ShellGoneError("restarts")
+        self.num_starts += 1
+        enter = functools.partial(namespaces.enter, self.allowance)
+        try:
+            self.shell = ShellProcess(enter, [self.judge, self.server])
+        except OSError as error:
+            raise WallsError(f"no shell starts ({error})") from None
+        try:
+            self.shell.ask({"op": "hello"}, HELLO_TIMEOUT_S)
+        except ShellGoneError as error:  # no student's code has run in it yet
+            raise WallsError(f"no shell starts ({error}): {self.shell.take_output()[-1000:]}") from None
+        for cell in self.cells:
+            if cell is before:
+                break
+            if cell.ends:
+                try:
+                    self.shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
+                except ShellGoneError:
+                    cell.ends = False
+                    return self._running_shell(before)
+        return self.shell
+
+    def _output_of_shell(self) -> str:
+        return self.shell.take_output() if self.shell else ""
+
+    def _ask(self, request: Request, timeout_s: float) -> dict[str, Any]:
+        if self.shell is None or not self.shell.alive:
+            return {"error": ShellGoneError("restarts").words(timeout_s)}
+        try:
+            return self.shell.ask(request, timeout_s)
+        except ShellGoneError as error:
+            return {"error": error.words(timeout_s)}
+
+    def call(self, request: Request) -> dict[str, Any]:
+        """Call a driver in the shell; return its value or its error, and what was printed."""
+        reply = self._ask({"op": "call", "call": request["call"]}, request["timeout_s"])
+        return {**reply, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
+
+    def launch(self, request: Request) -> dict[str, Any]:
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.outcome.Outcome` has it."""
+        packed = self._ask({"op": "pack", "names": request["names"]}, request["timeout_s"])
+        if "error" in packed:
+            return {"error": packed["error"]}
+        if not isinstance(packed["value"], bytes):
+            return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
+        self.num_launches += 1
+        folders = Folders(self.folder / f"launch-{self.num_launches}", request["num_ranks"])
+        task = Task(
+            call=cloudpickle.dumps((drive, (request["call"], packed["value"]), {})),
+            num_ranks=request["num_ranks"],
+            entropy=0,  # each rank's seed is its own, see `drive`
+            num_threads=1,
+            bind_cores=False,
+            folder="/tmp" if self.allowance.walls else str(folders.shared),  # noqa: S108  # private to each rank
+            search_path=tuple(sys.path),
+            returns_bytes=True,
+        )
+        nodes = fill_nodes(request["num_ranks"], request["ranks_per_node"])
+        environ = {**os.environ, **SETTINGS_OF_RANKS, **folders.environ(self.allowance)}
+        return self._watch(request, task, environ, nodes, folders)
+
+    def _watch(
+        self, request: Request, task: Task, environ: dict[str, str], nodes: tuple[int, ...], folders: Folders
+    ) -> dict[str, Any]:
+        enter = functools.partial(enter_walls, self.allowance, folders)
+        job = self.server.launch(task, environ, nodes, request["inputs"], enter)
+        printed = io.StringIO()
+        max_bytes = wire.MAX_REPLY_BYTES // request["num_ranks"]
+        gone = False
+        try:
+            with redirect_stdout(printed):
+                watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=max_bytes)
+                outcome = watch.run()
+        finally:
+            gone = job.stop()
+            if not gone:
+                self.server.close()
+                self.server = ForkedServer()
+        if outcome.no_walls or outcome.server_died:
+            raise WallsError(outcome.no_walls or "what starts ranks has died")
+        return {
+            "reports": [
+                [rank, one.value, one.error_type, one.error_text, one.traceback]
+                for rank, one in outcome.reports.items()
+            ],
+            "exit_codes": outcome.exit_codes,
+            "stopped": outcome.stopped,
+            "stacks": outcome.stacks,
+            "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
+            # Now, with all ranks dead: what a rank says of its files is a claim.
+            "left": [left_in(own) for own in folders.own] if request["look"] else [],
+        }

@@ -1,0 +1,116 @@
+"""The process that stands for a student's kernel: it runs cells, and calls what they define.
+
+Nothing that it says is believed; it is asked for plain data, and has none of the judge's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from coursekit.grading.inside import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def serve(channel: Connection) -> None:
+    """Answer requests until the channel is closed: `hello`, `cell`, `call` and `pack`."""
+    from coursekit.ranks.forked import ForkedServer  # noqa: PLC0415  # imported by the zygote
+    from coursekit.ranks.forkserver import adopt_shared_server  # noqa: PLC0415  # the same
+
+    # For cells that start ranks of their own; while this process is still clean.
+    adopt_shared_server(ForkedServer())
+    shell = _new_shell()
+    answers: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "hello": lambda _: None,
+        "cell": lambda request: _run_cell(shell, request),
+        "call": lambda request: _call(shell, request),
+        "pack": lambda request: _pack(shell, request),
+    }
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            request = wire.loads(channel.recv_bytes())
+            channel.send_bytes(_reply(answers[request["op"]], request))
+
+
+def _reply(answer: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> bytes:
+    """Return the reply to a request; whatever an answer raises becomes a part of it."""
+    reply: dict[str, Any]
+    try:
+        reply = {"value": answer(request)}
+        data = wire.checked(wire.dumps({"number": request["number"], **reply}), wire.MAX_REPLY_BYTES)
+        wire.loads(data)  # as the other side will: functions are refused, and it would wait for another reply
+    except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
+        reply = {"error": [type(error).__name__, _text(error)]}
+        data = wire.dumps({"number": request["number"], **reply})
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    return data
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:20_000]
+    except Exception:  # noqa: BLE001  # an exception of an answer's own kind may do anything
+        return ""
+
+
+def _new_shell() -> InteractiveShell:
+    """Return what runs cells as a notebook's kernel does, magics included, without history and files."""
+    from IPython.core.history import HistoryManager  # noqa: PLC0415  # imported by the zygote
+    from IPython.core.interactiveshell import InteractiveShell  # noqa: PLC0415  # the same
+
+    HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
+    shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
+    # Pickling by value takes what is of `__main__`, as in a kernel.
+    shell.user_module.__name__ = "__main__"
+    sys.modules["__main__"] = shell.user_module
+    return shell
+
+
+def _run_cell(shell: InteractiveShell, request: dict[str, Any]) -> list[str] | None:
+    """Run one cell; return the name and the text of its exception, or None."""
+    name = request["name"]
+    # IPython names a cell's code after its content; a judge quotes it by the cell's name.
+    shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
+    result = shell.run_cell(  # type: ignore[no-untyped-call]  # IPython's
+        request["source"], store_history=False
+    )
+    error = result.error_before_exec or result.error_in_exec
+    return None if error is None else [type(error).__name__, _text(error)]
+
+
+class _Answers(dict[str, Any]):
+    """The student's functions by name; a name that is not there is the student's mistake."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        super().__init__(names)
+
+    def __missing__(self, name: str) -> Any:
+        raise NameError(f"name {name!r} is not defined")
+
+
+def _call(shell: InteractiveShell, request: dict[str, Any]) -> Any:
+    driver, args = wire.loads(request["call"], _Answers(shell.user_ns))
+    return driver(*args)
+
+
+def _pack(shell: InteractiveShell, request: dict[str, Any]) -> bytes:
+    """Return answers as bytes that ranks unpack, and nobody else."""
+    names = _Answers(shell.user_ns)
+    answers = {name: names[name] for name in request["names"]}
+    try:
+        return bytes(cloudpickle.dumps(answers))
+    except Exception as error:
+        raise TypeError(
+            f"the function or one of its arguments cannot be sent to other processes ({error}): "
+            "make datasets, optimisers and compiled functions inside the function that the ranks call",
+        ) from error

@@ -1,0 +1,216 @@
+"""The launcher's side of the shell: start it, ask it, keep its deadline, and believe nothing of its form."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from coursekit.grading.inside import shell, wire
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    class Closable(Protocol):
+        """What has an end on this side that the shell must not have."""
+
+        def close(self) -> None: ...  # noqa: D102
+
+
+HEADER = struct.Struct("!i")  # as multiprocessing's connections have it
+READ_SIZE = 1 << 16
+MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
+LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
+MAX_OUTPUT = 256 << 20  # bytes in all; who prints more is ended
+
+
+class ShellGoneError(Exception):
+    """The shell did not answer: `timeout`, `output`, `restarts`, or how it died."""
+
+    def words(self, timeout_s: float) -> list[str]:
+        """Return the name of an exception and a sentence for the student."""
+        kind = str(self)
+        if kind == "timeout":
+            return ["TimeoutError", f"no end within {timeout_s:g} s"]
+        if kind == "restarts":
+            return ["TimeoutError", "not tried, since too much of this notebook never ended or ended its process"]
+        if kind == "output":
+            return ["OutputError", f"more than {MAX_OUTPUT >> 20} MiB were printed"]
+        return ["ProcessEnded", f"the process ended ({kind})"]
+
+
+class ShellProcess:
+    """A process with the student's cells; everything that it sends is read with bounds."""
+
+    def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Closable]) -> None:
+        ours, theirs = socket.socketpair()
+        output, output_end = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            ours.close()
+            os.close(output)
+            _become_shell(theirs, output_end, enter, not_for_it)
+        theirs.close()
+        os.close(output_end)
+        self._channel, self._output = ours, output
+        ours.setblocking(False)
+        os.set_blocking(output, False)
+        self._received = bytearray()
+        self._printed = bytearray()
+        self._num_printed = 0
+        self._number = 0
+        self.num_odd = 0  # messages that answer no request, or not in the form that is asked for
+        self.alive = True
+
+    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Send a request and return the reply: `value`, or `error` with the name and the text of an exception.
+
+        Args:
+            request: plain data.
+            timeout_s: own time of the process and of what it has started.
+
+        Raises:
+            ShellGoneError: no reply came; the process has been ended.
+            TooSlowError: the same, and nobody knows whether one would have come.
+        """
+        self._number += 1
+        deadline = Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
+        data = wire.dumps({**request, "number": self._number})
+        self._to_send = memoryview(HEADER.pack(len(data)) + data)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE, self._exchange)
+            selector.register(self._output, selectors.EVENT_READ, self._read_output)
+            while True:
+                reply = self._next_reply()
+                if reply is not None:
+                    self._read_output()
+                    return reply
+                if not self._to_send:
+                    selector.modify(self._channel, selectors.EVENT_READ, self._exchange)
+                for key, _ in selector.select(self._left_s(deadline)):
+                    key.data()
+
+    def take_output(self) -> str:
+        """Return the beginning of what was printed since the last call."""
+        text = bytes(self._printed).decode(errors="replace")
+        self._printed.clear()
+        return text
+
+    def close(self) -> None:
+        """End the process; safe to call twice."""
+        if self.alive:
+            self.alive = False
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            self._status = os.waitpid(self._pid, 0)[1]
+            self._channel.close()
+            os.close(self._output)
+
+    def _left_s(self, deadline: Deadline) -> float:
+        try:
+            left_s = deadline.left_s()
+        except TooSlowError:
+            self.close()
+            raise
+        if not left_s:
+            self._end("timeout")
+        return left_s
+
+    def _end(self, kind: str) -> None:
+        self.close()
+        raise ShellGoneError(kind)
+
+    def _exchange(self) -> None:
+        try:
+            if self._to_send:
+                with contextlib.suppress(BlockingIOError):
+                    self._to_send = self._to_send[self._channel.send(self._to_send[:READ_SIZE]) :]
+            with contextlib.suppress(BlockingIOError):
+                data = self._channel.recv(READ_SIZE)
+                self._received += data
+                if not data:
+                    self._end_of_process()
+        except OSError:
+            self._end_of_process()
+
+    def _end_of_process(self) -> None:
+        self._read_output()
+        deadline = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < deadline:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                self.alive = False
+                self._channel.close()
+                os.close(self._output)
+                code = os.waitstatus_to_exitcode(status)
+                raise ShellGoneError(signal.Signals(-code).name if code < 0 else f"exit status {code}")
+            time.sleep(0.01)
+        self._end("its channel was closed")
+
+    def _next_reply(self) -> dict[str, Any] | None:
+        """Return the reply to the last request if it is there; what has another form or number is dropped."""
+        while len(self._received) >= HEADER.size:
+            (length,) = HEADER.unpack_from(self._received)
+            if not 0 <= length <= wire.MAX_REPLY_BYTES:
+                self._end("it sent too much")
+            if len(self._received) < HEADER.size + length:
+                return None
+            data = bytes(self._received[HEADER.size : HEADER.size + length])
+            del self._received[: HEADER.size + length]
+            with contextlib.suppress(wire.NotPlainError):
+                reply = wire.loads(data)
+                if isinstance(reply, dict) and reply.get("number") == self._number and _is_reply(reply):
+                    return reply
+            self.num_odd += 1
+        return None
+
+    def _read_output(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._output, READ_SIZE):
+                self._printed += data[: MAX_KEPT_OUTPUT - len(self._printed)]
+                self._num_printed += len(data)
+                if self._num_printed > MAX_OUTPUT:
+                    self._end("output")
+                if len(data) < READ_SIZE:
+                    return
+
+
+def _is_reply(reply: dict[str, Any]) -> bool:
+    return reply.keys() == {"number", "value"} or (reply.keys() == {"number", "error"} and is_words(reply["error"]))
+
+
+def is_words(error: object) -> bool:
+    """Whether this is the name of an exception and its text."""
+    return isinstance(error, list) and [type(word) for word in error] == [str, str]
+
+
+def _become_shell(
+    channel: socket.socket, output: int, enter: Callable[[], None], not_for_it: Sequence[Closable]
+) -> None:
+    """Turn this forked child into the shell, and never return."""
+    try:
+        for one in not_for_it:
+            one.close()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        enter()
+        os.chdir(os.environ["TMPDIR"])
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+        shell.serve(Connection(channel.detach()))
+    except BaseException:  # noqa: BLE001  # nothing may return into the launcher's code
+        traceback.print_exc()
+    finally:
+        os._exit(0)

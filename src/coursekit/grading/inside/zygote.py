@@ -1,0 +1,67 @@
+"""The process that imports everything once, executes nothing, and forks a launcher for each submission."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from coursekit.grading.inside import launcher, wire
+from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
+from coursekit.ranks.preload import preload
+
+MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
+
+
+def main() -> None:
+    """Serve a judge on the socket whose number is the first argument, until it closes it.
+
+    A further argument, the word "tensorflow", says that this will be needed.
+    """
+    judge = Connection(int(sys.argv[1]))
+    adopt_orphans()
+    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself lies in there
+    judge.send_bytes(wire.dumps({"failure": preload(*MORE, tensorflow="tensorflow" in sys.argv)}))
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            settings = wire.loads(judge.recv_bytes())
+            if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
+                continue
+            status = _one_submission(judge, settings)
+            judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean(own)}))
+
+
+def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
+    """Fork a launcher, wait for its end, and leave no process of the submission; return the launcher's exit code."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            launcher.serve(judge, settings)
+            code = 0
+        except BaseException:  # noqa: BLE001  # nothing may return into the zygote's code
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    kill_descendants()
+    return os.waitstatus_to_exitcode(status)
+
+
+def _clean(own: frozenset[Path]) -> bool:
+    """Empty /tmp but for `own`; return whether that worked: a submission may lock folders, or nest them too deep."""
+    folder = Path(tempfile.gettempdir())
+    for path in {*folder.iterdir()} - own:
+        with contextlib.suppress(OSError, RecursionError):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    return {*folder.iterdir()} <= own
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""What the judge asked and what came back: first from a sandbox, then, when all of it is dead, from the record."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from coursekit.grading.inside import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Reply = dict[str, Any]
+
+
+class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
+    """The machine failed, not the student: the submission needs another run."""
+
+
+class Conversation(Protocol):
+    """Whoever answers the judge's requests."""
+
+    def ask(self, request: Reply, timeout_s: float) -> Reply:
+        """Return the reply to a request."""
+
+
+@dataclass
+class Exchange:
+    """One request, by its digest, and its reply, as `wire` writes it."""
+
+    digest: str
+    reply: bytes
+
+
+class Runs(Protocol):
+    """A submission that runs in a sandbox; `own_s` is its own time so far."""
+
+    @property
+    def own_s(self) -> float: ...  # noqa: D102
+
+    def ask(self, request: Reply, timeout_s: float) -> Reply:
+        """Return the reply to a request; raises `Fault`."""
+
+
+MAX_RECORD_BYTES = 256 << 20  # of all replies to the judge, which are kept in its memory
+
+
+@dataclass
+class Live:
+    """A conversation with a sandbox, written down."""
+
+    run: Runs
+    limit_s: float
+    num_bytes_left: int = MAX_RECORD_BYTES
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def ask(self, request: Reply, timeout_s: float) -> Reply:
+        """Ask the sandbox, unless the time for the submission is used up."""
+        if self.run.own_s >= self.limit_s:
+            words = f"not tried, since the {self.limit_s:g} s for the whole notebook were used up"
+            reply: Reply = {"error": ["TimeoutError", words]}
+        elif self.num_bytes_left < 0:
+            reply = {"error": ["OutputError", "not tried, since too much was returned before"]}
+        else:
+            reply = self.run.ask(request, timeout_s)
+        data = wire.dumps(reply)
+        self.num_bytes_left -= len(data)
+        self.exchanges.append(Exchange(_digest(request), data))
+        return reply
+
+
+class Recorded:
+    """The same conversation once more, from its record."""
+
+    def __init__(self, exchanges: Sequence[Exchange]) -> None:
+        self._left = list(exchanges)
+
+    def ask(self, request: Reply, timeout_s: float) -> Reply:
+        """Return the reply that was written down.
+
+        Raises:
+            Fault: the judge asks something else than the first time.
+        """
+        del timeout_s
+        exchange = self._left.pop(0) if self._left else Exchange("", b"")
+        if exchange.digest != _digest(request):
+            raise Fault("the judgement could not be repeated from its record")
+        reply: Reply = wire.loads(exchange.reply)
+        return reply
+
+
+def _digest(request: Reply) -> str:
+    return hashlib.sha256(wire.dumps(request)).hexdigest()

@@ -1,0 +1,99 @@
+"""How checks reach answers in a sandbox: each call and each launch becomes a request in plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.on_ranks import Answer, AnswerError
+from coursekit.grading.inside import wire
+from coursekit.grading.judge.conversation import Fault
+from coursekit.ranks import RankError
+from coursekit.ranks.launch import results_of
+from coursekit.ranks.outcome import TOO_SLOW, Outcome
+from coursekit.ranks.worker import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coursekit.checks.on_ranks import Left
+    from coursekit.grading.judge.conversation import Conversation
+
+Reply = dict[str, Any]
+
+
+class Sandboxed:
+    """Answers at the other end of a conversation; an `Elsewhere` for `coursekit.checks`."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+
+    def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
+        """Call a driver in the process that holds the student's cells.
+
+        Raises:
+            AnswerError: the answer raised an exception, or did not return in time.
+        """
+        request = {"op": "call", "call": wire.dumps([driver, args]), "timeout_s": timeout_s}
+        reply = self.conversation.ask(request, timeout_s)
+        if "error" in reply:
+            raise AnswerError(*reply["error"])
+        return reply["value"]
+
+    def run(  # noqa: PLR0913  # the settings of a launch
+        self,
+        driver: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        num_ranks: int,
+        ranks_per_node: int,
+        timeout_s: float,
+        private: Sequence[Any] | None,
+        look: bool,
+    ) -> tuple[list[Any], list[Left]]:
+        """Call a driver on ranks, each with a seed and a private value of its own.
+
+        Raises:
+            RankError: as `ranks.run`.
+            Fault: the machine was too slow.
+            TypeError: an answer cannot be sent to ranks, as with `ranks.run`.
+            AnswerError: an answer is not there, or the launch did not come about in time.
+        """
+        seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()
+        own = [None] * num_ranks if private is None else private
+        request = {
+            "op": "launch",
+            "call": wire.dumps([driver, args]),
+            "names": [arg.name for arg in args if isinstance(arg, Answer)],
+            "num_ranks": num_ranks,
+            "ranks_per_node": ranks_per_node,
+            "timeout_s": timeout_s,
+            "look": look,
+            "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
+        }
+        reply = self.conversation.ask(request, 2 * timeout_s)
+        if "error" in reply:
+            kind, text = reply["error"]
+            raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)
+        return _results(reply, num_ranks, timeout_s), reply["left"]
+
+
+def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
+    """Return the results in rank order, or raise what went wrong."""
+    outcome = Outcome(
+        {rank: Report(*words) for rank, *words in reply["reports"]},
+        dict(reply["exit_codes"]),
+        reply["stopped"],
+        reply["stacks"],
+    )
+    if outcome.stopped == TOO_SLOW:
+        raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
+    values = {rank: _value(rank, report) for rank, report in outcome.reports.items() if report.value is not None}
+    return results_of(outcome, values, num_ranks, timeout_s)
+
+
+def _value(rank: int, report: Report) -> Any:
+    try:
+        return wire.loads(report.value or b"")
+    except wire.NotPlainError as error:
+        raise RankError(f"rank {rank} returned {error}", rank=rank) from None

@@ -1,0 +1,91 @@
+"""Run the instructor's test cells, with answers that live elsewhere in place of functions."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import linecache
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from coursekit.checks.fresh import repeatable
+from coursekit.checks.on_ranks import Answer
+from coursekit.grading.judge.elsewhere import Sandboxed
+from coursekit.labs.cell_score import CellScore
+from coursekit.labs.concerned import names_of
+from coursekit.text import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from coursekit.grading.judge.conversation import Conversation
+    from coursekit.grading.submission.program import Part, Program
+    from coursekit.labs.concerned import Names
+
+MAX_MESSAGE_LENGTH = 4000  # characters
+
+
+def judge(
+    program: Program, conversation: Conversation, entropy: int, left_out: Collection[str] = ()
+) -> tuple[CellScore, ...]:
+    """Return the points of each test cell.
+
+    Args:
+        program: the lab.
+        conversation: with the sandbox that holds the answers, or its record.
+        entropy: what all random inputs follow from.
+        left_out: names of cells that are not run; they get no score.
+    """
+    judge = _Judge(program, conversation)
+    scores = []
+    with repeatable(entropy), redirect_stdout(io.StringIO()):
+        for part in program.judged:
+            if part.name in left_out:
+                continue
+            message = judge.run(part)
+            if part.points is not None:
+                scores.append(CellScore(part.name, 0.0 if message else part.points, part.points, message))
+    return tuple(scores)
+
+
+class _Judge:
+    """The namespace in which the judge's cells run, one after the other."""
+
+    def __init__(self, program: Program, conversation: Conversation) -> None:
+        self.namespace: dict[str, Any] = {"__name__": "coursekit_judge"}
+        exec(program.known, self.namespace)  # noqa: S102  # the instructor's own imports and parameters
+        self.elsewhere = Sandboxed(conversation)
+        self.own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
+        self.failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
+
+    def run(self, part: Part) -> str:
+        """Run one cell; return '' or its exception as a sentence."""
+        names = names_of(part.source)
+        missing = sorted(names.used & self.failed.keys())
+        if missing:
+            return self.failed[missing[0]]
+        self._bind_answers(names)
+        try:
+            exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
+        except MemoryError:  # the judge's own: that is no test's matter, see `own_limits`
+            raise
+        except Exception as error:  # noqa: BLE001  # a test fails by any exception
+            message = plain_text(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
+            self.failed.update(dict.fromkeys(names.bound, message))
+            return message
+        return ""
+
+    def _bind_answers(self, names: Names) -> None:
+        """Let every name that a cell uses and no cell of the judge's binds stand for a function of the student's."""
+        for name in sorted(names.used - self.own):
+            if name not in self.namespace and not hasattr(builtins, name):
+                self.namespace[name] = Answer(name, self.elsewhere)
+
+
+def quote_cells(cells: Iterable[tuple[str, str]]) -> None:
+    """Let messages quote lines of these cells, which exist in no file; only they are quoted from now on."""
+    for name in [name for name, entry in linecache.cache.items() if len(entry) > 1 and entry[1] is None]:
+        del linecache.cache[name]
+    for name, source in cells:
+        lines = [line + "\n" for line in source.splitlines()]
+        linecache.cache[name] = (len(source), None, lines, name)

@@ -1,0 +1,52 @@
+"""What a judge may use itself: an answer may return what is made so that reading it never ends, or fills the memory."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+from coursekit.grading.walls.rlimits import data_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Many times what judging an honest notebook takes, and all that its replies may be together, some times over.
+MAX_CPU_S = 60.0
+MAX_MEMORY_BYTES = 2 << 30
+AGAIN_S = 1.0  # a check that catches what ended it is ended again
+
+
+class JudgeTimeoutError(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
+    """What a submission returned has taken the judge too long."""
+
+
+@contextmanager
+def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_BYTES) -> Iterator[None]:
+    """Limit this process within the block; the processes that it starts within have the limit of memory, too.
+
+    Time is the processor's, so that no busy machine makes it shorter. Only the main thread can be limited.
+
+    Raises:
+        JudgeTimeoutError: the block has used too much of it.
+        MemoryError: it has asked for more memory.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("only the main thread hears signals")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = data_bytes() + max_memory_bytes
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    before = signal.signal(signal.SIGPROF, _give_up)
+    signal.setitimer(signal.ITIMER_PROF, max_cpu_s, AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _give_up(*_: object) -> NoReturn:
+    raise JudgeTimeoutError

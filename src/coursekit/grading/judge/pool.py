@@ -1,0 +1,178 @@
+"""Many submissions at once: a worker for each slot, and nothing lost when one dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from queue import SimpleQueue
+from typing import IO, TYPE_CHECKING
+
+import psutil
+
+from coursekit.grading.judge.cores import own_cores
+from coursekit.grading.judge.slot import Limits
+from coursekit.grading.verdict import Verdict
+from coursekit.grading.walls import watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+    from coursekit.grading.submission.work import Work
+
+END_TIMEOUT_S = 5.0
+NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to judge.
+
+    Attributes:
+        source: the lab's notebook with hidden tests.
+        work: the student's cells.
+        key: digest of all that the verdict depends on.
+        left_out: names of the judge's cells that are not run.
+    """
+
+    source: Path
+    work: Work
+    key: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """How to judge.
+
+    Attributes:
+        num_slots: how many submissions at once.
+        sandbox: one of `coursekit.grading.walls.outer.SANDBOXES`.
+        image: the container image, for Apptainer.
+        limits: of each submission.
+    """
+
+    num_slots: int = 1
+    sandbox: str = "bwrap"
+    image: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def default_num_slots() -> int:
+    """Return how many slots suit this process's cores."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict, None, None]:
+    """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
+
+    A submission whose worker dies is tried again, then gets a verdict with a fault.
+    """
+    with own_cores(min(settings.num_slots, len(jobs) or 1)) as shares:
+        yield from _judge_with([_Worker(settings, cores) for cores in shares], jobs)
+
+
+def _judge_with(workers: Sequence[_Worker], jobs: Sequence[Job]) -> Generator[Verdict, None, None]:
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def judge(job: Job) -> Verdict:
+        worker = idle.get()
+        try:
+            return worker.judge(job)
+        finally:
+            idle.put(worker)
+
+    executor = ThreadPoolExecutor(len(workers))
+    try:
+        for done in as_completed([executor.submit(judge, job) for job in jobs]):
+            yield done.result()
+    finally:
+        for worker in workers:
+            worker.close()
+        executor.shutdown(cancel_futures=True)
+
+
+class _Worker:
+    """A worker's process, started when there is something to do, and again when it has died."""
+
+    def __init__(self, settings: PoolSettings, cores: Sequence[int]) -> None:
+        image = str(settings.image) if settings.image else None
+        slot = {"sandbox": settings.sandbox, "cores": cores, "image": image, "limits": asdict(settings.limits)}
+        self._settings = json.dumps(slot)
+        self._process: subprocess.Popen[str] | None = None
+        self._verdicts: IO[str] | None = None
+        self._closed = False
+        self._starting = threading.Lock()
+
+    def judge(self, job: Job) -> Verdict:
+        """Return the verdict on one submission."""
+        line = json.dumps({**asdict(job), "source": str(job.source)})
+        for _ in range(NUM_TRIES):
+            if self._closed:
+                break
+            told = self._ask(line)
+            if told:
+                return Verdict.loads(told)
+            self._end()
+        work = job.work
+        return Verdict(work.lab, work.student, (), work.flags, fault="the worker that judged it died", key=job.key)
+
+    def _ask(self, line: str) -> str:
+        """Return what the worker writes, '' when it has died."""
+        if self._process is None:
+            self._start()
+        if self._process is None or self._process.stdin is None or self._verdicts is None:
+            return ""
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            return self._verdicts.readline()
+        except (OSError, ValueError):  # it is gone, or we are closing
+            return ""
+
+    def _start(self) -> None:
+        with self._starting:  # a worker that starts while all are closed would judge on, unseen
+            if not self._closed:
+                self._start_process()
+
+    def _start_process(self) -> None:
+        read, write = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "coursekit.grading.judge.worker", self._settings, str(write)],
+            stdin=subprocess.PIPE,
+            pass_fds=[write],
+            text=True,
+            start_new_session=True,
+        )
+        os.close(write)
+        self._verdicts = os.fdopen(read)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        below = watcher.below(process.pid)
+        process.kill()
+        process.wait()
+        for one in below:  # what the kernel ends with its parent, but later
+            with suppress(psutil.Error):
+                one.kill()
+        psutil.wait_procs(below, timeout=END_TIMEOUT_S)
+        for stream in (process.stdin, self._verdicts):
+            if stream:
+                with suppress(OSError):  # what a dead worker has not read is lost with it
+                    stream.close()
+
+    def close(self) -> None:
+        """End the worker, whatever it does."""
+        with self._starting:
+            self._closed = True
+        self._end()

@@ -1,0 +1,227 @@
+"""One place where submissions run, one after the other: a sandbox with a zygote in it, used again and again."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coursekit.errors import CourseKitError
+from coursekit.grading.inside import wire
+from coursekit.grading.judge.conversation import Fault
+from coursekit.grading.judge.running import Running, find_zygote
+from coursekit.grading.walls import watcher
+from coursekit.grading.walls.cgroups import Cgroup, cgroup
+from coursekit.grading.walls.outer import View, command, hidden_folders, python_folders
+from coursekit.imagenet import find_data
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import OwnTime, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# Of the kit only this is seen inside: nothing that knows what is right.
+INSIDE = (
+    *("__init__.py", "errors.py", "mime_types.py", "pictures.py", "picture_output.py", "picture_words.py"),
+    *("estimator_pictures.py", "training_pictures.py"),
+    *("drivers", "imagenet", "inside", "ranks", "sandbox", "throughput"),
+)
+DATA = "/data"
+PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
+START_TIMEOUT_S = 120.0  # of the sandbox's own time
+OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
+SPARE_MEMORY_GB = 0.5
+NUM_TASKS = 4096  # processes and threads of a slot
+GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; seconds are of its own time, so that no busy machine makes them fewer.
+
+    Attributes:
+        notebook_s: seconds for the whole notebook.
+        cell_s: seconds for one cell.
+        memory_gb: of all its processes together.
+        num_processes: at once.
+        num_threads: of one process with its descendants.
+        tmp_gb: size of the folders in memory.
+        file_gb: size of one file.
+        num_files: in each folder in memory.
+    """
+
+    notebook_s: float = 600.0
+    cell_s: float = 60.0
+    memory_gb: float = 6.0
+    num_processes: int = 128
+    num_threads: int = 1024
+    tmp_gb: float = 0.5
+    file_gb: float = 0.25
+    num_files: int = 20_000
+
+
+def _environ(folder: str, *, is_walled: bool) -> dict[str, str]:
+    home = "/tmp" if is_walled else folder  # noqa: S108  # the sandbox's own
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "COURSEKIT_DATA": DATA if is_walled else str(find_data().parent),
+    }
+
+
+@dataclass
+class Slot:
+    """A sandbox that stays, and runs one submission at a time.
+
+    Attributes:
+        sandbox: one of `coursekit.grading.walls.outer.SANDBOXES`.
+        limits: of each submission.
+        cores: the cores that it keeps to; all when empty.
+        image: the container image, for Apptainer.
+    """
+
+    sandbox: str = "bwrap"
+    limits: Limits = field(default_factory=Limits)
+    cores: Sequence[int] = ()
+    image: Path | None = None
+    _process: subprocess.Popen[bytes] | None = None
+    _judge: Connection | None = None
+    _has_tensorflow: bool = False
+    _group: Cgroup | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Slot:  # noqa: PYI034  # `Self` comes with Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def submission(self, *, needs_tensorflow: bool = True) -> Iterator[Running]:
+        """Run one submission; on leaving, nothing of it is alive.
+
+        Args:
+            needs_tensorflow: whether the lab does, so that it is imported once, ahead of all submissions.
+
+        Raises:
+            Fault: the sandbox cannot be started, or broke down.
+        """
+        if self._process is None or self._process.poll() is not None or (needs_tensorflow and not self._has_tensorflow):
+            self.close()
+            self._has_tensorflow = needs_tensorflow
+            self._start()
+        if self._process is None or self._judge is None:
+            raise Fault("the sandbox has not started")
+        pid = self._process.pid
+        limits = watcher.Limits(
+            int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
+            self.limits.num_processes,
+            self.limits.num_files,
+            self.limits.notebook_s + GRACE_S,
+        )
+        with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
+            running = Running(self._judge, pid, watch, self._group)
+            try:
+                running.send(self._allowance())
+                yield running
+            finally:
+                if not running.end():
+                    self.close()
+
+    def close(self) -> None:
+        """End the sandbox and all that is in it; safe to call twice."""
+        process, self._process = self._process, None
+        judge, self._judge = self._judge, None
+        if judge:
+            judge.close()
+        if process:
+            watcher.kill_below(process.pid)
+            process.kill()
+            process.wait()
+        self._open.close()
+        self._group = None
+
+    def _allowance(self) -> dict[str, Any]:
+        """Return what `coursekit.grading.walls.namespaces.Allowance` takes."""
+        return {
+            "tmp_bytes": int(self.limits.tmp_gb * 2**30),
+            "num_files": self.limits.num_files,
+            "max_num_processes": self.limits.num_threads,
+            "max_file_bytes": int(self.limits.file_gb * 2**30),
+            "max_memory_bytes": int(self.limits.memory_gb * 2**30),
+            "max_cpu_s": int(self.limits.notebook_s),
+            "walls": self.sandbox != "none",
+            "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
+        }
+
+    def _start(self) -> None:
+        # Behind a wall the home is the wall's own; a folder here would stay when a worker is killed.
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-")) if self.sandbox == "none" else ""
+        # The watcher, which counts and then tells, should come before the kernel, which kills.
+        memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB + SPARE_MEMORY_GB) * 2**30)
+        self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
+        ours, theirs = socket.socketpair()
+        line = self._command_line(folder, theirs.fileno())
+        log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the slot
+        with theirs:
+            self._process = subprocess.Popen(
+                self._group.inside(line) if self._group else line,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
+            )
+        self._judge = Connection(ours.detach())
+        failure = _first_words(self._judge, self._process.pid)
+        if failure:
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip()[-2000:]
+            self.close()
+            raise CourseKitError(f"the sandbox does not start ({failure}): {said or 'it says nothing'}.")
+
+    def _command_line(self, folder: str, channel: int) -> list[str]:
+        is_walled = self.sandbox != "none"
+        shown = {str(PACKAGE / name): PACKAGE / name for name in INSIDE}
+        data = {DATA: find_data().parent} if is_walled else {}
+        environ = _environ(folder, is_walled=is_walled)
+        view = View({**shown, **data}, environ, int(2 * self.limits.tmp_gb * 2**30))
+        argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
+        argv += ["tensorflow"] if self._has_tensorflow else []
+        return command(self.sandbox, view, argv, image=self.image)
+
+    def _keep_to_cores(self) -> None:
+        os.sched_setaffinity(0, self.cores)
+
+
+def _first_words(judge: Connection, pid: int) -> str:
+    """Return why the sandbox did not start, or ''."""
+    deadline = Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick)
+    try:
+        while not judge.poll(left_s := deadline.left_s()):
+            if not left_s:
+                return f"no word within {START_TIMEOUT_S:g} s"
+        failure = str(wire.loads(judge.recv_bytes())["failure"])
+    except TooSlowError as error:
+        return str(error)
+    except (EOFError, OSError, wire.NotPlainError):
+        return "it ended"
+    return failure.strip().splitlines()[-1] if failure else ""

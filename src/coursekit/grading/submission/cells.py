@@ -1,0 +1,178 @@
+"""Which cells of a hand-in are the answers: only their source text is taken, into the instructor's own notebook."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coursekit.grading.submission.program import name_of
+from coursekit.grading.verdict import Flag
+from coursekit.labs.cell_roles import is_grade, is_solution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nbformat import NotebookNode
+
+    from coursekit.grading.submission.notebook import StudentCell, StudentNotebook
+
+DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What is taken of a hand-in.
+
+    Attributes:
+        answers: Name of each answer cell that was found to its source; a missing one is not in it.
+        extra: Code cells that the student added: the name of the known cell before them ('' at the top), and source.
+        notes: What was recovered or is missing, one sentence each, for the report.
+        flags: What an instructor should look at.
+    """
+
+    answers: Mapping[str, str]
+    extra: Sequence[tuple[str, str]]
+    notes: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+
+def take_cells(notebook: StudentNotebook, released: NotebookNode) -> Cells:
+    """Find the answers among the cells that were handed in.
+
+    A cell is known by nbgrader's name, else by its id, else by its whole text;
+    an answer also by what it defines, as the released cell says: `def name(`.
+
+    Args:
+        notebook: what the student handed in.
+        released: the notebook that students got.
+    """
+    return _Search(notebook, released).result()
+
+
+def num_known(notebook: StudentNotebook, released: NotebookNode) -> int:
+    """Return how many answers of this lab a notebook holds."""
+    return len(take_cells(notebook, released).answers)
+
+
+class _Search:
+    """Give every handed-in cell the name of a released one, from the surest sign to the weakest."""
+
+    def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
+        self.notebook, self.cells = notebook, notebook.cells
+        self.released = {name_of(cell): cell for cell in released.cells}
+        self.names: dict[int, str] = {}  # position among the handed-in cells to name
+        self.notes: list[str] = []
+        self.flags: list[Flag] = []
+        self.kernelspec = released.metadata.get("kernelspec", {})
+
+    def result(self) -> Cells:
+        for i, cell in enumerate(self.cells):
+            if cell.grade_id in self.released:
+                self.names[i] = cell.grade_id
+        self._by_id()
+        self._by_text()
+        self._by_definition()
+        answers = {name: self._chosen(name) for name in self.released if self._is_answer(name) and self._at(name)}
+        self._report_missing(answers)
+        self._report_changes()
+        return Cells(answers, self._extra(), tuple(self.notes), tuple(self.flags))
+
+    def _by_id(self) -> None:
+        for i, cell in enumerate(self.cells):
+            if i not in self.names and cell.cell_id in self.released and not self._at(cell.cell_id):
+                self.names[i] = cell.cell_id
+                if self._is_answer(cell.cell_id):
+                    self.notes.append(f"the answer {cell.cell_id!r} had lost nbgrader's mark: known by its cell id")
+
+    def _by_text(self) -> None:
+        texts: dict[str, list[str]] = defaultdict(list)
+        for name, cell in self.released.items():
+            if not self._at(name):
+                texts[cell.source.strip()].append(name)
+        for i, cell in enumerate(self.cells):
+            names = texts.get(cell.source.strip(), [])
+            if i not in self.names and names:
+                self.names[i] = names.pop(0)
+
+    def _by_definition(self) -> None:
+        for name, cell in self.released.items():
+            if not self._is_answer(name) or cell.cell_type != "code" or self._at(name):
+                continue
+            wanted = defined(cell.source)
+            found = [
+                i
+                for i, other in enumerate(self.cells)
+                if i not in self.names and other.cell_type == "code" and wanted & defined(other.source)
+            ]
+            if len(found) == 1:
+                self.names[found[0]] = name
+                self.notes.append(f"the answer {name!r} had lost nbgrader's mark: known by what it defines")
+            elif found:
+                shown = ", ".join(sorted(wanted))
+                self.notes.append(f"{len(found)} cells define {shown}: none of them is taken for the answer {name!r}")
+
+    def _chosen(self, name: str) -> str:
+        """Return the text of an answer; of several copies the last one that the student worked in."""
+        copies = [self.cells[i].source for i in self._at(name)]
+        worked_in = [text for text in copies if text.strip() != self.released[name].source.strip()]
+        if len(copies) > 1:
+            self.flags.append(Flag("duplicated cell", f"{len(copies)} cells are called {name!r}."))
+        if len(set(worked_in)) > 1:
+            self.notes.append(f"{len(worked_in)} different answers are called {name!r}: the last one is taken")
+        return (worked_in or copies)[-1]
+
+    def _report_missing(self, answers: Mapping[str, str]) -> None:
+        lost = [name for name in self.released if self._is_answer(name) and name not in answers]
+        if lost:
+            self.notes.append(f"answers that are missing: {', '.join(lost)}")
+        deleted = [name for name in self.released if not self._is_answer(name) and self._is_test(name)]
+        deleted = [*lost, *(name for name in deleted if not self._at(name))]
+        if deleted:
+            self.flags.append(Flag("deleted cell", f"Missing: {', '.join(deleted)}."))
+
+    def _report_changes(self) -> None:
+        for i, name in self.names.items():
+            cell, ours = self.cells[i], self.released[name]
+            if not self._is_answer(name) and cell.source.strip() != ours.source.strip():
+                if self._is_test(name):
+                    self.flags.append(Flag("changed test", f"The test cell {name!r} was changed; ours is used."))
+                elif ours.cell_type == "code":
+                    self.notes.append(f"the cell {name!r} was changed: the released one is used")
+            self._report_metadata(name, cell, ours)
+        language = self.notebook.language
+        if language and language != self.kernelspec.get("language", "python"):
+            self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; ours is used."))
+        elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
+            self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a}")
+
+    def _report_metadata(self, name: str, cell: StudentCell, ours: NotebookNode) -> None:
+        points = ours.metadata.get("nbgrader", {}).get("points")
+        if cell.points is not None and cell.points != points:
+            shown = f"{cell.points:g}" if isinstance(cell.points, float) else ascii(cell.points)[:40]
+            self.flags.append(Flag("changed metadata", f"The cell {name!r} claims {shown} points; it has {points}."))
+        if cell.is_answer is not None and cell.is_answer != is_solution(ours):
+            self.flags.append(Flag("changed metadata", f"The cell {name!r} claims another role than it has."))
+
+    def _extra(self) -> list[tuple[str, str]]:
+        extra, before = [], ""
+        for i, cell in enumerate(self.cells):
+            before = self.names.get(i, before)
+            if i not in self.names and cell.cell_type == "code" and cell.source.strip():
+                extra.append((before, cell.source))
+        return extra
+
+    def _at(self, name: str) -> list[int]:
+        return sorted(i for i, known in self.names.items() if known == name)
+
+    def _is_answer(self, name: str) -> bool:
+        return bool(is_solution(self.released[name]))
+
+    def _is_test(self, name: str) -> bool:
+        return bool(is_grade(self.released[name]))
+
+
+def defined(source: str) -> frozenset[str]:
+    """Return the functions and classes that a cell defines; by its text, as a hostile one could crash the parser."""
+    return frozenset(DEFINITION.findall(source))

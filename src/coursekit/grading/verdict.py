@@ -1,0 +1,82 @@
+"""What judging says about one submission, as plain data that survives a crash: points, messages, flags."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from coursekit.labs.cell_score import CellScore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that the instructor should look at; students never see it.
+
+    Attributes:
+        kind: one word or two, the same for the same cause.
+        text: one sentence.
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What judging says about one submission.
+
+    Attributes:
+        lab: name of the lab.
+        student: their id.
+        scores: one for each test cell, in the order of the notebook.
+        flags: for the instructor only.
+        fault: '' or why the machine, not the student, needs another run; then nothing is recorded.
+        seconds: wall-clock time of run and judgement.
+        peak_memory_gb: the most memory that the run used at a time.
+        sandbox: what stood around it.
+        outputs: by id of a cell, what it printed, for the instructor only.
+        key: digest of the answers, the tests and the environment.
+    """
+
+    lab: str
+    student: str
+    scores: tuple[CellScore, ...]
+    flags: tuple[Flag, ...] = ()
+    fault: str = ""
+    seconds: float = 0.0
+    peak_memory_gb: float = 0.0
+    sandbox: str = ""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+
+    @property
+    def points(self) -> float:
+        """The points earned."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def max_points(self) -> float:
+        """The points that could be earned."""
+        return sum(score.max_points for score in self.scores)
+
+    def dumps(self) -> str:
+        """Return the verdict as JSON."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def loads(cls, text: str) -> Verdict:
+        """Read what `dumps` wrote.
+
+        Raises:
+            ValueError: this is no verdict.
+        """
+        try:
+            data: dict[str, Any] = json.loads(text)
+            scores = tuple(CellScore(**score) for score in data.pop("scores"))
+            return cls(scores=scores, flags=tuple(Flag(**flag) for flag in data.pop("flags")), **data)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"no verdict: {error}") from None

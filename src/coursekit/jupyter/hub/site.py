@@ -1,0 +1,64 @@
+"""The site's part of JupyterHub's configuration: servers are jobs on the nodes of a site.
+
+A centre says the rest in its own file: who may log in, addresses, certificates.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+from coursekit.jupyter.hub import port
+from coursekit.jupyter.hub.form import TEMPLATES
+from coursekit.jupyter.hub.spawner import CourseSpawner
+from coursekit.slurm.sites.load import load_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ADDRESS_VARIABLE = "COURSEKIT_HUB_ADDRESS"
+PENDING_LIMIT_S = 3600  # a job that waits longer is cancelled, and its student told
+SERVER_LIMIT_S = 300  # a cold parallel file system
+MARGIN_S = 300  # the hub's own limit comes after ours, since it cannot say why
+AS_STUDENT = "runuser -u {username} --"  # keeps variables as they are, which sudo does not
+FROM_THE_HUB = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes on what it sees, so it sees little
+
+
+def configure(c: Any, site: str, root: Path) -> None:
+    """Set what a site needs on JupyterHub's configuration.
+
+    Nodes reach the hub at the address in `$COURSEKIT_HUB_ADDRESS`, by default under this machine's name.
+
+    Args:
+        c: JupyterHub's configuration.
+        site: the site, as `slurm/sites/` calls it.
+        root: the course's checkout, under the same path on every node.
+
+    Raises:
+        CourseKitError: there is no such site.
+    """
+    load_site(root, site)  # a wrong name ends here and not with the first student
+    port.install()
+    address = os.environ.get(ADDRESS_VARIABLE) or socket.gethostname()
+    c.JupyterHub.hub_ip = c.JupyterHub.hub_connect_ip = address
+    c.JupyterHub.spawner_class = CourseSpawner
+    c.JupyterHub.template_paths = [str(TEMPLATES)]
+    c.JupyterHub.template_vars = {"why_ended": lambda _: why_ended}  # the hub calls what can be called
+    c.CourseSpawner.site_name = site
+    c.CourseSpawner.root = str(root)
+    if os.geteuid() == 0:  # else sudo, as batchspawner has it
+        c.CourseSpawner.exec_prefix = AS_STUDENT
+    c.CourseSpawner.pending_limit_s = PENDING_LIMIT_S
+    c.CourseSpawner.server_limit_s = SERVER_LIMIT_S
+    c.Spawner.start_timeout = PENDING_LIMIT_S + SERVER_LIMIT_S + MARGIN_S
+    c.Spawner.http_timeout = SERVER_LIMIT_S
+    c.Spawner.startup_poll_interval = 2.0
+    c.Spawner.env_keep = FROM_THE_HUB
+    c.Spawner.apply_user_options = lambda _spawner, _options: None  # its script is made from them, checked
+    c.Spawner.consecutive_failure_limit = 0  # refused jobs are no reason for the hub to end
+
+
+def why_ended(user: str, server: str = "") -> str:
+    """Return why a user's last server is gone; '' when it runs, or was stopped on purpose. For the hub's pages."""
+    return CourseSpawner.endings.get((user, server), "")

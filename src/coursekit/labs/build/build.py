@@ -1,0 +1,93 @@
+"""The two builds: executable sources of all answers in `build/source/`, and students' labs in `labs/`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from coursekit.labs.build.generated import no_report, publish, refuse_edited, remove_stale
+from coursekit.labs.build.leaks import refuse_leaks, texts
+from coursekit.labs.build.release import release_notebook
+from coursekit.labs.build.steps import STEPS
+from coursekit.labs.build.text_notebook import read_text_notebook
+from coursekit.labs.build.twin import TWIN_NAME, twin_files
+from coursekit.labs.build.twin_mark import refuse_edited_twin
+from coursekit.labs.lab import find_labs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.labs.build.generated import Report
+    from coursekit.labs.lab import Lab
+
+
+def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
+    """Build the notebooks that hold everything: text, answers and tests.
+
+    Sources of labs that are no longer in `solutions/` are removed.
+
+    Args:
+        root: the course checkout.
+        labs: the labs to build.
+        report: called with "written", "unchanged" or "removed" for each file.
+
+    Returns:
+        Lab name to `build/source/<lab>/<lab>.ipynb`.
+
+    Raises:
+        CourseKitError: the author's text is wrong; the message begins with file and line.
+    """
+    parent = root / "build" / "source"
+    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
+    sources = {lab: source_notebook(lab) for lab in labs}
+    files = {lab: {**public_files(lab), **twin_files(source, "solution")} for lab, source in sources.items()}
+    return {lab.name: publish(parent / lab.name, sources[lab], files[lab], report) for lab in labs}
+
+
+def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
+    """Build the sources, and from them the notebooks that students open.
+
+    Nothing is written to `labs/` before every one of these labs is known to give away no answer.
+
+    Args:
+        root: the course checkout.
+        labs: the labs to build.
+        report: called with "written", "unchanged" or "removed" for each file.
+
+    Returns:
+        Lab name to `labs/<lab>/<lab>.ipynb`.
+
+    Raises:
+        CourseKitError: the author's text is wrong, a release would leak, or `labs/` holds somebody's own work.
+    """
+    parent = root / "labs"
+    sources = build_sources(root, labs, report)
+    releases, files = {}, {}
+    for lab in labs:
+        refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
+        source = nbformat.read(sources[lab.name], as_version=4)
+        releases[lab] = release_notebook(lab.name, source)
+        files[lab] = {**public_files(lab), **twin_files(releases[lab], "release")}
+        if TWIN_NAME in files[lab]:
+            refuse_edited_twin(parent / lab.name / TWIN_NAME)
+        refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
+    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
+    return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
+
+
+def source_notebook(lab: Lab) -> NotebookNode:
+    """Return a lab's notebook as nbgrader's source version."""
+    notebook = read_text_notebook(lab)
+    for step in STEPS:
+        notebook = step(notebook)
+    return notebook
+
+
+def public_files(lab: Lab) -> dict[str, bytes]:
+    """Return what the notebook needs beside it: the lab's folder `files/`, as nothing else is public."""
+    paths = sorted(path for path in (lab.folder / "files").rglob("*") if path.is_file() and path.name[0] != ".")
+    return {path.relative_to(lab.folder).as_posix(): path.read_bytes() for path in paths}

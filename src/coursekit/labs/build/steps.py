@@ -1,0 +1,172 @@
+"""The steps from a text notebook to nbgrader's source notebook, each from notebook to notebook."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Callable
+
+import nbformat
+
+from coursekit.labs.build.regions import RegionError, find_regions
+from coursekit.labs.build.roles import ROLES, nbgrader_metadata
+from coursekit.labs.build.script_cells import SCRIPT, TwinError
+from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
+from coursekit.labs.build.twin import check_twin, is_script
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+ATTRIBUTES = ("tags", "role", "id", "points")
+# jupytext's own notes, of no use to a reader.
+NOTES = (LINE, FIRST_LINE, "lines_to_next_cell", "cell_marker")
+# nbformat's rule for the id of a cell.
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
+
+
+def check_attributes(notebook: NotebookNode) -> NotebookNode:
+    """Refuse attributes of a marker that are misspelt, ill-formed or out of place."""
+    for cell in notebook.cells:
+        written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
+        sentence = _attribute_fault(cell.cell_type, written)
+        if sentence:
+            raise fault(notebook, cell.metadata[LINE], sentence)
+    return notebook
+
+
+def check_ids(notebook: NotebookNode) -> NotebookNode:
+    """Refuse ids that nbformat does not take, or that two cells share (nbformat would rename one at random)."""
+    seen: dict[str, int] = {}
+    for cell in notebook.cells:
+        line, name = cell.metadata[LINE], cell.metadata.get("id")
+        if name is None:
+            continue
+        if not (isinstance(name, str) and CELL_ID.fullmatch(name)):
+            raise fault(notebook, line, f"the id {name!r} is not 1 to 64 letters, digits, `-` or `_`")
+        if name in seen:
+            raise fault(notebook, line, f"the id {name!r} is taken by the cell at line {seen[name]}: choose another")
+        seen[name] = line
+    return notebook
+
+
+def check_regions(notebook: NotebookNode) -> NotebookNode:
+    """Refuse malformed regions, and regions in cells whose role does not allow or lacks them."""
+    for cell in notebook.cells:
+        first_line, role_name = cell.metadata[FIRST_LINE], cell.metadata.get("role")
+        role = ROLES.get(role_name)
+        try:
+            regions = find_regions(cell.source)
+        except RegionError as error:
+            raise fault(notebook, first_line + error.line, str(error)) from None
+        for region in regions:
+            if role is None or region.name != role.may_hold:
+                cell_name = f"a cell with the role {role_name}" if role else "a cell without a role"
+                raise fault(notebook, first_line + region.begin, f"BEGIN {region.name} is not allowed in {cell_name}")
+        if role and role.must_hold and not regions:
+            raise fault(notebook, cell.metadata[LINE], f"a cell with the role {role_name} needs a solution region")
+    return notebook
+
+
+def check_size_hints(notebook: NotebookNode) -> NotebookNode:
+    """Refuse a hint such as `# about 2 lines` that is off by more than one line of code of the region after it."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code" or cell.metadata.get("role") not in {"answer", "manual"}:
+            continue
+        regions = find_regions(cell.source)
+        for i, line in enumerate(cell.source.splitlines()):
+            hint = SIZE_HINT.fullmatch(line)
+            if hint is None or any(region.begin < i < region.end for region in regions):
+                continue
+            at = cell.metadata[FIRST_LINE] + i
+            region = next((region for region in regions if region.begin > i), None)
+            if region is None:
+                raise fault(notebook, at, "no solution region follows this hint about its size")
+            size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
+            if abs(size - int(hint[1])) > 1:
+                raise fault(notebook, at, f"the hint says about {hint[1]} lines, the solution has {size}: correct it")
+    return notebook
+
+
+def check_script(notebook: NotebookNode) -> NotebookNode:
+    """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
+    for cell in notebook.cells:
+        if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
+            raise fault(notebook, cell.metadata[LINE], f"the tag {SCRIPT} is for code cells, this is a text")
+    if any(is_script(cell) for cell in notebook.cells):
+        try:
+            notebook.metadata.coursekit.script_parameters = check_twin(notebook)
+        except TwinError as error:
+            raise fault(notebook, error.cell["metadata"][LINE], str(error)) from None
+    return notebook
+
+
+def expand_roles(notebook: NotebookNode) -> NotebookNode:
+    """Replace each role by nbgrader's metadata for it."""
+    for cell in notebook.cells:
+        role = ROLES.get(cell.metadata.pop("role", None))
+        points = cell.metadata.pop("points", None)
+        if role:
+            cell.metadata.nbgrader = nbgrader_metadata(role, cell.metadata.id, points)
+    return notebook
+
+
+def name_cells(notebook: NotebookNode) -> NotebookNode:
+    """Give each cell its author's id, or one from the lab's name and the cell's position: the same in every build."""
+    lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
+    taken = {cell.metadata.get("id") for cell in notebook.cells}
+    for position, cell in enumerate(notebook.cells, 1):
+        cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"
+        if cell.id in taken and cell.id == f"{lab_name}-{position}":
+            raise fault(notebook, cell.metadata[LINE], f"this cell's own id would be {cell.id!r}, which is taken")
+        for note in NOTES:
+            cell.metadata.pop(note, None)
+    return notebook
+
+
+def describe_notebook(notebook: NotebookNode) -> NotebookNode:
+    """Write the notebook's own metadata: nothing in it depends on the machine or the time."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook.metadata.language_info = {"name": "python"}
+    nbformat.validate(notebook)
+    return notebook
+
+
+# Checks come first, while cells still know their lines.
+STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
+    check_attributes,
+    check_ids,
+    check_regions,
+    check_size_hints,
+    check_script,
+    expand_roles,
+    name_cells,
+    describe_notebook,
+)
+
+
+def _attribute_fault(cell_type: str, written: dict[str, object]) -> str | None:
+    if "incorrectly_encoded_metadata" in written:
+        return f'this marker cannot be read; write it as `# %% role="answer" id="name"`, with {", ".join(ATTRIBUTES)}'
+    unknown = sorted(set(written) - set(ATTRIBUTES))
+    if unknown:
+        return f"unknown attribute(s) {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}"
+    if "role" not in written:
+        return "points need the role tests or manual" if "points" in written else None
+    return _role_fault(cell_type, written)
+
+
+def _role_fault(cell_type: str, written: dict[str, object]) -> str | None:
+    name, points = written["role"], written.get("points")
+    if not isinstance(name, str) or name not in ROLES:
+        return f"unknown role {name!r}; the roles are {', '.join(ROLES)}"
+    role = ROLES[name]
+    if cell_type not in role.cell_types:
+        return f"the role {name} is for {' and '.join(role.cell_types)} cells, this is a {cell_type} cell"
+    if "id" not in written:
+        return f'a cell with the role {name} needs an id, such as id="broadcast"'
+    if not role.grade and "points" in written:
+        return f"a cell with the role {name} earns no points: drop them"
+    if role.grade and not (type(points) in {int, float} and points > 0):  # type: ignore[operator]  # a number by then
+        return f"a cell with the role {name} needs points above 0, such as points=2"
+    return None

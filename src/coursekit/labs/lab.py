@@ -1,0 +1,120 @@
+"""The labs of the course: one folder each in `solutions/`, described by its `lab.toml`.
+
+A students' copy has no `solutions/`; there, `lab.toml` lies beside the notebook in `labs/`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence  # noqa: TC003 - the strict loader evaluates annotations
+from dataclasses import dataclass, field
+from pathlib import Path  # noqa: TC003 - the same
+from typing import Annotated, Union
+
+from coursekit import toml_files as strict_toml
+from coursekit.errors import CourseKitError
+from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
+
+NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
+
+Parameter = Union[bool, int, float, str]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one run of a lab needs. Memory is for all ranks of a node together, in GB."""
+
+    num_ranks: Annotated[int, AtLeast(1)]
+    memory_gb: Annotated[int, AtLeast(1)]
+    time_limit_min: Annotated[int, AtLeast(1)]
+    gpus_per_rank: Annotated[int, AtLeast(0)]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab: where it is, what it is about, and what it needs.
+
+    `minutes` is the time a student needs; `needs` lists features a site must offer, such as "gpu";
+    `small_run` holds the papermill parameters of a run on a laptop.
+    `picture` names the cell whose picture stands for the lab in the README's table; '' for none.
+    """
+
+    name: str
+    folder: Path
+    title: str
+    summary: str
+    minutes: Annotated[int, AtLeast(1)]
+    objectives: tuple[str, ...]
+    needs: Annotated[tuple[str, ...], MAY_BE_EMPTY]
+    resources: Resources
+    # A mapping has no hash, and the rest tells labs apart.
+    small_run: Annotated[Mapping[str, Parameter], MAY_BE_EMPTY] = field(hash=False)
+    picture: str = ""
+
+    @property
+    def source(self) -> Path:
+        """The authored notebook: `solutions/<lab>/<lab>.py`."""
+        return self.folder / f"{self.name}.py"
+
+
+def load_lab(folder: Path) -> Lab:
+    """Read one lab's folder, `solutions/<lab>`.
+
+    Raises:
+        CourseKitError: the folder's name is no lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
+    """
+    lab = load_facts(folder)
+    if not lab.source.is_file():
+        raise CourseKitError(
+            f"{folder.parent.name}/{folder.name}/{lab.source.name} is missing: a lab's notebook is named as its folder."
+        )
+    return lab
+
+
+def load_facts(folder: Path) -> Lab:
+    """Read what is known of one lab, also where its answers are not: in `labs/<lab>` of a students' copy.
+
+    Raises:
+        CourseKitError: the folder's name is no lab name, or `lab.toml` is missing or wrong.
+    """
+    shown = f"{folder.parent.name}/{folder.name}"
+    if not NAME.fullmatch(folder.name):
+        raise CourseKitError(
+            f"{shown} is no name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
+        )
+    return strict_toml.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
+
+
+def find_labs(root: Path) -> tuple[Lab, ...]:
+    """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be one.
+
+    Without `solutions/`, these are the folders in `labs/` with a `lab.toml`: a student may have others there.
+    """
+    if not (root / "solutions").is_dir():
+        return tuple(load_facts(path.parent) for path in sorted(root.glob("labs/*/lab.toml")))
+    folders = (path for path in (root / "solutions").glob("*") if path.is_dir() and path.name[0] not in "._")
+    return tuple(load_lab(folder) for folder in sorted(folders))
+
+
+def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
+    """Return the labs with these names, or all when there are none.
+
+    Args:
+        root: the course checkout.
+        names: whole names or prefixes that fit one lab only, such as "02".
+
+    Raises:
+        CourseKitError: a name fits no lab, or several.
+    """
+    labs = find_labs(root)
+    chosen = {_match(labs, name).name for name in names}
+    return tuple(lab for lab in labs if not names or lab.name in chosen)
+
+
+def _match(labs: Sequence[Lab], name: str) -> Lab:
+    matches = [lab for lab in labs if lab.name == name] or [lab for lab in labs if name and lab.name.startswith(name)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise CourseKitError(f"{name!r} fits several labs: {', '.join(lab.name for lab in matches)}.")
+    raise CourseKitError(f"there is no lab {name!r}; the labs are {', '.join(lab.name for lab in labs) or '(none)'}.")

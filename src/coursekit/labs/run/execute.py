@@ -1,0 +1,211 @@
+"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import nbformat
+import papermill
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, NoSuchKernel
+from nbclient.exceptions import DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+from papermill.execute import remove_error_markers
+
+from coursekit.labs.points import score
+from coursekit.pictures.mime_types import SPEED
+from coursekit.processes import end_all, end_marked
+from coursekit.ranks.errors import MachineTooSlowError
+from coursekit.labs.run import results
+from coursekit.labs.run.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
+from coursekit.labs.run.results import FailedCell, LabResult, write_atomically
+from coursekit.labs.run.words import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from coursekit.labs.cell_score import CellScore
+    from coursekit.labs.run.facts import Facts
+    from coursekit.labs.run.plan import LabRun
+    from coursekit.labs.run.preloaded import PreloadedKernels
+
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+NUM_TRACEBACK_LINES = 15
+NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
+NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
+
+
+def execute_lab(
+    run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None], kernels: PreloadedKernels
+) -> LabResult:
+    """Execute a lab in a folder of its own and return how it went, whatever happened.
+
+    Args:
+        run: The lab and its parameters.
+        folder: Working folder of the kernel; whatever an earlier attempt left there is removed. The executed
+            notebook is saved there after every cell.
+        facts: Circumstances to note in the result.
+        on_cell: Called with number, total and name of each code cell that starts.
+        kernels: For notebooks that import TensorFlow.
+
+    Returns:
+        The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
+    """
+    started, clock = datetime.now().astimezone(), time.perf_counter()
+    _prepare(run, folder)
+    watch = KernelWatch(folder, run.time_limit_s, on_cell)
+    problem = ""
+    interrupted = False
+    try:
+        _papermill(run, folder, watch, kernels)
+    except PapermillExecutionError:
+        pass  # the watch knows the cell, and whether its error is part of the lesson
+    except KeyboardInterrupt:
+        interrupted = True
+    except DeadKernelError:
+        problem = "the kernel died"
+    except (RuntimeError, TimeoutError, NoSuchKernel) as error:
+        problem = str(error).strip().rpartition("\n")[2]
+    finally:
+        end_all(watch.stop())
+        kernels.end_kernels()
+        end_marked(folder)
+    notebook = _read_executed(run, folder, failed=watch.failed)
+    scores = _scores(notebook, watch)
+    too_slow = _too_slow(notebook, watch, problem)
+    verdict, reason = _verdict(run, watch, scores, problem, too_slow, interrupted=interrupted)
+    return LabResult(
+        lab=run.name,
+        title=run.title,
+        verdict=verdict,
+        reason=reason,
+        note="",
+        scores=scores,
+        time_s=round(time.perf_counter() - clock, 2),
+        peak_memory_mb=round(watch.memory.peak_mb, 1) if watch.memory else 0.0,
+        num_ranks=run.num_ranks,
+        parameters=run.parameters,
+        fingerprint=run.fingerprint,
+        started=started.isoformat(timespec="seconds"),
+        failed_cell=_failed_cell(notebook, watch, folder) if _stopped_early(watch) else None,
+        facts=facts,
+        images_per_s=_images_per_s(notebook),
+    )
+
+
+def _prepare(run: LabRun, folder: Path) -> None:
+    """Give the kernel what lies beside the notebook, as a student has it too."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(run.notebook.parent, folder)
+
+
+def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: PreloadedKernels) -> None:
+    # papermill takes paths as patterns to fill in with parameters.
+    source, target = (
+        str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, _executed(run, folder))
+    )
+    papermill.execute_notebook(
+        source,
+        target,
+        parameters=dict(run.parameters),
+        engine_name=ENGINE,
+        # The Python beside this one, whatever the notebook was written with: a hub's kernel (`coursekit kernel`) would
+        # start a container within that of the job.
+        kernel_name=NATIVE_KERNEL_NAME,
+        progress_bar=False,
+        request_save_on_cell_execute=True,
+        watch=watch,
+        kernels=kernels,
+    )
+
+
+def _executed(run: LabRun, folder: Path) -> Path:
+    return folder / run.notebook.name
+
+
+def _read_executed(run: LabRun, folder: Path, *, failed: bool) -> NotebookNode:
+    """Return what papermill saved, without its error marks when the error was part of the lesson."""
+    notebook = nbformat.read(_executed(run, folder), as_version=4)
+    cleaned = notebook if failed else remove_error_markers(notebook)
+    write_atomically(_executed(run, folder), nbformat.writes(cleaned))
+    return cleaned
+
+
+def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]:
+    """Return the points; a test whose kernel never answered earns nothing, though it shows no error."""
+    finished = {cell_name(cell) for cell in notebook.cells if cell.get("id") in watch.finished}
+    return tuple(
+        one if one.grade_id in finished else replace(one, points=0.0, message=one.message or NOT_FINISHED)
+        for one in score(notebook)
+    )
+
+
+def _images_per_s(notebook: NotebookNode) -> float:
+    """Return the highest speed that a cell of the lab has shown; 0 where none has."""
+    shown = [output.get("data", {}).get(SPEED) for cell in notebook.cells for output in cell.get("outputs", [])]
+    return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
+
+
+def _stopped_early(watch: KernelWatch) -> bool:
+    return watch.failed or watch.number < watch.total or len(watch.finished) < watch.number
+
+
+def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
+    """Return why the machine, not the lab, is to blame for how it ended; '' when it is not."""
+    errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
+    told = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
+    return told or (watch.too_slow if _stopped_early(watch) else problem if NO_ANSWER in problem else "")
+
+
+def _verdict(  # noqa: PLR0913  # all that is known
+    run: LabRun,
+    watch: KernelWatch,
+    scores: tuple[CellScore, ...],
+    problem: str,
+    too_slow: str,
+    *,
+    interrupted: bool,
+) -> tuple[str, str]:
+    """Return the verdict and one sentence on why the lab did not pass."""
+    cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")
+    lost = [one for one in scores if not one.passed]
+    if interrupted or too_slow:
+        why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
+        return results.INTERRUPTED, f"{why} in {cell}"
+    if watch.overdue and _stopped_early(watch):
+        limit = format_time(run.time_limit_s)
+        return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"
+    if problem:
+        return results.FAILED, f"{problem} in {cell}" if watch.current else problem
+    if _stopped_early(watch):
+        return results.FAILED, f"stopped by an error in {cell}"
+    if lost:
+        points = sum(one.max_points - one.points for one in lost)
+        tests = "; ".join(f"{one.grade_id} ({one.message})" for one in lost)
+        return results.FAILED, f"ran to the end but lost {points:g} points: {tests}"
+    return results.PASSED, ""
+
+
+def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell | None:
+    """Return the cell that was running last, as it was saved."""
+    cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
+    if cell is None:
+        return None
+    lines = ANSI.sub("", _last_words(cell, folder)).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
+    return FailedCell(watch.number, cell_name(cell), cell.source, "\n".join(lines))
+
+
+def _last_words(cell: NotebookNode, folder: Path) -> str:
+    """Return the traceback; where there is none, what the cell and the kernel itself wrote before they ended."""
+    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+    if error is not None:
+        return "\n".join(error.traceback) or f"{error.ename}: {error.evalue}"
+    printed = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    return f"{printed}\n{(folder / KERNEL_LOG).read_text(encoding='utf-8', errors='replace')}"

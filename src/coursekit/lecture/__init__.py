@@ -1,0 +1,1 @@
+"""What is shown and measured: the lecture, and the benchmarks."""

@@ -1,0 +1,109 @@
+"""Figures: `slides/figures/<name>.py` draws one from recorded results, published figures, site files, or a model.
+
+Such a script defines
+
+- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
+- `CAPTION`, one sentence: what is to be seen;
+- `draw(*data)`, which returns a matplotlib figure, or a list of them for a sequence of steps,
+  or the path of a PNG file for a screenshot that a recorder took;
+- `words(*data)`, the text alternative: one text, or as many as there are steps.
+"""
+
+from __future__ import annotations
+
+import html
+import runpy
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseKitError
+from coursekit.lecture.slides import results, sources
+from coursekit.slurm.sites.load import load_sites
+
+FIGURES = "slides/figures"
+STYLE = "slides.mplstyle"
+NEEDED = ("DATA", "CAPTION", "draw", "words")
+MODEL = "A model: no run is behind it."
+HTML = '<figure>\n<img src="figures/{file}" alt="{alt}">\n<figcaption>{caption}</figcaption>\n</figure>'
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as it was drawn: a file and a text alternative for each step, and the caption of all."""
+
+    files: tuple[str, ...]
+    alts: tuple[str, ...]
+    caption: str
+
+    def html(self, step: int) -> str:
+        """Return one step, from 1, as it stands in a deck."""
+        file, alt = self.files[step - 1], self.alts[step - 1]
+        return HTML.format(file=file, alt=html.escape(alt), caption=html.escape(self.caption, quote=False))
+
+
+def figure_names(root: Path) -> list[str]:
+    """Return the names of all figures, sorted."""
+    return sorted(path.stem for path in (root / FIGURES).glob("*.py"))
+
+
+def draw(root: Path, name: str, folder: Path) -> Drawn:
+    """Draw a figure into files of `folder`: `<name>.svg`, or `<name>-<step>.svg` of a sequence.
+
+    Raises:
+        CourseKitError: there is no such figure, its script lacks something, or a result is missing.
+    """
+    import matplotlib.style  # noqa: PLC0415  # costs a second
+
+    script = _load(root, name)
+    loaded = [_load_data(root, one) for one in script["DATA"]]
+    given = [data for data, _ in loaded]
+    with matplotlib.style.context(root / FIGURES / STYLE):
+        drawn = _as_list(script["draw"](*given))
+        files = [f"{name}{f'-{step}' if len(drawn) > 1 else ''}" for step in range(1, len(drawn) + 1)]
+        files = [_save(one, folder / file) for one, file in zip(drawn, files)]
+    alts = _as_list(script["words"](*given))
+    if len(alts) != len(files) or not all(alts):
+        raise CourseKitError(f"{FIGURES}/{name}.py: draw() makes {len(files)} step(s), words() {len(alts)} text(s).")
+    return Drawn(
+        tuple(files), tuple(alts), " ".join([script["CAPTION"], *([origin for _, origin in loaded] or [MODEL])])
+    )
+
+
+def _load(root: Path, name: str) -> dict[str, Any]:
+    path = root / FIGURES / f"{name}.py"
+    if not path.is_file():
+        raise CourseKitError(f"there is no {FIGURES}/{name}.py: write it, or see {FIGURES}/ for those there are.")
+    script = runpy.run_path(str(path), run_name="figure")
+    missing = [needed for needed in NEEDED if needed not in script]
+    if missing:
+        raise CourseKitError(f"{FIGURES}/{name}.py does not define {', '.join(missing)}.")
+    return script
+
+
+def _load_data(root: Path, source: str) -> tuple[Any, str]:
+    """Return what a figure draws, and a sentence on where it comes from."""
+    kind, _, name = source.partition("/")
+    if kind == "results":
+        result = results.load(root, name)
+        return result.data, result.words
+    if kind == "published":
+        published = sources.load_published(root, name)
+        return published, published.words
+    if source == "sites":
+        return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
+    raise CourseKitError(f"{source!r} is no data of a figure: write results/NAME, published/NAME or sites.")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _save(drawn: Any, path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(drawn, Path):
+        shutil.copyfile(drawn, path.with_suffix(".png"))
+        return f"{path.name}.png"
+    drawn.savefig(f"{path}.svg", metadata={"Date": None})
+    return f"{path.name}.svg"

@@ -1,0 +1,154 @@
+"""Fill in a deck: figures, recorded numbers, quoted facts, sites and labs take the places that Jinja marks name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
+from coursekit.lecture.slides import results, sources
+from coursekit.lecture.slides.figures import Drawn, draw
+from coursekit.lecture.slides.quoting import quoted_lines
+from coursekit.slurm.sites.load import load_sites
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.lecture.slides.deck import Deck
+
+
+THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+@dataclass
+class Filler:
+    """Fills in decks; figures are drawn into `folder` when a deck first asks for them.
+
+    A deck may write
+
+    - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
+    - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
+    - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: where all those stand;
+    - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
+    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoting`.
+    """
+
+    root: Path
+    folder: Path
+    drawn: dict[str, Drawn] = field(default_factory=dict)
+
+    def fill(self, deck: Deck) -> str:
+        """Return the Markdown of a deck's slides with everything in its place.
+
+        Raises:
+            CourseKitError: the deck names something that is not there; the message names the deck's line.
+        """
+        quoted: list[str] = []
+        environment = self._environment(quoted)
+        where = f"slides/{deck.path.name}"
+        try:
+            body = environment.from_string(deck.body).render(deck=deck)
+        except jinja2.TemplateSyntaxError as error:
+            line = error.lineno + self._num_header_lines(deck)
+            raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
+        except (jinja2.UndefinedError, KeyError) as error:
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}.") from None
+        except CourseKitError as error:
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}") from None
+        return body
+
+    def figure(self, name: str, step: int = 1) -> str:
+        """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
+        drawn = self._draw(name)
+        if not 1 <= step <= len(drawn.files):
+            raise CourseKitError(f"the figure {name} has {len(drawn.files)} step(s), and step {step} is asked for.")
+        return drawn.html(step)
+
+    def num_steps(self, name: str) -> int:
+        """Return how many steps a figure has."""
+        return len(self._draw(name).files)
+
+    def _draw(self, name: str) -> Drawn:
+        if name not in self.drawn:
+            self.drawn[name] = draw(self.root, name, self.folder)
+        return self.drawn[name]
+
+    def _environment(self, quoted: list[str]) -> jinja2.Environment:
+        """Return what fills in one deck; sources of what it quotes are added to `quoted`."""
+        environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)  # noqa: S701  # decks are the authors' own Markdown and HTML
+        environment.globals.update(
+            figure=self.figure,
+            num_steps=self.num_steps,
+            results=_Lazy(lambda name: results.load(self.root, name).data),
+            facts=_Quoted(sources.load_facts(self.root), quoted),
+            published=_Lazy(lambda name: self._published(name, quoted)),
+            sources=lambda: "\n".join(f"- {source}" for source in dict.fromkeys(quoted)),
+            lines=partial(quoted_lines, self.root),
+            sites={site.name: site for site in load_sites(self.root)},
+            labs={lab.name: lab for lab in find_labs(self.root)},
+        )
+        environment.filters.update(sig=significant, percent=percent)
+        return environment
+
+    def _published(self, name: str, quoted: list[str]) -> sources.Published:
+        table = sources.load_published(self.root, name)
+        quoted.append(f"{table.source} ({table.machine})")
+        return table
+
+    def _line(self, deck: Deck, error: BaseException) -> int:
+        """Return the line of the deck's file at which a mark failed."""
+        lines = []
+        trace = error.__traceback__
+        while trace:
+            if trace.tb_frame.f_code.co_filename == "<template>":
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        return (lines[-1] if lines else 1) + self._num_header_lines(deck)
+
+    @staticmethod
+    def _num_header_lines(deck: Deck) -> int:
+        text = deck.path.read_text(encoding="utf-8")
+        return text[: len(text) - len(deck.body)].count("\n")
+
+
+class _Lazy:
+    """Loads what a deck names when it names it."""
+
+    def __init__(self, load: Any) -> None:
+        self._load = load
+
+    def __getitem__(self, name: str) -> Any:
+        return self._load(name)
+
+
+class _Quoted:
+    """The facts; it remembers the source of each that is used."""
+
+    def __init__(self, facts: Any, quoted: list[str]) -> None:
+        self._facts = facts
+        self._quoted = quoted
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._facts:
+            raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.")
+        fact = self._facts[name]
+        self._quoted.append(fact.source)
+        value: str = fact.value
+        return value
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """Print a number with so many significant digits, never as a power of ten."""
+    rounded = float(f"{value:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
+    return f"{rounded:,.{decimals}f}".replace(",", THIN_SPACE)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Print a share of 1 in percent."""
+    return f"{100 * share:.{digits}f} %"

@@ -1,0 +1,104 @@
+"""Make the lecture: fill in the decks, check their words, render them, measure every slide."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any, Callable
+
+from coursekit.errors import CourseKitError
+from coursekit.lecture.slides import browser, marp
+from coursekit.lecture.slides.deck import find_decks, slides_of
+from coursekit.lecture.slides.fill import Filler
+from coursekit.lecture.slides.wording import check_deck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from coursekit.lecture.slides.deck import Deck, Slide
+
+OUTPUT = "build/slides"
+HEADER = """---
+marp: true
+theme: coursekit
+math: mathjax
+paginate: true
+title: "{title}"
+footer: "{number} · {title}"
+---
+"""
+
+
+def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
+    """Return the decks that begin with one of the names, such as `02`; all of them without a name.
+
+    Raises:
+        CourseKitError: no deck is called that, or there are none, as in a students' copy.
+    """
+    decks = find_decks(root)
+    if not decks:
+        raise CourseKitError("slides/ has no deck here: the lecture is made in the instructors' checkout.")
+    for name in names:
+        if not any(deck.name.startswith(name) for deck in decks):
+            raise CourseKitError(f"there is no deck {name!r}: slides/ has {', '.join(deck.name for deck in decks)}.")
+    return tuple(deck for deck in decks if not names or deck.name.startswith(tuple(names)))
+
+
+def make_slides(
+    root: Path, decks: Sequence[Deck], *, pdf: bool, pictures: bool, progress: Callable[[str], None]
+) -> list[Path]:
+    """Make pages, and with `pdf` PDFs, of decks in `build/slides/`; with `pictures` a PNG of every slide, too.
+
+    Returns:
+        The files to open.
+
+    Raises:
+        CourseKitError: a deck is wrong, or a slide overflows or cannot be read; the message lists every finding.
+    """
+    folder = root / OUTPUT
+    folder.mkdir(parents=True, exist_ok=True)
+    marp.lay_out(root, folder)
+    _remove_stale(root, folder)
+    filler = Filler(root, folder / "figures")
+    files: list[Path] = []
+    slides: list[Sequence[Slide]] = []
+    faults: list[str] = []
+    for deck in decks:
+        progress(f"{deck.name}: figures and numbers")
+        body = filler.fill(deck)
+        slides.append(slides_of(body))
+        faults += check_deck(root, deck, slides[-1])
+        files.append(folder / f"{deck.name}.md")
+        files[-1].write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
+    progress("rendering")
+    bare = marp.to_html(root, files, "bare")
+    with browser.opened() as page:
+        for deck, of_deck, file in zip(decks, slides, bare):
+            progress(f"{deck.name}: measuring")
+            faults += _measure(page, deck, of_deck, file)
+            if pictures:
+                shutil.rmtree(folder / "pictures" / deck.name, ignore_errors=True)
+                browser.take_pictures(page, file, folder / "pictures" / deck.name, deck.name)
+    made = marp.to_html(root, files)  # in place of the bare ones
+    if pdf:
+        progress("printing")
+        made += marp.to_pdf(root, files)
+    if faults:
+        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to mend on the slides:", *faults]))
+    return sorted(made)
+
+
+def _remove_stale(root: Path, folder: Path) -> None:
+    """Remove what was made of decks that are no longer there."""
+    names = {deck.name for deck in find_decks(root)}
+    for path in folder.glob("[0-9][0-9]-*"):
+        if path.name.partition(".")[0] not in names:
+            path.unlink()
+
+
+def _measure(page: Any, deck: Deck, slides: Sequence[Slide], bare: Path) -> list[str]:
+    return [
+        f"slides/{deck.path.name}, slide {slide.number} ({slide.title}): {finding}."
+        for slide, findings in zip(slides, browser.measure(page, bare))
+        for finding in findings
+    ]

@@ -1,0 +1,143 @@
+"""The timetable of a course of one day and of two, from the minutes of decks and labs: `docs/schedule.md`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.generated import no_report, write_if_changed
+from coursekit.labs.lab import find_labs
+from coursekit.lecture.slides.deck import find_decks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from coursekit.labs.build.generated import Report
+    from coursekit.labs.lab import Lab
+    from coursekit.lecture.slides.deck import Deck
+
+PAGE = "docs/schedule.md"
+START_MIN = 9 * 60  # of the day, here and below
+EARLIEST_LUNCH_MIN = 11 * 60 + 30  # from then on a break is lunch
+LATEST_LUNCH_MIN = 13 * 60  # nothing before lunch ends later
+LUNCH_MIN = 60
+COFFEE_MIN = 15
+LONGEST_STRETCH_MIN = 120  # without a break, unless one piece alone is longer
+
+INTRODUCTION = """\
+# The course, to the minute
+
+Made by `coursekit build` from the headers of [the decks](../slides/README.md) and the `lab.toml` of the labs.
+A lecture comes right before the lab that needs it; nobody sits longer than {longest} minutes without a break.
+"""
+COURSE = """
+## {name}
+
+{summary}
+"""
+DAY = """
+### {name}
+
+| from | to | min | what |
+| ---: | ---: | ---: | --- |
+"""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of a timetable: what, as Markdown, and its minutes."""
+
+    what: str
+    minutes: int
+
+
+Session = tuple[Item, ...]
+"""What stays on one day: a deck, and the lab that follows it."""
+
+
+def write_schedule(root: Path, report: Report = no_report) -> None:
+    """Write `docs/schedule.md`, in a checkout that has decks.
+
+    Raises:
+        CourseKitError: a deck names a lab that does not exist, or a header is wrong.
+    """
+    decks = find_decks(root)
+    if decks:
+        write_if_changed(root / PAGE, page(decks, find_labs(root)).encode(), report)
+
+
+def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
+    """Return the page with both courses."""
+    known = {lab.name: lab for lab in labs}
+    text = INTRODUCTION.format(longest=LONGEST_STRETCH_MIN)
+    for num_days, name in ((1, "One day"), (2, "Two days")):
+        taken = [deck for deck in decks if deck.one_day or num_days > 1]
+        days = split([_session(deck, known) for deck in taken], num_days)
+        text += COURSE.format(name=name, summary=_summary(days))
+        for number, sessions in enumerate(days, 1):
+            text += DAY.format(name="The day" if num_days == 1 else f"Day {number}")
+            text += "".join(_row(start, item) for start, item in timetable(sessions))
+    return text
+
+
+def split(sessions: Sequence[Session], num_days: int) -> list[list[Session]]:
+    """Part sessions, in their order, into so many days that the longest is as short as can be."""
+    ways = combinations(range(1, len(sessions)), num_days - 1)
+    parted = ([list(sessions[a:b]) for a, b in zip((0, *cuts), (*cuts, len(sessions)))] for cuts in ways)
+    return min(parted, key=lambda days: max(map(_minutes, days)), default=[list(sessions)])
+
+
+def timetable(sessions: Sequence[Session]) -> Iterator[tuple[int, Item]]:
+    """Yield the start of each item of a day, in minutes since midnight, breaks among them.
+
+    Coffee comes before an item that would make the stretch too long; around noon such a break is lunch, which also
+    comes before an item that would end too late for it.
+    """
+    now, stretch, had_lunch = START_MIN, 0, False
+    for item in (item for session in sessions for item in session):
+        is_tired = stretch and stretch + item.minutes > LONGEST_STRETCH_MIN
+        is_late = not had_lunch and now + item.minutes > LATEST_LUNCH_MIN
+        if is_tired or is_late:
+            is_lunch = not had_lunch and now >= EARLIEST_LUNCH_MIN
+            had_lunch |= is_lunch
+            pause = Item("Lunch", LUNCH_MIN) if is_lunch else Item("Coffee", COFFEE_MIN)
+            yield now, pause
+            now, stretch = now + pause.minutes, 0
+        yield now, item
+        now, stretch = now + item.minutes, stretch + item.minutes
+
+
+def _session(deck: Deck, labs: Mapping[str, Lab]) -> Session:
+    lecture = Item(f"[{deck.title}](../slides/{deck.path.name})", deck.minutes)
+    if not deck.lab:
+        return (lecture,)
+    if deck.lab not in labs:
+        raise CourseKitError(f"slides/{deck.path.name}: there is no lab {deck.lab!r}; there are {', '.join(labs)}.")
+    lab = labs[deck.lab]
+    link = f"../labs/{lab.name}/{lab.name}.ipynb"
+    return lecture, Item(f"**Lab {lab.name[:2]}:** [{lab.title}]({link})", lab.minutes)
+
+
+def _minutes(sessions: Sequence[Session]) -> int:
+    return sum(item.minutes for session in sessions for item in session)
+
+
+def _summary(days: Sequence[Sequence[Session]]) -> str:
+    lecture = sum(session[0].minutes for day in days for session in day)
+    labs = sum(map(_minutes, days)) - lecture
+    return f"{_hours(lecture)} of lecture, {_hours(labs)} of labs."
+
+
+def _hours(minutes: int) -> str:
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _row(start_min: int, item: Item) -> str:
+    return f"| {_clock(start_min)} | {_clock(start_min + item.minutes)} | {item.minutes} | {item.what} |\n"
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"

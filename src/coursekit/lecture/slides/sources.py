@@ -1,0 +1,80 @@
+"""What others measured or documented, each with its source: `slides/facts/*.toml`, `slides/published/*.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - the strict loader evaluates annotations
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+from coursekit import toml_files as strict_toml
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FACTS = "slides/facts"
+PUBLISHED = "slides/published"
+
+Cell = Union[int, float, str]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure that a deck quotes, as it is to be printed, and where it stands."""
+
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class _Facts:
+    facts: Mapping[str, Fact]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures that somebody else published.
+
+    Attributes:
+        source: where: authors, title, year, place.
+        machine: what they ran on.
+        rows: the figures, one table each.
+    """
+
+    source: str
+    machine: str
+    rows: tuple[Mapping[str, Cell], ...]
+
+    @property
+    def words(self) -> str:
+        """Say in a line where the numbers come from."""
+        return f"Published: {self.source} On {self.machine}."
+
+
+def load_facts(root: Path) -> Mapping[str, Fact]:
+    """Read the figures that decks quote, from all files: each deck keeps its own in one of its name.
+
+    Raises:
+        CourseKitError: a file is wrong, or two of them hold a fact of the same name.
+    """
+    facts: dict[str, Fact] = {}
+    for path in sorted((root / FACTS).glob("*.toml")):
+        where = f"{FACTS}/{path.name}"
+        read = strict_toml.load(_Facts, path, where).facts
+        if set(read) & set(facts):
+            raise CourseKitError(f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.")
+        facts.update(read)
+    return facts
+
+
+def load_published(root: Path, name: str) -> Published:
+    """Read one table of published figures.
+
+    Raises:
+        CourseKitError: there is none of this name, or it is wrong.
+    """
+    where = f"{PUBLISHED}/{name}.toml"
+    if not (root / where).is_file():
+        names = sorted(path.stem for path in (root / PUBLISHED).glob("*.toml"))
+        raise CourseKitError(f"there is no {where}: {PUBLISHED}/ has {', '.join(names) or 'none'}.")
+    return strict_toml.load(Published, root / where, where)

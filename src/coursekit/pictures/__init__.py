@@ -1,0 +1,206 @@
+"""The pictures of the labs: data, loss surfaces with trajectories, losses, shards; one colour per rank throughout.
+
+Every picture carries a text alternative, with the numbers of this run.
+All have the same light ground, and their colours the contrast to it that WCAG 2.2 asks for: 4.5 for text, 3 for lines.
+Nothing here needs pyplot or a notebook's backend.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from coursekit.pictures import words as picture_words
+from coursekit.pictures.output import GROUND, display_figure
+from coursekit.pictures.output import to_png as to_png  # also offered here
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+
+# The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), and
+# three that colour-blind readers tell apart from them just as well; line styles and markers say it twice.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A535F9", "#452BA3", "#770728", "#000000")
+GREY = "0.5"
+LINE_STYLES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP*X"
+
+OPTIMUM = (2.0, 0.0)  # slope and offset with which the labs make their data
+
+SMALLEST_DISTANCE = 1e-6  # distances below it are drawn as zero
+MANY_STEPS = 2000  # longer trajectories are drawn thin, and only their first steps
+NUM_STEPS_OF_LONG_TRAJECTORY = 250
+
+WIDTH_INCH = 8.5
+WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
+HEIGHT_INCH = 3.6
+PAD_INCH = 0.1
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Show a figure in the notebook, with the text `alt` for those who cannot see it."""
+    display_figure(figure, alt)
+
+
+def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
+    """Return a figure with this many panels side by side."""
+    width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
+    figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
+    return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
+
+
+def layout() -> ConstrainedLayoutEngine:
+    """Return a layout with some room around each panel, which may stand on a dark page."""
+    return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
+
+
+def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
+    """Return the mean squared error on a grid, shape (len(offsets), len(slopes)), from the moments of the data."""
+    mean = {
+        "x": x.mean(),
+        "y": y.mean(),
+        "xx": (x * x).mean(),
+        "xy": (x * y).mean(),
+        "yy": (y * y).mean(),
+    }
+    m, b = np.meshgrid(slopes, offsets)
+    surface: Array = (
+        m * m * mean["xx"] + b * b + mean["yy"] + 2 * m * b * mean["x"] - 2 * m * mean["xy"] - 2 * b * mean["y"]
+    )
+    return surface
+
+
+def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, float]] | None = None) -> None:
+    """Draw the samples and, by label, straight lines given as (slope, offset)."""
+    axes.plot(x, y, ".", color=GREY, markersize=3, label=f"{len(x)} samples")
+    ends = np.array([x.min(), x.max()])
+    for number, (label, (slope, offset)) in enumerate((lines or {}).items()):
+        axes.plot(ends, slope * ends + offset, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=label)
+    axes.set(xlabel="x", ylabel="y", title="Data", label=picture_words.of_data(x, y, lines or {}))
+    axes.legend(loc="upper left", fontsize="small")
+
+
+def draw_trajectories(
+    axes: Axes,
+    histories: Mapping[str, Array],
+    x: Array,
+    y: Array,
+    title: str = "",
+) -> None:
+    """Draw the loss surface and, by label, trajectories of shape (num_steps + 1, 2) over it.
+
+    Points that leave the region around start and optimum are cut off at the panel's edge.
+    """
+    starts = np.array([history[0] for history in histories.values()] + [OPTIMUM])
+    low, high = starts.min(axis=0) - 0.6, starts.max(axis=0) + 0.6
+    slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
+    surface = loss_surface(slopes, offsets, x, y)
+    levels = np.geomspace(surface.min() * 1.02, surface.max(), 14)
+    axes.contour(slopes, offsets, surface, levels=levels, colors=GREY, linewidths=0.5)
+    for number, (label, history) in enumerate(histories.items()):
+        color, line_style = COLORS[number % 8], LINE_STYLES[number % 4]
+        is_long = len(history) > MANY_STEPS
+        drawn = history[:NUM_STEPS_OF_LONG_TRAJECTORY] if is_long else history
+        label = f"{label}, first {NUM_STEPS_OF_LONG_TRAJECTORY}" if is_long else label  # noqa: PLW2901  # says what is drawn
+        width = 0.6 if is_long else 1.5
+        axes.plot(drawn[:, 0], drawn[:, 1], color=color, linestyle=line_style, label=label, linewidth=width)
+        axes.plot(*history[0], MARKERS[number % 8], color=color, markersize=6)
+    axes.plot(*OPTIMUM, "x", color="red", markersize=9, markeredgewidth=2)
+    axes.set(xlabel="slope", ylabel="offset", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.set_title(title, fontsize="medium")
+    axes.set_label(picture_words.of_trajectories(title, histories, OPTIMUM))
+    axes.legend(loc="best", fontsize="small")
+
+
+def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "Loss per step") -> None:
+    """Draw the loss over all data after every step, by label."""
+    losses = {
+        label: [float(np.mean((slope * x + offset - y) ** 2)) for slope, offset in thin(history)]
+        for label, history in histories.items()
+    }
+    for number, (label, history) in enumerate(histories.items()):
+        steps = thin(np.arange(len(history)))
+        axes.plot(steps, losses[label], color=COLORS[number % 8], linestyle=LINE_STYLES[number % 4], label=label)
+    lengths = [len(history) for history in histories.values()]
+    scale = "linear" if max(lengths) < MANY_STEPS else "symlog"
+    axes.set(xlabel="step", ylabel="mean squared error", title=title, xscale=scale, yscale="log")
+    axes.set_label(picture_words.of_curves(f"{title}, mean squared error", losses))
+    axes.legend(loc="best", fontsize="small")
+
+
+def thin(values: Array, num_points: int = 400) -> Array:
+    """Return at most about `num_points` of the values, evenly picked, the last included."""
+    picked: Array = values[np.unique(np.linspace(0, len(values) - 1, num_points).astype(int))]
+    return picked
+
+
+def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
+    """Label the trajectories of all ranks."""
+    return {f"rank {rank}": np.asarray(history) for rank, history in enumerate(histories)}
+
+
+def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, y: Array, what: str) -> None:
+    """Show all ranks' trajectories without and with a change, side by side, and how far apart the ranks are."""
+    figure, (left, right, below) = panels(3)
+    draw_trajectories(left, by_rank(before), x, y, f"before: no {what}")
+    draw_trajectories(right, by_rank(after), x, y, f"after: with {what}")
+    distances = {"before": distance_between_ranks(before), "after": distance_between_ranks(after)}
+    for number, (label, distance) in enumerate(distances.items()):
+        shown = np.maximum(distance, SMALLEST_DISTANCE)
+        below.plot(shown, color=(GREY, "black")[number], linestyle=LINE_STYLES[1 - number], label=label)
+    below.set_title("distance between ranks", fontsize="medium")
+    below.set_label(picture_words.of_curves("Distance between ranks", distances))
+    below.set(xlabel="step", yscale="log", ylim=(SMALLEST_DISTANCE / 2, 10))
+    below.set_yticks([SMALLEST_DISTANCE, 1e-4, 1e-2, 1], ["0", "0.0001", "0.01", "1"], minor=False)
+    below.legend(fontsize="small")
+    ends = [distance[-1] for distance in distances.values()]
+    alt = (
+        f"Trajectories of {len(after)} ranks over the loss surface before and after {what}. "
+        f"The ranks end {ends[0]:.2g} apart before and {ends[1]:.2g} apart after."
+    )
+    show(figure, alt)
+    print(f"largest distance between ranks at the end: before {ends[0]:.2g}, after {ends[1]:.2g}")
+
+
+def distance_between_ranks(histories: Sequence[Array]) -> Array:
+    """Return after every step the largest distance of any rank from rank 0, shape (num_steps + 1,)."""
+    stacked = np.stack([np.asarray(history) for history in histories])
+    distances: Array = np.max(np.hypot(*(stacked - stacked[:1]).transpose(2, 0, 1)), axis=0)
+    return distances
+
+
+def show_shards(shards: Sequence[Array], num_samples: int) -> None:
+    """Show which rank owns which sample; `shards` holds the sample numbers of each rank."""
+    figure, (axes,) = panels(1, height_inch=0.9 + 0.35 * len(shards))
+    for rank, samples in enumerate(shards):
+        samples = np.asarray(samples, dtype=int)  # noqa: PLW2901  # the same samples, as numbers
+        axes.vlines(samples, rank - 0.4, rank + 0.4, color=COLORS[rank % 8], linewidth=6 if num_samples <= 60 else 1)  # noqa: PLR2004  # bars that just touch
+    axes.set(xlabel="sample", yticks=range(len(shards)), yticklabels=[f"rank {rank}" for rank in range(len(shards))])
+    axes.set(xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=picture_words.of_shards(shards))
+    num_used = len(np.unique(np.concatenate([np.asarray(samples, dtype=int) for samples in shards])))
+    sizes = ", ".join(str(len(samples)) for samples in shards)
+    show(figure, f"The ranks hold {sizes} samples; together they use {num_used} of {num_samples}.")
+
+
+def show_limit(learning_rates: Array, losses: Array, limit: float, marks: Mapping[str, float] | None = None) -> None:
+    """Show the loss after training against the learning rate, and the limit where training stops being stable."""
+    figure, (axes,) = panels(1)
+    axes.plot(learning_rates, np.minimum(losses, 1e6), "o-", color=COLORS[0], markersize=4)
+    axes.axvline(limit, color=COLORS[1], linestyle="--", label=f"2 / largest eigenvalue = {limit:.3f}")
+    for number, (label, rate) in enumerate((marks or {}).items()):
+        axes.axvline(rate, color=COLORS[2 + number % 6], linestyle=":", label=label)
+    axes.set(
+        xlabel="learning rate", ylabel="mean squared error at the end", yscale="log", title="Where training breaks"
+    )
+    axes.legend(fontsize="small")
+    alt = (
+        f"The loss at the end stays low up to a learning rate of {limit:.3f} and explodes above it: "
+        f"{losses[0]:.3g} at a rate of {learning_rates[0]:.3g}, {losses[-1]:.3g} at {learning_rates[-1]:.3g}."
+    )
+    show(figure, alt)

@@ -1,0 +1,114 @@
+"""The pictures of the CNN labs: records, batches, learning rates and trainings; rank colours as in `pictures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
+from coursekit.pictures.output import GROUND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+
+NUM_COLUMNS = 8
+
+
+def _draw_grid(
+    axes: Iterable[Axes], pictures: Sequence[Array], labels: Sequence[int], color: str | None = None
+) -> None:
+    """Draw one picture in each of the axes, with its label, in a frame of this colour."""
+    for place, picture, label in zip(axes, pictures, labels):
+        place.imshow(np.clip(picture, 0, 255).astype(np.uint8))
+        place.set_title(str(label), fontsize="small", pad=2)
+        place.set(xticks=[], yticks=[])
+        for spine in place.spines.values():
+            spine.set(color=color or GREY, linewidth=3 if color else 1)
+
+
+def _grid(num_rows: int) -> tuple[Any, Array]:
+    from matplotlib.figure import Figure  # noqa: PLC0415  # the one figure with rows
+
+    figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained", facecolor=GROUND)
+    return figure, figure.subplots(num_rows, NUM_COLUMNS, squeeze=False)
+
+
+def show_records(files: Sequence[str], num_rows: int = 2) -> None:
+    """Show pictures of the first files, one of each label before any label comes twice."""
+    import tensorflow as tf  # noqa: PLC0415  # as the lab itself does
+
+    from coursekit import imagenet  # noqa: PLC0415  # the same
+
+    by_label: dict[int, list[Array]] = {}
+    for file in files[:num_rows]:
+        for record in imagenet.read_records(file).take(100):
+            encoded, label = imagenet.parse_record(record)
+            by_label.setdefault(int(label), []).append(tf.io.decode_jpeg(encoded, channels=3).numpy())
+    chosen = [
+        (picture, label)
+        for turn in range(num_rows)
+        for label in sorted(by_label)
+        for picture in by_label[label][turn : turn + 1]
+    ]
+    chosen = chosen[: num_rows * NUM_COLUMNS]
+    figure, axes = _grid(num_rows)
+    _draw_grid(axes.ravel(), [picture for picture, _ in chosen], [label for _, label in chosen])
+    for place in axes.ravel()[len(chosen) :]:
+        place.axis("off")
+    labels = ", ".join(str(label) for label in sorted({label for _, label in chosen}))
+    show(figure, f"{len(chosen)} pictures from the files, with the labels {labels}.")
+
+
+def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
+    """Show one batch of each rank, pictures with pixels from -1 to 1 and labels, framed in the rank's colour."""
+    figure, axes = _grid(len(batches))
+    for rank, (pictures, labels) in enumerate(batches):
+        _draw_grid(axes[rank], [(picture + 1) * 127.5 for picture in pictures], list(labels), COLORS[rank % 8])
+        axes[rank][0].set_ylabel(f"rank {rank}")
+    labels_of = [", ".join(str(label) for label in labels[:NUM_COLUMNS]) for _, labels in batches]
+    rows = "; ".join(f"rank {rank} has the labels {labels}" for rank, labels in enumerate(labels_of))
+    show(figure, f"The first pictures of {len(batches)} ranks, a row each, cut at random: {rows}.")
+
+
+def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
+    """Show the learning rate in each step, by number of ranks."""
+    figure, (axes,) = panels(1)
+    for number, (num_ranks, values) in enumerate(rates.items()):
+        label = f"{num_ranks} rank{'s' * (num_ranks > 1)}"
+        axes.plot(values, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=label)
+    axes.set(xlabel="step", ylabel="learning rate", title="Warm-up", ylim=(0, None))
+    axes.legend(fontsize="small")
+    ends = ", ".join(f"{values[-1]:.3g} with {count}" for count, values in rates.items())
+    starts = min(values[0] for values in rates.values())
+    show(figure, f"All learning rates begin at {starts:.3g} and rise in a straight line; they end at {ends}.")
+
+
+def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
+    """Show the loss of every rank after each step, and the accuracies by epoch with that of the validation.
+
+    Args:
+        results: the lab's result of each rank: `losses` by step, `history` with lists by metric, and `validation`.
+        name: the network.
+    """
+    history, validation = results[0]["history"], results[0]["validation"]
+    epochs = np.arange(1, len(history["loss"]) + 1)
+    figure, (left, right) = panels(2)
+    for rank, result in enumerate(results):
+        (line,) = left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}")
+        line.set(color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4])
+    left.set(xlabel="step", ylabel="loss", title="Loss of each rank, mean of the epoch so far", ylim=(0, None))
+    left.legend(fontsize="small")
+    right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")
+    right.plot(epochs[-1:], [validation["accuracy"]], "D", color=COLORS[2], markersize=9, label="validation, all ranks")
+    right.set(xlabel="epoch", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=f"{name} on {len(results)} rank(s)")
+    right.legend(fontsize="small", loc="lower right")
+    show(
+        figure,
+        f"{name} on {len(results)} rank(s): the loss goes from {results[0]['losses'][0]:.2f} in the first step to "
+        f"{history['loss'][-1]:.2f} in epoch {epochs[-1]}; the validation accuracy is {validation['accuracy']:.0%}.",
+    )

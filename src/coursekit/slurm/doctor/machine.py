@@ -1,0 +1,180 @@
+"""Checks of the machine: MPI, GPUs, Slurm, the node and its free space, and Horovod at work on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from coursekit.errors import CourseKitError
+from coursekit.paths import find_root
+from coursekit.slurm.doctor import allreduce
+from coursekit.slurm.doctor.findings import Finding, ask
+from coursekit.slurm.doctor.versions import MAKE_ENV, not_imported, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ASK_LIMIT_S = 15
+GB = 10**9
+# What one participant's runs, caches and notebooks take, with room to spare.
+SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
+ALLOCATION_VARIABLES = (
+    "SLURM_JOB_PARTITION",
+    "SLURM_JOB_ACCOUNT",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_NTASKS",
+    "SLURM_JOB_GPUS",
+)
+
+
+def check_controllers() -> Finding:
+    """Look at how Horovod's ranks can find and hear each other; Gloo is what the labs use without a launcher."""
+    facts = probe("horovod")
+    if "error" in facts:
+        return not_imported("Horovod controllers", facts["error"])
+    text = " and ".join(facts["controllers"]) or "none"
+    if "Gloo" in facts["controllers"]:
+        return Finding("Horovod controllers", "good", text)
+    return Finding("Horovod controllers", "wrong", f"{text}, but the labs need Gloo", MAKE_ENV)
+
+
+def check_gpu_operations() -> Finding:
+    """Look at whether Horovod moves tensors between GPUs itself."""
+    operations = probe("horovod").get("gpu_operations", [])
+    if operations:
+        return Finding("Horovod GPU operations", "good", " and ".join(operations), needed=False)
+    return Finding(
+        "Horovod GPU operations",
+        "wrong" if probe("tensorflow").get("gpus") else "missing",
+        "built without NCCL: fine on CPUs",
+        "with GPUs, load CUDA and NCCL and run HOROVOD_GPU_OPERATIONS=NCCL make env",
+        needed=False,
+    )
+
+
+def check_mpi() -> Finding:
+    """Look at the MPI on the PATH and whether Horovod was built with one."""
+    mpirun = shutil.which("mpirun")
+    built = "MPI" in probe("horovod").get("controllers", [])
+    if mpirun is None:
+        return Finding(
+            "MPI", "missing", "no mpirun on the PATH", "load the site's MPI module if it has one", needed=False
+        )
+    answer = ask([mpirun, "--version"], ASK_LIMIT_S)
+    if answer.status != 0:
+        return Finding("MPI", "wrong", f"{mpirun} does not run: {answer.complaint}", "load another MPI", needed=False)
+    text = answer.output.splitlines()[0] if answer.output else mpirun
+    if built:
+        return Finding("MPI", "good", text, needed=False)
+    return Finding(
+        "MPI", "wrong", f"{text}, but Horovod was built without it", "make env, with mpicc there", needed=False
+    )
+
+
+def check_gpus() -> Finding:
+    """Look at the GPUs that TensorFlow sees, and at those of the machine."""
+    seen = probe("tensorflow").get("gpus", [])
+    answer = ask(["nvidia-smi", "-L"], ASK_LIMIT_S)
+    num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
+    if seen:
+        return Finding("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}", needed=False)
+    if num_present:
+        text = f"the machine has {num_present}, but TensorFlow sees none"
+        return Finding("GPUs", "wrong", text, "load CUDA and run HOROVOD_GPU_OPERATIONS=NCCL make env", needed=False)
+    return Finding("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some", needed=False)
+
+
+def check_slurm() -> Finding:
+    """Look at Slurm's client programs and whether its controller answers."""
+    for program in ("srun", "sinfo"):
+        if shutil.which(program) is None:
+            return Finding(
+                "Slurm", "missing", f"no {program} on the PATH", "none needed outside a cluster", needed=False
+            )
+    version = ask(["srun", "--version"], ASK_LIMIT_S)
+    partitions = ask(["sinfo", "--noheader", "--format=%R"], ASK_LIMIT_S)
+    if version.status != 0 or partitions.status != 0:
+        complaint = (version if version.status != 0 else partitions).complaint
+        return Finding(
+            "Slurm", "wrong", f"does not answer: {complaint}", "ask the site, or try a login node", needed=False
+        )
+    names = ", ".join(sorted(set(partitions.output.split()))) or "none visible"
+    return Finding("Slurm", "good", f"{version.output}; partitions: {names}", needed=False)
+
+
+def check_node() -> Finding:
+    """Look at the node's cores and memory, as this process may use them."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = psutil.virtual_memory()
+    memory_gb = f"{memory.available / GB:.0f} of {memory.total / GB:.0f} GB memory free"
+    return Finding("Node", "good", f"{platform.node()}: {cores} CPU cores for this process, {memory_gb}")
+
+
+def check_allocation(variables: Mapping[str, str] = os.environ) -> Finding:
+    """Look at the Slurm allocation around the process that has these variables, this one unless told."""
+    job_id = variables.get("SLURM_JOB_ID")
+    if job_id is None:
+        return Finding("Allocation", "missing", "not inside a Slurm job", "none needed; salloc gives one", needed=False)
+    found = [f"{name[6:].lower()} {variables[name]}" for name in ALLOCATION_VARIABLES if name in variables]
+    return Finding("Allocation", "good", ", ".join([f"job {job_id}", *found]), needed=False)
+
+
+def check_space(title: str, folder: Path) -> Finding:
+    """Look at the free space of a folder and whether it can be written."""
+    name = f"Space, {title}"
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return Finding(name, "wrong", f"{folder} cannot be written", "choose another place or mend its permissions")
+    free_gb = shutil.disk_usage(folder).free / GB
+    text = f"{free_gb:.1f} GB free in {folder}"
+    if free_gb >= SPACE_NEEDED_GB[title]:
+        return Finding(name, "good", text)
+    return Finding(name, "wrong", text, f"free {SPACE_NEEDED_GB[title]} GB or choose another place")
+
+
+def check_home() -> Finding:
+    """Look at the space for caches and settings."""
+    return check_space("home", Path.home())
+
+
+def check_temporary() -> Finding:
+    """Look at the space for temporary files (`TMPDIR`)."""
+    return check_space("temporary files", Path(tempfile.gettempdir()))
+
+
+def check_course_folder() -> Finding:
+    """Look at the space around the labs: the checkout, or the folder this is called in."""
+    try:
+        return check_space("course folder", find_root())
+    except CourseKitError:
+        return check_space("course folder", Path.cwd())
+
+
+def check_allreduce() -> Finding:
+    """Let two real ranks add numbers, and time it."""
+    name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
+    answer = ask([sys.executable, "-m", "coursekit.slurm.doctor.allreduce"], allreduce.LIMIT_S + ASK_LIMIT_S)
+    if answer.status is None or not re.match(r"\{", answer.output):
+        return Finding(name, "wrong", answer.complaint, MAKE_ENV)
+    return judge_allreduce(json.loads(answer.output.splitlines()[-1]))
+
+
+def judge_allreduce(measured: dict[str, Any]) -> Finding:
+    """Return the finding for what `coursekit.slurm.doctor.allreduce` printed."""
+    name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
+    sums = [rank["sum"] for rank in measured["ranks"]]
+    if sums != [allreduce.expected_sum()] * allreduce.NUM_RANKS:
+        return Finding(name, "wrong", f"the ranks got the sums {sums}, not {allreduce.expected_sum()}", MAKE_ENV)
+    milliseconds = max(rank["allreduce_ms"] for rank in measured["ranks"])
+    text = (
+        f"{milliseconds:.1f} ms for {allreduce.MESSAGE_MB} MB; {measured['launch_s']:.1f} s from cold start to results"
+    )
+    return Finding(name, "good", text)

@@ -1,0 +1,124 @@
+"""The `#SBATCH` lines of a job script: what is asked for, and why, in the order in which one reads it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coursekit.slurm.jobs.event import Event
+    from coursekit.slurm.sites.profile import Partition
+
+MINUTES_PER_HOUR = 60
+WHY = {  # words on options that sites add
+    "--constraint": "only nodes with this feature",
+    "--hint": "one rank's threads on whole cores",
+    "--ntasks-per-core": "one task on a core, not on half of one",
+    "--exclusive": "whole nodes, shared with nobody",
+}
+GRADING_GB = 8  # memory that a task of grading needs at least: what one hand-in may use, with what runs it
+SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One option of `sbatch`, and a word on it for the reader."""
+
+    option: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How much of a partition a job asks for.
+
+    Attributes:
+        num_nodes: nodes.
+        num_tasks_per_node: tasks of a node, one per rank.
+    """
+
+    num_nodes: int
+    num_tasks_per_node: int
+
+    @property
+    def num_ranks(self) -> int:
+        """The world size when every task is one rank."""
+        return self.num_nodes * self.num_tasks_per_node
+
+
+WORDS_OF_RANKS = ("one task per rank, one rank per GPU", "a rank's share of the node")
+WORDS_OF_GRADING = ("one task", "as many hand-ins at a time, if memory is enough")
+STARTS_AGAIN = (
+    Directive("--requeue", "when a node fails, the job starts again"),
+    Directive("--open-mode=append", "and goes on with the same log"),
+)
+AS_ANOTHER_JOB = (Directive("--no-requeue", "what a lost task has not judged is submitted as another job"),)
+NOT_AGAIN = (Directive("--no-requeue", "whoever wants it again starts it again"),)
+
+
+def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
+    job_name: str,
+    partition: Partition,
+    shape: Shape,
+    time_limit_min: int,
+    signal: str,
+    event: Event,
+    *,
+    is_grading: bool = False,
+) -> tuple[Directive, ...]:
+    """Return the directives of a job.
+
+    Args:
+        job_name: its name.
+        partition: where it runs.
+        shape: how much of it.
+        time_limit_min: its time limit, cut to what the partition allows.
+        signal: what its script hears ahead of that limit; '' for one that hears nothing and is started by a person.
+        event: account, reservation and QOS of a workshop.
+        is_grading: whether it judges hand-ins; who follows it submits again what a lost task leaves undone.
+    """
+    task, cpus = WORDS_OF_GRADING if is_grading else WORDS_OF_RANKS
+    num_cpus = num_cpus_of_grading(partition) if is_grading else partition.num_cpus_per_gpu
+    named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
+    ahead = Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
+    return (
+        Directive(f"--job-name={job_name}"),
+        Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
+        *([named] if partition.requested else []),
+        *(Directive(line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
+        *_of_event(partition, event),
+        Directive(f"--nodes={shape.num_nodes}"),
+        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
+        Directive(f"--cpus-per-task={num_cpus}", cpus),
+        *_gpus(partition, shape),
+        Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
+        *([ahead] if signal else []),
+        *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN if signal else NOT_AGAIN),
+    )
+
+
+def num_cpus_of_grading(partition: Partition) -> int:
+    """Return the cores of a task that judges hand-ins: a GPU's share of the node, or what brings enough memory."""
+    enough = math.ceil(GRADING_GB * partition.num_cpus_per_node / partition.memory_gb)
+    return min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
+
+
+def _of_event(partition: Partition, event: Event) -> list[Directive]:
+    qos = event.qos or (partition.qos[0] if partition.qos else "")
+    return [
+        *([Directive(f"--account={event.account}{partition.account_suffix}")] if event.account else []),
+        *([Directive(f"--reservation={event.reservation}")] if event.reservation else []),
+        *([Directive(f"--qos={qos}", "limits of time and size")] if qos else []),
+    ]
+
+
+def _gpus(partition: Partition, shape: Shape) -> list[Directive]:
+    if partition.gpu_request == "none":
+        return []
+    flag = {"gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}[partition.gpu_request]
+    return [Directive(flag.format(shape.num_tasks_per_node), f"{partition.gpu}")]
+
+
+def _clock(time_min: int) -> str:
+    return f"{time_min // MINUTES_PER_HOUR:02d}:{time_min % MINUTES_PER_HOUR:02d}:00"

@@ -1,0 +1,152 @@
+"""Why Slurm refused a script, in plain words, with what to do at that site."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from coursekit.slurm.jobs.rows import Row
+from coursekit.slurm.sites.words import account
+
+if TYPE_CHECKING:
+    from coursekit.slurm.sites.profile import Site
+
+# Slurm's words (`slurm_strerror`), what they mean, and what to do. `{…}` is filled in by `explain_refusal`.
+REFUSALS: tuple[Row, ...] = (
+    Row("Invalid account or account/partition combination", "{account}"),
+    Row("Invalid qos specification", "the QOS{qos} is not yours or not for this partition: {qos_remedy}"),
+    Row("Invalid feature specification", "no node has the constraint that the script asks for{constraint}: {script}"),
+    Row(
+        "Requested node configuration is not available",
+        "no node of partition {partition} has what the script asks for (GPUs, CPUs or memory of one node, or "
+        "that many nodes): ask for fewer --nodes, or for another --partition",
+    ),
+    Row(
+        "Requested time limit is invalid",
+        "the script's --time is longer than the partition or QOS allows, or it has none: {time}",
+    ),
+    Row(
+        "Job violates accounting/QOS policy",
+        "the job is larger or longer, or you have more jobs, than your account or QOS allows: {limits}",
+    ),
+    Row("Invalid partition name specified", "there is no partition {partition} there: look with `sinfo --summarize`"),
+    Row("No partition specified or system default partition", "a partition must be named: add --partition"),
+    Row(
+        "User's group not permitted to use this partition",
+        "you may not use the partition {partition}: ask support to open it for your project, or take another "
+        "with --partition",
+    ),
+    Row(
+        "Requested partition configuration not available now",
+        "the partition {partition} does not take such a job now: it is closed, or the job asks for more "
+        "nodes or time than it allows",
+    ),
+    Row(
+        "Required partition not available",
+        "the partition {partition} is closed at present: take another with --partition",
+    ),
+    Row("Partition in DOWN state", "the partition {partition} is closed at present: take another with --partition"),
+    Row(
+        "Requested reservation is invalid",
+        "there is no reservation{reservation}: correct SBATCH_RESERVATION or unset it",
+    ),
+    Row(
+        "Access denied to requested reservation",
+        "the reservation{reservation} is not for you or your account: ask the course's instructors, or unset "
+        "SBATCH_RESERVATION",
+    ),
+    Row(
+        "Requested reservation not usable now",
+        "the reservation{reservation} is not open now: unset SBATCH_RESERVATION",
+    ),
+    Row(
+        "Invalid generic resource (gres) specification",
+        "the partition {partition} has no GPUs of that kind: {script}",
+    ),
+    Row("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
+    Row("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
+    Row("Node count specification invalid", "that many nodes cannot be had: ask for fewer --nodes"),
+    Row(
+        "More processors requested than permitted",
+        "the script asks for more CPUs than allowed: ask for fewer --nodes",
+    ),
+    Row(
+        "CPU count specification invalid",
+        "the script asks for a number of CPUs that the site does not take: {script}",
+    ),
+    Row("Memory required by task is not available", "no node has as much memory as the script asks for: {script}"),
+    Row("Requested account has breached requested QOS usage threshold", "your project has used too much for this QOS"),
+    Row("Access/permission denied", "you may not submit jobs there: ask the site's support"),
+    Row("Invalid user id", "Slurm does not know you: ask the site's support"),
+    Row("System submissions disabled", "the site takes no jobs at present, for maintenance perhaps: try later"),
+    Row(
+        "Socket timed out on send/recv operation",
+        "Slurm is too busy to answer: look with `coursekit jobs`, then try again",
+    ),
+    Row("unrecognized option", "the site's sbatch does not know an option of the script: {script}"),
+)
+
+EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
+
+
+def explain_refusal(words: str, site: Site, partition: str) -> str:
+    """Return one sentence on why a script was refused, with Slurm's own words.
+
+    Args:
+        words: what `sbatch` said.
+        site: where it was submitted.
+        partition: the partition by its name in the profile.
+    """
+    for pattern, sentence in REFUSALS:
+        if pattern.lower() in words.lower():
+            reason = sentence.format(**_facts(site, partition))
+            return f"{site.name} refused the job: {reason}. Slurm says: {words}.{_overriding()}"
+    return f"{site.name} refused the job. Slurm says: {words}.{_overriding()}"
+
+
+def _facts(site: Site, partition: str) -> dict[str, str]:
+    chosen = site.partitions[partition]
+    hours, minutes = divmod(chosen.max_time_min, 60)
+    constraint = [line for line in chosen.directives if "constraint" in line or line.startswith("-C")]
+    qos = os.environ.get("SBATCH_QOS", "")
+    limits = [_limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name]
+    return {
+        "partition": chosen.slurm_name,
+        "account": _account(account(site, site.partitions[partition])),
+        "qos": f" {qos}" if qos else "",
+        "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
+        "constraint": f" ({', '.join(constraint)})" if constraint else "",
+        "reservation": f" {os.environ['SBATCH_RESERVATION']}" if os.environ.get("SBATCH_RESERVATION") else "",
+        "time": f"{chosen.slurm_name} allows {hours}:{minutes:02} hours, and a QOS may allow less",
+        "limits": "; ".join(limit for limit in limits if limit) or "see `sacctmgr show assoc` and `sacctmgr show qos`",
+        "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
+    }
+
+
+def _account(form: str) -> str:
+    given = os.environ.get("SBATCH_ACCOUNT", "")
+    if not given:
+        return f"no account was given, and there is no default one: `export SBATCH_ACCOUNT={form}`, with your project"
+    return (
+        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
+        f"set one of the form {form}"
+    )
+
+
+def _overriding() -> str:
+    """Return which variables may be to blame: they count more than the lines of a script, and are easily forgotten."""
+    names = sorted(name for name in os.environ if name.startswith("SBATCH_") and name not in EXPECTED)
+    return f" These variables of yours count more than the script: {', '.join(names)}." if names else ""
+
+
+def _limits(site: Site, name: str) -> str:
+    """Return the limits of a QOS in words, '' when the profile has none."""
+    qos = site.qos[name]
+    numbers = (
+        (qos.max_time_min, "min"),
+        (qos.max_num_gpus, "GPUs"),
+        (qos.max_num_jobs_per_user, "running jobs"),
+        (qos.max_num_submitted_per_user, "jobs in the queue"),
+    )
+    known = [f"{number} {unit}" for number, unit in numbers if number]
+    return f"{name} allows {', '.join(known)}" if known else ""

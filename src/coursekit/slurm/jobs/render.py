@@ -1,0 +1,207 @@
+"""Job scripts from the site, the lab and the event: strict templates, one per launch pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.twin import TWIN_NAME
+from coursekit.labs.lab import find_labs, select_labs
+from coursekit.slurm.jobs.directives import Directive, Shape, directives
+from coursekit.slurm.jobs.event import NO_EVENT, Event
+from coursekit.slurm.jobs.lint import refuse_traps
+from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.words import account
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.labs.lab import Lab
+    from coursekit.slurm.sites.profile import Partition, Site
+
+TEMPLATES = "slurm/templates"
+JOBS = "slurm/jobs"
+SUFFIX = ".sbatch"
+# Patterns by what they belong to: a lab, or the site as a whole.
+LAB_PATTERNS = ("lab", "train")
+SITE_PATTERNS = ("solutions", "jupyter", "grade", "hub")
+JUPYTER_MIN = GRADE_MIN = 60
+DIRECTIVE_COLUMN = 38  # where the words behind directives begin
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job script is made from.
+
+    Attributes:
+        site: the machine.
+        pattern: one of `LAB_PATTERNS` or `SITE_PATTERNS`.
+        lab: the lab, for the former.
+        partition: a name in the site's file; '' for its default.
+        num_nodes: how many nodes; 0 for what the committed scripts ask for.
+        event: account, reservation and QOS.
+        num_tasks_per_node: ranks of a node; 0 for one per GPU.
+        time_limit_min: the time limit; 0 for that of the pattern.
+        arguments: words for the program that the script starts, for a shell.
+    """
+
+    site: Site
+    pattern: str
+    lab: Lab | None = None
+    partition: str = ""
+    num_nodes: int = 0
+    event: Event = NO_EVENT
+    num_tasks_per_node: int = 0
+    time_limit_min: int = 0
+    arguments: str = ""
+
+    @property
+    def name(self) -> str:
+        """The job's name, which is that of its script."""
+        return job_name(self.pattern, self.lab)
+
+    @property
+    def signal(self) -> str:
+        """What its script hears ahead of the time limit.
+
+        A training then has itself requeued, which it must not when somebody cancels it: that comes as SIGTERM.
+        A hub's server hears nothing, '': it would end, and its student not know why.
+        """
+        if self.pattern == "hub":
+            return ""
+        return "USR1" if self.pattern == "train" else "TERM"
+
+    @property
+    def is_grading(self) -> bool:
+        """Whether it is the array that judges hand-ins, each task of it on the smallest share of a node."""
+        return self.pattern == "grade"
+
+    def shape(self, kind: Partition) -> Shape:
+        """Return how much of its partition it asks for.
+
+        Raises:
+            CourseKitError: no job there may have that many nodes.
+        """
+        one_rank = self.is_grading or (self.lab is not None and self.lab.resources.num_ranks == 1)
+        most = kind.max_num_nodes or kind.num_nodes or self.num_nodes
+        if not 0 <= self.num_nodes <= most:
+            raise CourseKitError(
+                f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
+            )
+        usual = 1 if one_rank or self.pattern == "jupyter" else self.site.num_nodes
+        return Shape(self.num_nodes or usual, self.num_tasks_per_node or (1 if one_rank else kind.num_gpus_per_node))
+
+
+def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
+    """Return all scripts of a site by file name: every lab in every pattern that it has, and those of the site."""
+    labs = find_labs(root)
+    jobs = [Job(site, "lab", lab, event=event) for lab in labs]
+    jobs += [Job(site, "train", lab, event=event) for lab in labs if has_script(root, lab)]
+    jobs += [Job(site, "solutions", event=event), Job(site, "grade", event=event)]
+    jobs += [Job(site, "jupyter", event=event)] if site.jupyter.tunnel else []
+    return {f"{job.name}{SUFFIX}": render(root, job) for job in jobs}
+
+
+def render_job(  # noqa: PLR0913  # what a job script depends on; all but the first three have defaults
+    root: Path,
+    site: str,
+    pattern: str,
+    lab: str | None = None,
+    *,
+    partition: str | None = None,
+    num_nodes: int | None = None,
+    event: Event | None = None,
+) -> str:
+    """Return one script, for names as people type them; see `Job`.
+
+    Raises:
+        CourseKitError: the site, its partition or the lab does not exist, or the partition gives no such job.
+    """
+    chosen = select_labs(root, [lab])[0] if lab else None
+    job = Job(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT)
+    return render(root, job)
+
+
+def job_name(pattern: str, lab: Lab | None) -> str:
+    """Return the name of a job and its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
+    if lab is None:
+        return pattern
+    return lab.name if pattern == "lab" else f"{lab.name}-{pattern}"
+
+
+def has_script(root: Path, lab: Lab) -> bool:
+    """Whether the lab has a script twin, which a launcher starts on many ranks."""
+    return (root / "labs" / lab.name / TWIN_NAME).exists()
+
+
+def render(root: Path, job: Job) -> str:
+    """Return the script of a job.
+
+    Raises:
+        CourseKitError: the site has no such partition, it gives no such job, or the script has a trap in it.
+    """
+    site, key = job.site, job.partition or job.site.default_partition
+    kind = kind_of_nodes(site, key)
+    shape = job.shape(kind)
+    text = (
+        templates(root)
+        .get_template(f"{job.pattern}{SUFFIX}.j2")
+        .render(
+            site=site,
+            lab=job.lab,
+            shape=shape,
+            script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
+            directives=[
+                _line(one)
+                for one in directives(
+                    *(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event),
+                    is_grading=job.is_grading,
+                )
+            ],
+            modules=(*site.software.modules, *kind.modules),
+            account=account(site, kind),
+            arguments=job.arguments,
+        )
+    )
+    refuse_traps(text, f"{job.name}{SUFFIX} for {site.name}")
+    return text
+
+
+def kind_of_nodes(site: Site, key: str) -> Partition:
+    """Return a partition by the name that `--partition` takes.
+
+    Raises:
+        CourseKitError: the site has none of this name.
+    """
+    if key not in site.partitions:
+        names = ", ".join(sorted(site.partitions))
+        raise CourseKitError(f"{site.name} has no partition {key!r}: slurm/sites/{site.name}.toml has {names}.")
+    return site.partitions[key]
+
+
+def templates(root: Path) -> Environment:
+    """Return the templates of job scripts; a name that is not defined is an error."""
+    return Environment(
+        loader=FileSystemLoader(root / TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  # shell, not HTML
+    )
+
+
+def _time_limit_min(root: Path, job: Job) -> int:
+    if job.time_limit_min:
+        return job.time_limit_min
+    if job.pattern in {"jupyter", "grade"}:
+        return GRADE_MIN if job.is_grading else JUPYTER_MIN
+    return sum(lab.resources.time_limit_min for lab in ([job.lab] if job.lab else find_labs(root)))
+
+
+def _line(directive: Directive) -> str:
+    line = f"#SBATCH {directive.option}"
+    return f"{line:<{DIRECTIVE_COLUMN}} # {directive.why}" if directive.why else line

@@ -1,0 +1,117 @@
+"""A private Slurm: munged, MariaDB, slurmdbd, slurmctld and one slurmd per node, all on loopback in one folder.
+
+Nothing of a Slurm, munge or MariaDB that is configured on the machine is read or written.
+
+    with Cluster(load_site(root, "karolina")) as cluster:
+        subprocess.run(["sbatch", "--wait", "job.sbatch"], env={**os.environ, **cluster.environ}, check=True)
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.rehearsal.daemons import Daemons
+from coursekit.slurm.rehearsal.files import free_ports, write_files
+from coursekit.slurm.rehearsal.needs import check_needs
+from coursekit.slurm.rehearsal.sandbox import Sandbox
+from coursekit.slurm.rehearsal.shape import shape_of
+from coursekit.slurm.rehearsal.slurm_files import CLUSTER_NAME, Places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from coursekit.slurm.sites.profile import Site
+
+PREFIX = "coursekit-rehearsal-"
+# A socket's path has at most 107 bytes; those of slurmd and its steps take up to 70 of them.
+MAX_FOLDER_LENGTH = 48
+NUM_RANDOM = 8  # characters that tempfile adds
+
+
+class Cluster:
+    """A running Slurm, shaped like a site, for a `with` block.
+
+    Args:
+        site: the machine to be shaped like.
+        num_nodes: nodes of each kind; partitions that share their nodes share these.
+
+    Attributes:
+        site: the same.
+        environ: variables with which `sbatch`, `squeue`, `sacct` and the like talk to this Slurm.
+        nodes: by partition's key, the names of its nodes.
+        folder: the private folder, which is removed at the end.
+
+    Raises:
+        CourseKitError: on entering: programs or rights are missing, or a daemon did not start.
+    """
+
+    def __init__(self, site: Site, num_nodes: int = 2) -> None:
+        self.site = site
+        self._shape = shape_of(site, num_nodes)
+        self.nodes: Mapping[str, tuple[str, ...]] = self._shape.nodes
+        self.environ: dict[str, str] = {}
+        self.folder = Path()
+        self._sandbox: Sandbox | None = None
+        self._daemons: Daemons | None = None
+
+    def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
+        check_needs(self.site)
+        self.folder = _make_folder()
+        try:
+            places, ports = Places(self.folder), free_ports(self._shape)
+            self.environ = write_files(self._shape, places, ports)
+            self._sandbox = Sandbox(self.folder, CLUSTER_NAME, places.hosts)
+            self._daemons = Daemons(self._shape, places, ports, self.environ, self._sandbox)
+            self._daemons.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop every daemon and job and remove the folder; safe to call twice."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+            self._sandbox = self._daemons = None
+        if self.folder.name.startswith(PREFIX):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def fail(self, node: str) -> None:
+        """Let a node go down as if its power failed: all that runs on it is gone, and Slurm is told."""
+        if self._sandbox is not None:
+            self._sandbox.kill(node)
+        self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")
+
+    def bring_back(self, node: str) -> None:
+        """Start a failed node again, and wait until it takes jobs."""
+        self._running().start_node(node)
+
+    def call(self, *command: str) -> str:
+        """Run one of Slurm's commands on this Slurm and return what it prints.
+
+        Raises:
+            CourseKitError: it failed, or this Slurm does not run.
+        """
+        return self._running().call(*command)
+
+    def _running(self) -> Daemons:
+        if self._daemons is None:
+            raise CourseKitError("this rehearsal's Slurm does not run: use it inside its `with` block.")
+        return self._daemons
+
+
+def _make_folder() -> Path:
+    parent = tempfile.gettempdir()
+    if len(parent) + len("/") + len(PREFIX) + NUM_RANDOM > MAX_FOLDER_LENGTH:
+        raise CourseKitError(f"TMPDIR is {parent}, too long a path for Slurm's sockets: set it to /tmp.")
+    return Path(tempfile.mkdtemp(prefix=PREFIX))

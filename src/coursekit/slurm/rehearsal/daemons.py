@@ -1,0 +1,166 @@
+"""The daemons of a rehearsal, started one after the other, each when the one before is there."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.ranks.deadline import start_up
+from coursekit.slurm.rehearsal.accounting import round_after_slurmctld, rounds_before_slurmctld
+from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coursekit.slurm.rehearsal.sandbox import Sandbox
+    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.slurm_files import Places, Ports
+
+START_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 300.0
+CONNECT_TIMEOUT_S = 1.0
+POLL_S = 0.05
+READY_STATES = {"idle", "mixed", "allocated"}
+DATABASE_OPTIONS = (
+    *("--no-defaults", "--user=root"),
+    # The data last as long as the rehearsal: nothing is written twice or waited for.
+    *("--innodb-log-file-size=8M", "--innodb-flush-method=nosync", "--innodb-flush-log-at-trx-commit=0"),
+)
+
+
+class Daemons:
+    """The daemons of one rehearsal.
+
+    Args:
+        shape: which nodes and accounts there are.
+        places: where their files are, written already.
+        ports: where they listen, on loopback.
+        environ: variables with which Slurm's commands find them.
+        sandbox: the namespaces that they live in.
+    """
+
+    def __init__(
+        self, shape: Shape, places: Places, ports: Ports, environ: Mapping[str, str], sandbox: Sandbox
+    ) -> None:
+        self._shape = shape
+        self._places = places
+        self._ports = ports
+        self._environ = environ
+        self._sandbox = sandbox
+
+    def start(self) -> None:
+        """Start all, and wait until every node takes jobs.
+
+        Raises:
+            CourseKitError: one did not start; the message quotes its log.
+        """
+        self._start_munged()
+        self._start_database()
+        variables = {**self._environ, "MYSQL_UNIX_PORT": str(self._places.database_socket)}
+        self._start("slurmdbd", ["slurmdbd", "-D"], lambda: _answers(self._ports.slurmdbd), variables)
+        for commands in rounds_before_slurmctld(self._shape, pwd.getpwuid(os.getuid()).pw_name):
+            self._account(commands)
+        self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self._ports.slurmctld), variables)
+        self._account(round_after_slurmctld(self._shape))
+        for node in self._shape.all_nodes:
+            self._start_slurmd(node)
+        self._wait_for_nodes(self._shape.all_nodes)
+
+    def start_node(self, node: str) -> None:
+        """Start a node that went down, and wait until it takes jobs."""
+        self._start_slurmd(node)
+        self._wait(f"slurmd of {node}", lambda: _answers(self._ports.slurmd[node]))
+        self._wait_for_nodes([node])  # it registers, and ReturnToService takes it back
+
+    def call(self, *command: str) -> str:
+        """Run one of Slurm's commands and return what it prints.
+
+        Raises:
+            CourseKitError: it failed, or gave no answer.
+        """
+        try:
+            done = subprocess.run(
+                command,
+                env={**plain_environment(), **self._environ},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=COMMAND_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            raise CourseKitError(f"{' '.join(command)} gave no answer in {COMMAND_TIMEOUT_S:g} s.") from None
+        if done.returncode:
+            raise CourseKitError(f"{' '.join(command)} failed: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+    def _start_munged(self) -> None:
+        folder = self._places.munge_socket.parent
+        files = {"key-file": "key", "log-file": "log", "pid-file": "pid", "seed-file": "seed", "socket": "socket"}
+        options = [f"--{option}={folder / name}" for option, name in files.items()]
+        self._start("munged", ["munged", "--foreground", *options], self._places.munge_socket.exists)
+
+    def _start_database(self) -> None:
+        data, address = self._places.database, self._places.database_socket
+        options = [*DATABASE_OPTIONS, f"--datadir={data}"]
+        log = self._places.log("mariadb")
+        with log.open("ab") as output:
+            install = ["mariadb-install-db", *options, "--auth-root-authentication-method=normal", "--skip-test-db"]
+            made = subprocess.run(
+                install, check=False, stdout=output, stderr=output, env=plain_environment(), timeout=COMMAND_TIMEOUT_S
+            )
+        if made.returncode:
+            raise CourseKitError(f"MariaDB's data folder could not be made: {_tail(log.read_text(errors='replace'))}")
+        command = ["mariadbd", *options, "--skip-networking", f"--socket={address}", f"--pid-file={data}/pid"]
+        self._start("mariadb", command, address.exists)
+
+    def _start_slurmd(self, node: str) -> None:
+        log = self._places.log(node)
+        self._sandbox.start_node(node, ["slurmd", "-D", "-N", node], log, self._environ)
+
+    def _start(
+        self,
+        name: str,
+        command: Sequence[str],
+        is_there: Callable[[], bool],
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self._sandbox.start(name, command, self._places.log(name), variables)
+        self._wait(name, is_there)
+
+    def _account(self, commands: Sequence[Sequence[str]]) -> None:
+        """Run commands of sacctmgr at the same time: each takes tenths of a second, most of it in waiting."""
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(lambda command: self.call("sacctmgr", "--immediate", *command), commands))
+
+    def _wait_for_nodes(self, nodes: Sequence[str]) -> None:
+        words = ("--Node", "--noheader", f"--nodes={','.join(nodes)}", "--format=%T")
+        self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
+
+    def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
+        deadline = start_up(START_TIMEOUT_S)
+        while not is_there():
+            for ended in self._sandbox.ended():
+                said = self._places.log(ended).read_text(errors="replace")
+                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
+            if not deadline.left_s():
+                raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")
+            time.sleep(POLL_S)
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection((LOOPBACK, port), timeout=CONNECT_TIMEOUT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _tail(text: str, num_lines: int = 2) -> str:
+    return " ".join(text.strip().splitlines()[-num_lines:])

@@ -1,0 +1,82 @@
+"""The private folder of a rehearsal, written: Slurm's files, a key for munge, files for GPUs, modules, options."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import stat
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.rehearsal import container, slurm_files
+from coursekit.slurm.rehearsal.modules import write_modules
+from coursekit.slurm.rehearsal.slurm_files import LOOPBACK, Ports
+
+if TYPE_CHECKING:
+    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.slurm_files import Places
+
+DEV_NULL = os.makedev(1, 3)
+NUM_KEY_BYTES = 128
+FIRST_PORT, END_OF_PORTS = 10_000, 65_536
+PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel gives to who asks for any
+OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
+TASK_PROLOG = """#!/bin/sh
+echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
+# Between these nodes, Open MPI talks over loopback, which it would leave out.
+echo "export OMPI_MCA_btl_tcp_if_include=lo"
+"""
+
+
+def write_files(shape: Shape, places: Places, ports: Ports) -> dict[str, str]:
+    """Write everything that daemons and jobs read, and return the variables with which commands find it."""
+    folder = places.folder
+    folder.chmod(OPEN)  # jobs of any user come through here
+    for name in ("munge", "logs", "slurmctld", "database"):
+        (folder / name).mkdir()
+    for node in shape.all_nodes:
+        places.temporary(node).mkdir()
+        places.temporary(node).chmod(SHARED)
+    for number in range(max(kind.num_gpus_per_node for kind in shape.site.partitions.values())):
+        os.mknod(places.gpu(number), stat.S_IFCHR | 0o666, DEV_NULL)
+    _write(folder / "munge" / "key", os.urandom(NUM_KEY_BYTES), OWN)
+    _write(places.hosts, slurm_files.hosts(shape).encode())
+    _write(places.slurm_conf, slurm_files.slurm_conf(shape, places, ports).encode())
+    _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
+    _write(folder / "job_submit.lua", slurm_files.job_submit_lua(shape).encode())
+    _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
+    _write(folder / "plugstack.conf", container.plugstack(shape.site, folder).encode())
+    _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)
+    return {
+        "SLURM_CONF": str(places.slurm_conf),
+        "SBATCH_ACCOUNT": shape.default_account,
+        "COURSEKIT_INTERFACE": "lo",
+        **write_modules(shape.site, places.modules),
+    }
+
+
+def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    path.touch(mode=mode)  # before there is anything to read
+    path.write_bytes(content)
+
+
+def free_ports(shape: Shape) -> Ports:
+    """Return ports that nobody listens on now; all are held together, so that none comes twice.
+
+    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless
+    the machine is set up to hand out nearly all.
+    """
+    lowest_given = int(PORTS_GIVEN.read_text().split()[0])
+    candidates = range(FIRST_PORT, lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS)
+    with ExitStack() as held:
+        ports: list[int] = []
+        for port in random.sample(candidates, len(candidates)):
+            with suppress(OSError):
+                held.enter_context(socket.create_server((LOOPBACK, port)))
+                ports.append(port)
+            if len(ports) == 2 + len(shape.all_nodes):
+                return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
+    raise CourseKitError(f"fewer than {2 + len(shape.all_nodes)} ports from {FIRST_PORT} to {candidates[-1]} are free.")

@@ -1,0 +1,151 @@
+"""Job scripts of a site, submitted as they are, and what became of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.jobs.render import JOBS
+from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from coursekit.slurm.rehearsal.cluster import Cluster
+
+COMMAND_TIMEOUT_S = 300.0
+ANSWER_TIMEOUT_S = 5.0
+GRADE = "grade"  # it needs batches of hand-ins: `coursekit grade --slurm` submits it
+HTTP_OK = 200
+
+COMPLETED = "COMPLETED"
+REFUSED = "REFUSED"  # our word: sbatch did not take it
+ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
+WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONFIGURING"}
+RUNNING = {"RUNNING", "COMPLETING"}
+# The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
+PROVISIONAL = "allocation"
+JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submitted script.
+
+    Attributes:
+        script: its file's name.
+        job_id: Slurm's number for it; '' when it was refused.
+        state: Slurm's word, or one of ours: `REFUSED`, `ANSWERED`.
+        elapsed_s: how long it has run.
+        nodes: its nodes, as Slurm folds them.
+        last_line: the last line of its log; of sbatch, when it was refused.
+    """
+
+    script: str
+    job_id: str
+    state: str
+    elapsed_s: int = 0
+    nodes: str = ""
+    last_line: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in WAITING | RUNNING
+
+    @property
+    def good(self) -> bool:
+        """Whether it did what it is for."""
+        return self.state in {COMPLETED, ANSWERED}
+
+    def log_text(self, course: Path) -> str:
+        """Return what it has printed so far."""
+        log = course / f"{self.script.removesuffix('.sbatch')}-{self.job_id}.out"
+        return log.read_text(errors="replace").strip() if log.exists() else ""
+
+
+def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return a site's committed job scripts, all or those named: by path, by name, or by the beginning of a name.
+
+    Raises:
+        CourseKitError: the site has none, or a name fits none.
+    """
+    scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
+    scripts = [path for path in scripts if path.stem != GRADE]
+    if not scripts:
+        raise CourseKitError(f"{JOBS}/{site}/ has no job scripts: make them with coursekit build.")
+    chosen: dict[Path, None] = {}
+    for name in names:
+        stem = name.rpartition("/")[2].removesuffix(".sbatch")
+        fitting = [path for path in scripts if path.stem == stem] or [p for p in scripts if p.stem.startswith(stem)]
+        if not fitting:
+            known = ", ".join(path.stem for path in scripts)
+            raise CourseKitError(f"{JOBS}/{site}/ has no script {name!r}: there are {known}.")
+        chosen.update(dict.fromkeys(fitting))
+    return tuple(chosen) or tuple(scripts)
+
+
+def submit(script: Path, course: Path, environ: Mapping[str, str]) -> Job:
+    """Submit a script unmodified from the course's folder; a refusal is a job, too."""
+    done = subprocess.run(
+        ["sbatch", "--parsable", str(script.relative_to(course))],
+        cwd=course,
+        env=dict(environ),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=COMMAND_TIMEOUT_S,
+    )
+    if done.returncode:
+        return Job(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
+    return Job(script.name, done.stdout.strip().partition(";")[0], "PENDING")
+
+
+def look(cluster: Cluster, course: Path, jobs: Sequence[Job]) -> list[Job]:
+    """Return jobs as Slurm's accounting and their logs show them now; a JupyterLab that answers is cancelled."""
+    running = [job.job_id for job in jobs if not job.ended]
+    if not running:
+        return list(jobs)
+    words = ("--allocations", "--noheader", "--parsable2", "--format=JobID,State,ElapsedRaw,NodeList,JobName")
+    rows = {}
+    for line in cluster.call("sacct", *words, f"--jobs={','.join(running)}").splitlines():
+        job_id, state, elapsed_s, nodes, name = line.split("|")
+        if name != PROVISIONAL:
+            rows[job_id] = (state.split()[0], int(elapsed_s), nodes)
+    return [_updated(cluster, course, job, rows) for job in jobs]
+
+
+def _updated(cluster: Cluster, course: Path, job: Job, rows: Mapping[str, tuple[str, int, str]]) -> Job:
+    if job.ended or job.job_id not in rows:
+        return job
+    state, elapsed_s, nodes = rows[job.job_id]
+    text = job.log_text(course)
+    now = replace(job, state=state, elapsed_s=elapsed_s, nodes=nodes, last_line=text.rpartition("\n")[2].strip())
+    address = JUPYTER_URL.search(text)
+    if state in RUNNING and address and jupyter_answers(int(address[1]), address[2]):
+        cluster.call("scancel", job.job_id)
+        return replace(now, state=ANSWERED, last_line="JupyterLab answered with its token, and refused without.")
+    return now
+
+
+def jupyter_answers(port: int, token: str) -> bool:
+    """Whether a JupyterLab on this machine lets in who has its token, and nobody else."""
+    return _status(port, {"Authorization": f"token {token}"}) == HTTP_OK and _status(port, {}) not in {0, HTTP_OK}
+
+
+def _status(port: int, headers: Mapping[str, str]) -> int:
+    """Return the HTTP status of its API, 0 when nobody answers."""
+    request = Request(f"http://{LOOPBACK}:{port}/api/status", headers=dict(headers))
+    try:
+        with urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310  # our own address
+            return int(answer.status)
+    except URLError as error:
+        return int(getattr(error, "code", 0))
+    except OSError:
+        return 0

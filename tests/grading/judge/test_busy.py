@@ -1,0 +1,52 @@
+"""On a machine that has eight times more to do than it can, verdicts and their words are the usual ones."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from coursekit.grading.bank.busy import busy
+from coursekit.grading.judge.submission import grade
+from coursekit.ranks import deadline
+
+CELL_S = 2.0
+CELLS = (
+    ("loss", "print('before', flush=True)\nwhile True: pass"),
+    ("loss", "import time\ntime.sleep(60)"),
+    # Most of a cell's time when it runs alone; here it takes several times the deadline.
+    ("loss", "import time\nwhile time.process_time() < 1.2: pass\nprint('done')"),
+)
+
+
+@pytest.fixture
+def near(slot, monkeypatch):
+    """The slot, with a deadline that work comes near to."""
+    monkeypatch.setattr(slot, "limits", replace(slot.limits, cell_s=CELL_S))
+    return slot
+
+
+def test_a_machine_without_time_gives_no_verdict(program, work, slot, monkeypatch):
+    """When the last resort on the wall has passed, nobody knows: another run is needed, and no point is lost."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 3.0)
+    verdict = grade(program, work(("loss", "import time\ntime.sleep(60)")), slot)
+
+    assert verdict.scores == ()
+    assert "the machine was too slow or too busy: in 3 s what ran had less than " in verdict.fault
+
+
+def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
+    """Right stays right though it takes longer than a deadline; endless loops and sleepers end, and cost no more."""
+    with busy(16):
+        started = time.monotonic()
+        verdict = grade(program, work(*CELLS), near, left_out=("facts-tests",))
+        seconds = time.monotonic() - started
+
+    assert (verdict.fault, verdict.points) == ("", 2)
+    assert [flag.text for flag in verdict.flags if flag.text.startswith("cell")] == [
+        "cell loss + 1: no end within 2 s",
+        "cell loss + 2: no end within 2 s",
+    ]
+    assert verdict.outputs == {"loss + 1": "before\n", "loss + 3": "done\n"}
+    assert seconds > 3 * CELL_S  # the machine was busy indeed

@@ -1,0 +1,48 @@
+"""An account may have so many name spaces and no more: when they run out, that is the machine's fault."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from coursekit.grading.judge.slot import Limits, Slot
+from coursekit.grading.judge.submission import grade
+from coursekit.grading.walls import system
+
+pytestmark = pytest.mark.needs("bwrap")
+NUM_NAMESPACES = 5  # two of the outer wall, one of the shell, and two for four ranks
+
+
+def _become_limited():
+    """Be root of a user namespace in which there may be few others: this process, which has one thread."""
+    uid, gid = os.getuid(), os.getgid()
+    system.unshare(system.NEW_USER)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        Path("/proc/self", name).write_text(text)
+    Path("/proc/sys/user/max_user_namespaces").write_text(str(NUM_NAMESPACES))
+
+
+def test_ranks_without_walls_are_no_students_fault(program, work):
+    """The verdict has a fault that says why, and no score; a lost point would have been kept for good."""
+    listen, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become_limited()
+            with Slot(limits=Limits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+                verdict = grade(program, work(), slot)
+            os.write(tell, json.dumps([verdict.fault, len(verdict.scores)]).encode())
+        except BaseException as error:  # noqa: BLE001  # the test tells it
+            os.write(tell, json.dumps([repr(error), -1]).encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    with os.fdopen(listen, "rb") as said:
+        fault, num_scores = json.loads(said.read())
+    os.waitpid(pid, 0)
+
+    assert "this account has as many as it may (then run fewer submissions at a time)" in fault
+    assert num_scores == 0

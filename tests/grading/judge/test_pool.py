@@ -1,0 +1,86 @@
+"""Workers on cores of their own: every submission gets its verdict, also when a worker dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from dataclasses import replace
+
+import nbformat
+import psutil
+import pytest
+
+from coursekit.grading.judge.key import key_of
+from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
+from coursekit.grading.judge.slot import Limits
+
+SETTINGS = PoolSettings(num_slots=2, limits=Limits(notebook_s=60, cell_s=10, memory_gb=2))
+
+
+@pytest.fixture
+def source(small_lab, tmp_path):
+    """The small lab's source as a file."""
+    path = tmp_path / "01-small.ipynb"
+    nbformat.write(small_lab, path)
+    return path
+
+
+@pytest.fixture
+def jobs(source, work):
+    """Three hand-ins: right, wrong, and one that kills its worker's neighbours if it can."""
+    wrong = "def loss(*_):\n    return 7.0"
+    works = [work(), work(loss=wrong), work(("imports", "import os, signal\nos.kill(-1, signal.SIGKILL)"))]
+    return [Job(source, replace(one, student=f"s{number}"), key=str(number)) for number, one in enumerate(works)]
+
+
+@pytest.mark.needs("bwrap")
+def test_every_submission_gets_its_verdict(jobs):
+    """Two at a time, whatever one of them does."""
+    verdicts = {verdict.student: verdict for verdict in judge_all(jobs, SETTINGS)}
+
+    assert {student: (verdict.points, verdict.fault) for student, verdict in verdicts.items()} == {
+        "s0": (3, ""),
+        "s1": (1, ""),
+        "s2": (3, ""),
+    }
+    assert [verdicts[f"s{number}"].key for number in range(3)] == ["0", "1", "2"]
+
+
+@pytest.mark.needs("bwrap")
+def test_a_worker_that_is_killed_loses_nothing(jobs):
+    """Its submission is judged again by a new worker, and nothing of the old one is left."""
+    stream = judge_all(jobs, replace(SETTINGS, num_slots=1))
+    points = {}
+    for verdict in stream:
+        points[verdict.student] = (verdict.points, verdict.fault)
+        for process in psutil.Process().children():
+            with contextlib.suppress(psutil.ZombieProcess):
+                if "coursekit.grading.judge.worker" in process.cmdline():
+                    os.kill(process.pid, signal.SIGKILL)
+
+    assert points == {"s0": (3, ""), "s1": (1, ""), "s2": (3, "")}
+
+
+@pytest.mark.needs("bwrap")
+def test_who_stops_early_leaves_nothing(jobs):
+    """Closing the stream after the first verdict ends workers and sandboxes; the fixture looks for processes."""
+    stream = judge_all(jobs, SETTINGS)
+
+    assert next(stream).fault == ""
+    stream.close()
+
+    left = [one for one in psutil.Process().children(recursive=True) if one.status() != psutil.STATUS_ZOMBIE]
+    assert [one.name() for one in left if one.name() == "bwrap"] == []
+
+
+def test_a_key_covers_all_that_a_verdict_depends_on(source, work):
+    """Answers, tests and sandbox change it; the student's name does not."""
+    key = key_of(work(), source, "bwrap")
+    others = [key_of(work(loss="x = 1"), source, "bwrap"), key_of(work(), source, "none")]
+    source.write_text(source.read_text() + " ")
+    others.append(key_of(work(), source, "bwrap"))
+
+    assert key not in others
+    assert len(set(others)) == 3
+    assert key_of(replace(work(), student="bob"), source, "bwrap") == others[2]

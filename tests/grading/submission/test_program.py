@@ -1,0 +1,102 @@
+"""A lab parted in cells for the sandbox and cells for the judge, and a student's cells put among them."""
+
+from __future__ import annotations
+
+import textwrap
+
+import nbformat
+import pytest
+
+from coursekit.grading.submission.program import Part, read_program
+from coursekit.grading.submission.work import Work, cells_to_run
+
+LAB = "01-small"
+IMPORTS = """
+import math
+import numpy as np
+from coursekit.checks import check, pieces
+from os import path
+"""
+
+
+def cell(name, source, *, solution=False, points=None, tags=()):
+    """Return a code cell with nbgrader's metadata."""
+    made = nbformat.v4.new_code_cell(textwrap.dedent(source).strip(), id=name)
+    made.metadata["tags"] = list(tags)
+    if solution or points is not None:
+        grade = points is not None
+        made.metadata["nbgrader"] = {"grade_id": name, "solution": solution, "grade": grade, "schema_version": 3}
+        made.metadata.nbgrader.update({"points": points} if grade else {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def program():
+    """A lab with every kind of cell."""
+    cells = [
+        nbformat.v4.new_markdown_cell("# A lab"),
+        cell("parameters", "num_ranks = 2", tags=["parameters"]),
+        cell(
+            "imports",
+            "import math\nimport numpy as np\nfrom coursekit.checks import check, pieces\nfrom os import path",
+        ),
+        cell("draw", "import json\n\ndef draw(x):\n    return x\n\nprint(draw(answer))", tags=["picture"]),
+        cell("magic", "%load_ext coursekit.ranks"),
+        cell("answer-cell", "def answer(x):\n    return x", solution=True),
+        cell("trial", "found = pieces.try_it(answer)\nprint(found)"),
+        cell("tests", "with check('a', section='1'):\n    assert math.isclose(found, num_ranks)", points=2),
+        cell("report", "print(found)"),
+    ]
+    return read_program(LAB, nbformat.v4.new_notebook(cells=cells))
+
+
+def test_cells_are_parted_by_what_they_use(program):
+    """Tests, and what uses the checks or what came of them, are the judge's; the rest runs with the answers."""
+    assert program.run == (
+        Part("parameters", "num_ranks = 2"),
+        Part("imports", "import math\nimport numpy as np\n\nfrom os import path"),
+        Part("draw", "import json\n\ndef draw(x):\n    return x"),
+        Part("magic", "%load_ext coursekit.ranks"),
+        Part("answer-cell", "def answer(x):\n    return x", is_answer=True),
+    )
+    assert [(part.name, part.points) for part in program.judged] == [("trial", None), ("tests", 2.0), ("report", None)]
+
+
+def test_the_judge_knows_imports_and_parameters(program):
+    """Of the instructor's imports those that the judge's cells use, and the numbers of the run."""
+    assert program.known.split("\n") == ["from coursekit.checks import check, pieces", "import math", "num_ranks = 2"]
+
+
+def test_a_students_cells_stand_where_they_stood(program):
+    """Answers take the places of the instructor's, added cells follow the cell that they followed."""
+    work = Work(
+        LAB, "ada", {"answer-cell": "answer = abs", "tests": "cheat"}, (("", "a"), ("tests", "b"), ("draw", "c"))
+    )
+
+    assert cells_to_run(program, work) == [
+        ("top + 1", "a"),
+        ("parameters", "num_ranks = 2"),
+        ("imports", "import math\nimport numpy as np\n\nfrom os import path"),
+        ("draw", "import json\n\ndef draw(x):\n    return x"),
+        ("draw + 1", "c"),
+        ("magic", "%load_ext coursekit.ranks"),
+        ("answer-cell", "answer = abs"),
+        ("tests + 1", "b"),
+    ]
+
+
+def test_a_deleted_answer_is_not_the_instructors(program):
+    """Who deletes the cell gets no solution in its place."""
+    assert "answer-cell" not in dict(cells_to_run(program, Work(LAB, "ada", {})))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [Work(LAB, "bob", {"a": "2"}), Work("02", "bob", {"a": "1"}), Work(LAB, "bob", {"a": "1"}, (("", "x"),))],
+    ids=["answer", "lab", "extra cell"],
+)
+def test_equal_work_has_one_digest(other):
+    """The student's name counts for nothing, every cell counts."""
+    work = Work(LAB, "ada", {"a": "1"})
+
+    assert work.digest() == Work(LAB, "bob", {"a": "1"}).digest() != other.digest()

@@ -1,0 +1,110 @@
+"""Cgroups of a slot, where this account may make them: the kernel's own limits for all processes together."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from coursekit.grading.walls.cgroups import cgroup, seen_at
+
+MEGABYTE = 1 << 20
+NO_CGROUP = "needs root with cgroups of version 1, or a delegated cgroup: systemd-run --scope -p Delegate=yes"
+SLEEPERS = """
+import os, time
+for number in range(30):
+    try:
+        pid = os.fork()
+    except OSError:
+        print(number, flush=True)
+        break
+    if pid == 0:
+        os.setsid()
+        os.close(1)
+        time.sleep(60)
+        os._exit(0)
+"""
+
+
+@pytest.fixture
+def slot():
+    """Return a cgroup of 200 MB and 16 processes."""
+    with cgroup(200 * MEGABYTE, 16) as made:
+        if made is None:
+            pytest.skip(NO_CGROUP)
+        yield made
+
+
+def test_too_much_memory_is_killed(slot):
+    """The kernel kills a process that needs more, and counts it; the peak is the limit."""
+    done = subprocess.run(slot.inside([sys.executable, "-c", f"bytearray({400 * MEGABYTE})"]), check=False)
+    assert done.returncode == -9
+    assert slot.num_killed_for_memory == 1
+    assert slot.peak_memory_bytes == 200 * MEGABYTE
+
+
+def test_enough_memory_is_not(slot):
+    """What fits runs, and nothing is counted."""
+    done = subprocess.run(slot.inside([sys.executable, "-c", f"bytearray({50 * MEGABYTE})"]), check=False)
+    assert done.returncode == 0
+    assert (slot.num_killed_for_memory, slot.num_refused_processes) == (0, 0)
+    assert 50 * MEGABYTE < slot.peak_memory_bytes < 150 * MEGABYTE
+
+
+def test_a_fork_bomb_is_bounded_and_killed(slot):
+    """Also for root: 16 processes and no more; all of them can be killed, whatever sessions they are in."""
+    done = subprocess.run(slot.inside([sys.executable, "-c", SLEEPERS]), stdout=subprocess.PIPE, text=True, check=False)
+    assert done.stdout == "15\n"
+    assert slot.num_refused_processes == 1
+    assert len(slot.processes()) == 15
+    slot.kill()
+    assert slot.processes() == set()
+
+
+def test_a_running_process_can_be_put_in(slot):
+    """It and what it starts from then on are limited and found."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        slot.add(process.pid)
+        assert slot.processes() == {process.pid}
+        slot.kill()
+        assert process.wait(10) == -9
+
+
+def test_nothing_is_left():
+    """At the end the processes are dead and the folders gone."""
+    with cgroup(200 * MEGABYTE, 16) as made:
+        if made is None:
+            pytest.skip(NO_CGROUP)
+        process = subprocess.Popen(made.inside(["sleep", "60"]))
+        deadline_s = time.monotonic() + 60
+        while process.pid not in made.processes() and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+    assert process.wait(10) == -9
+    assert [folder for folder in made.folders if folder.exists()] == []
+
+
+def test_what_a_killed_grader_left_is_removed(slot):
+    """The next cgroup's maker finds the folders and processes of one that was killed."""
+    del slot  # cgroups can be made here
+    code = (
+        "import os, subprocess, sys; from coursekit.grading.walls import cgroups; made = cgroups.make()\n"
+        "subprocess.Popen(made.inside(['sleep', '60']), stdout=subprocess.DEVNULL)\n"
+        "print(*made.folders, flush=True); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
+    folders = [Path(word) for word in done.stdout.split()]
+    assert done.returncode == -9
+    assert [folder.is_dir() for folder in folders] == [True] * len(folders)
+    with cgroup(200 * MEGABYTE, 16):
+        assert [folder for folder in folders if folder.exists()] == []
+
+
+def test_own_cgroup_is_found_below_its_mount(tmp_path):
+    """A container sees a part of the tree: paths count from there, and what is not below is the mount itself."""
+    (tmp_path / "slice").mkdir()
+    assert seen_at("/", tmp_path, "/slice") == tmp_path / "slice"
+    assert seen_at("/docker/x", tmp_path, "/docker/x/slice") == tmp_path / "slice"
+    assert seen_at("/docker/x", tmp_path, "/other") == tmp_path

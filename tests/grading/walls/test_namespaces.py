@@ -1,0 +1,629 @@
+"""The inner walls: what a process of a submission sees, may use and reaches, and how it ends."""
+# ruff: noqa: ARG001, ARG005, B023, C901, PERF203, S108, SIM105  # what runs inside is as short as students' code
+# ruff: noqa: PTH102, PTH109, PTH119, PTH123, PTH208, PTH211  # as above
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.needs("bwrap")
+
+
+def test_a_process_gets_everything_of_its_own(wall):
+    """A private /tmp as working directory, a PID namespace, and no capability, also for programs it starts."""
+
+    def looks():
+        import os
+
+        from inside import status_lines, walled
+
+        open("/tmp/of-the-outer-wall", "w").close()
+
+        def look():
+            return {
+                "pid": os.getpid(),
+                "ids": [os.getuid(), os.getgid()],
+                "folders": [os.listdir(path) for path in ("/tmp", "/dev/shm", "/shared")],
+                "cwd": [os.getcwd(), os.environ["TMPDIR"]],
+                "shared": os.environ.get("COURSEKIT_SHARED"),
+                "status": status_lines("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs"),
+            }
+
+        return walled(look)
+
+    assert wall.run(looks) == {
+        "pid": 2,
+        "ids": [1000, 1000],
+        "folders": [[], [], []],
+        "cwd": ["/tmp", "/tmp"],
+        "shared": None,
+        "status": {**dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), "0" * 16), "NoNewPrivs": "1"},
+    }
+
+
+def test_processes_share_a_folder_and_nothing_else(wall):
+    """Two processes at the same time: what one writes to /tmp or /dev/shm the other does not see, /shared both do."""
+
+    def share():
+        import json
+        import os
+        from pathlib import Path
+
+        from inside import say, start
+
+        os.mkdir("/tmp/one")
+
+        def write_and_look(name):
+            def work(tell):
+                for folder in ("/tmp", "/dev/shm", "/shared"):
+                    Path(folder, name).touch()
+                while len(os.listdir("/shared")) < 2:
+                    pass
+                found = [sorted(os.listdir(folder)) for folder in ("/tmp", "/dev/shm", "/shared")]
+                say(tell, [found, os.environ["COURSEKIT_SHARED"]])
+
+            return work
+
+        started = [start(write_and_look(name), shared=Path("/tmp/one")) for name in "ab"]
+        found = [json.loads(said.readline()) for _, said in started]
+        for pid, said in started:
+            said.close()
+            os.waitpid(pid, 0)
+        return [*found, sorted(os.listdir("/tmp")), sorted(os.listdir("/tmp/one"))]
+
+    assert wall.run(share) == [
+        [[["a"], ["a"], ["a", "b"]], "/shared"],
+        [[["b"], ["b"], ["a", "b"]], "/shared"],
+        sorted(["one", *wall.kept_in_tmp]),
+        ["a", "b"],
+    ]
+
+
+def test_limits_hold(wall):
+    """Sizes and numbers of files, memory and processor time end where the allowance does."""
+
+    def use():
+        import os
+        import resource
+        import signal
+
+        from inside import start, walled
+
+        def fill(folder):
+            with open(f"{folder}/x", "wb", buffering=0) as file:
+                size = 0
+                try:
+                    while size < 1 << 21:
+                        size += file.write(bytes(1 << 12))
+                except OSError as error:
+                    return [size, error.strerror]
+
+        def count(folder):
+            try:
+                for number in range(1000):
+                    open(f"{folder}/{number}", "w").close()
+            except OSError as error:
+                return [number, error.strerror]
+
+        def hog():
+            try:
+                bytearray(1 << 28)
+            except MemoryError:
+                return "MemoryError"
+
+        def spin(tell):
+            while True:
+                pass
+
+        folders = ("/tmp", "/dev/shm")
+        pid, said = start(spin, max_cpu_s=1)
+        said.close()
+        return {
+            "size": [walled(lambda: fill(folder), tmp_bytes=1 << 20) for folder in folders],
+            "files": [walled(lambda: count(folder), num_files=10) for folder in folders],
+            "file size": walled(lambda: fill("/tmp"), max_file_bytes=1 << 16),
+            "memory": walled(hog, max_memory_bytes=1 << 27),
+            "less memory": walled(hog, max_memory_bytes=1 << 29),
+            "core": walled(lambda: resource.getrlimit(resource.RLIMIT_CORE)),
+            "time": os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGXCPU,
+        }
+
+    full = "No space left on device"
+    assert wall.run(use) == {
+        "size": [[1 << 20, full]] * 2,
+        "files": [[9, full]] * 2,  # the folder itself is one
+        "file size": [1 << 16, "File too large"],
+        "memory": "MemoryError",
+        "less memory": None,
+        "core": [0, 0],
+        "time": True,
+    }
+
+
+@pytest.mark.skipif(
+    tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14), reason="needs Linux 5.14: counts per user namespace"
+)
+def test_a_fork_bomb_is_bounded(ordinary_wall):
+    """The number of processes is limited for an ordinary account; for root that is the cgroup's to do."""
+
+    def explode():
+        import os
+        import time
+
+        from inside import walled
+
+        def bomb():
+            number = 1
+            try:
+                while True:
+                    if os.fork() == 0:
+                        time.sleep(60)
+                    number += 1
+            except OSError as error:
+                return [number, error.strerror]
+
+        return [walled(bomb, max_num_processes=12), walled(bomb, max_num_processes=12)]
+
+    assert ordinary_wall.run(explode) == [[12, "Resource temporarily unavailable"]] * 2
+
+
+def test_calls_that_take_what_nobody_counts_are_refused(wall):
+    """Memory without a process or a folder, further namespaces, watches, keys, and other cores; threads are not."""
+
+    def ask():
+        import ctypes
+        import os
+        import threading
+
+        from inside import walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        new_user, any_key, size = 0x10000000, 0, 1 << 20
+
+        def answers():
+            calls = {
+                "unshare": lambda: libc.unshare(new_user),
+                "clone": lambda: libc.syscall(56, new_user | 17, 0, 0, 0, 0),
+                "clone3": lambda: libc.syscall(435, 0, 0),
+                "memfd_create": lambda: libc.memfd_create(b"x", 0),
+                "shmget": lambda: libc.shmget(any_key, size, 0o1600),
+                "msgget": lambda: libc.msgget(any_key, 0o1600),
+                "semget": lambda: libc.semget(any_key, 1, 0o1600),
+                "inotify": libc.inotify_init,
+                "io_uring": lambda: libc.syscall(425, 1, 0),
+                "add_key": lambda: libc.syscall(248, b"user", b"x", b"x", 1, -2),
+                "affinity": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+            }
+            found = {}
+            for name, call in calls.items():
+                ctypes.set_errno(0)
+                try:
+                    call()
+                    found[name] = ctypes.get_errno()
+                except OSError as error:
+                    found[name] = error.errno
+            thread = threading.Thread(target=found.update, args=({"thread": 0},))
+            thread.start()
+            thread.join()
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            return {**found, "fork": os.waitpid(pid, 0)[1]}
+
+        return walled(answers)
+
+    refused = ("unshare", "clone", "memfd_create", "shmget", "msgget", "semget", "inotify", "io_uring", "add_key")
+    assert wall.run(ask) == {
+        **dict.fromkeys((*refused, "affinity"), errno.EPERM),
+        "clone3": errno.ENOSYS,
+        "thread": 0,
+        "fork": 0,
+    }
+
+
+def test_an_own_folder_stays_when_its_process_has_ended(wall):
+    """It is /tmp/own for each process, nobody else's, and what lies in it is seen from outside, links unfollowed."""
+
+    def leave():
+        import os
+        from pathlib import Path
+
+        from inside import walled
+
+        def write(name):
+            def work():
+                Path("/tmp/own", name).write_text(name)
+                os.symlink("/etc/passwd", "/tmp/own/link")
+                return os.listdir("/tmp/own")
+
+            return work
+
+        for name in "ab":
+            os.mkdir(f"/tmp/{name}")
+        seen = [sorted(walled(write(name), own=Path(f"/tmp/{name}"))) for name in "ab"]
+        return [seen, [Path(f"/tmp/{name}/{name}").read_text() for name in "ab"]]
+
+    assert wall.run(leave) == [[["a", "link"], ["b", "link"]], ["a", "b"]]
+
+
+def test_the_waiter_ends_as_the_process_does(wall):
+    """Exit codes and deadly signals are the same outside."""
+
+    def end():
+        import os
+        import signal
+
+        from inside import start
+
+        def status_of(function):
+            pid, said = start(function)
+            said.close()
+            return os.waitpid(pid, 0)[1]
+
+        codes = (0, 1, 77, 255)
+        signals = (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGUSR2)
+        exited = [os.WEXITSTATUS(status_of(lambda tell: code)) for code in codes]
+        return [exited, [os.WTERMSIG(status_of(lambda tell: os.kill(os.getpid(), number))) for number in signals]]
+
+    signals = [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGUSR2]
+    assert wall.run(end) == [[0, 1, 77, 255], signals]
+
+
+def test_a_short_life_is_not_missed(wall):
+    """A hundred processes that end at once: each waiter notices, and ends with the right code."""
+
+    def end_at_once():
+        import os
+
+        from inside import start
+
+        def code_of(code):
+            pid, said = start(lambda tell: code)
+            said.close()
+            return os.WEXITSTATUS(os.waitpid(pid, 0)[1])
+
+        return [code_of(number % 3) for number in range(100)]
+
+    assert wall.run(end_at_once) == [number % 3 for number in range(100)]
+
+
+def test_signals_are_passed_on(wall):
+    """What asks for stack traces or for the end reaches the process, with its own handlers in place."""
+
+    def signal_it():
+        import os
+        import signal
+        import time
+
+        from inside import say, start
+
+        def hear(tell):
+            heard = []
+            for number in (signal.SIGUSR1, signal.SIGTERM):
+                signal.signal(number, lambda number, frame: [heard.append(number), say(tell, number)])
+            say(tell, "up")
+            while len(heard) < 2:
+                time.sleep(0.01)
+            return 5
+
+        pid, said = start(hear)
+        lines = [said.readline()]
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            os.kill(pid, number)
+            lines.append(said.readline())
+        said.close()
+        return [*map(str.strip, lines), os.WEXITSTATUS(os.waitpid(pid, 0)[1])]
+
+    assert wall.run(signal_it) == ['"up"', str(int(signal.SIGUSR1)), str(int(signal.SIGTERM)), 5]
+
+
+def test_nothing_survives(wall):
+    """A detached daemon ends when the process ends, and when the waiter is killed, however it shields itself."""
+
+    def detach():
+        import ctypes
+        import os
+        import signal
+        import time
+
+        from inside import say, start
+
+        def daemonise(wait_s):
+            def work(tell):
+                ready, told = os.pipe()
+                for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                    try:
+                        signal.signal(number, signal.SIG_IGN)
+                    except OSError:
+                        pass
+                ctypes.CDLL(None).prctl(1, 0)  # not with the parent
+                if os.fork() == 0:
+                    os.setsid()
+                    if os.fork() == 0:
+                        say(tell, "up")
+                        os.write(told, b"x")
+                        time.sleep(60)
+                    os._exit(0)
+                os.read(ready, 1)
+                time.sleep(wait_s)
+
+            return work
+
+        ended = []
+        for wait_s, kill in ((0, False), (60, True)):
+            pid, said = start(daemonise(wait_s))
+            line = said.readline()
+            if kill:
+                os.kill(pid, signal.SIGKILL)
+            ended.append([line, said.read()])  # returns when the daemon's end is closed
+            said.close()
+            os.waitpid(pid, 0)
+        return ended
+
+    start_s = time.monotonic()
+    assert wall.run(detach) == [['"up"\n', ""]] * 2
+    assert time.monotonic() - start_s < 30
+
+
+def test_the_waiter_holds_nothing_open_but_what_it_is_told_to(wall):
+    """A pipe that the process closes is closed, though its waiter lives on; what `keep` names stays."""
+
+    def close():
+        import os
+        import select
+        import time
+
+        from inside import start
+
+        kept, told_to = os.pipe()
+
+        def close_both(tell):
+            os.close(tell)
+            os.close(told_to)
+            time.sleep(60)
+
+        pid, said = start(close_both, keep=[told_to])
+        os.close(told_to)
+        end = said.read()
+        said.close()
+        still_open = select.select([kept], [], [], 0.5)[0] == []
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+        return [end, still_open, os.read(kept, 1) == b""]
+
+    assert wall.run(close) == ["", True, True]
+
+
+def test_other_processes_cannot_be_touched(wall):
+    """Neither the waiter, the launcher nor the first process can be signalled, traced or read."""
+
+    def attack():
+        import ctypes
+        import errno
+        import os
+        import signal
+
+        from inside import errno_of, walled
+
+        def trace(pid):
+            libc = ctypes.CDLL(None, use_errno=True)
+            return "" if libc.ptrace(16, pid, 0, 0) == 0 else errno.errorcode[ctypes.get_errno()]
+
+        def try_all():
+            own = os.path.basename(os.path.realpath("/proc/self"))
+            others = [name for name in os.listdir("/proc") if name.isdigit() and name != own]
+            secrets = [f"/proc/{name}/{file}" for name in others for file in ("environ", "mem", "maps")]
+            links = [f"/proc/{name}/{link}" for name in others for link in ("cwd", "exe", "root")]
+            os.kill(1, signal.SIGKILL)  # the kernel shields the first process from its own namespace
+            os.kill(1, signal.SIGSEGV)
+            return {
+                "read": sorted({errno_of(open, path, "rb") for path in secrets}),
+                "links": sorted({errno_of(os.readlink, path) for path in links}),
+                "signal all": errno_of(os.kill, -1, signal.SIGKILL),  # everybody in reach: nobody
+                "signal": sorted({errno_of(os.kill, pid, 0) for pid in range(3, 300)}),
+                "trace": [trace(1), trace(3)],
+            }
+
+        return walled(try_all)
+
+    assert wall.run(attack) == {
+        "read": ["EACCES"],
+        "links": ["EACCES"],
+        "signal all": "ESRCH",
+        "signal": ["ESRCH"],
+        "trace": ["EPERM", "ESRCH"],
+    }
+
+
+def test_walls_cannot_be_moved(wall):
+    """Mounts stay as they are: for the process itself, and in a user namespace that it makes."""
+
+    def move():
+        import ctypes
+
+        from inside import walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def try_mounts():
+            return {
+                "uncover /tmp": libc.umount2(b"/tmp", 2),
+                "uncover /proc": libc.umount2(b"/proc", 2),
+                "write to /usr": libc.mount(b"none", b"/usr", None, 32 | 4096, None),
+                "write to /": libc.mount(b"none", b"/", None, 32 | 4096, None),
+                "mount": libc.mount(b"tmpfs", b"/shared", b"tmpfs", 0, None),
+                "see beneath": libc.mount(b"/", b"/shared", None, 4096, None),
+                "chroot": libc.chroot(b"/tmp"),
+            }
+
+        def try_in_user_namespace():
+            made = libc.unshare(0x10000000 | 0x00020000)
+            found = try_mounts()
+            # What it mounts there itself is its own and shows nothing.
+            return made, {name: found[name] for name in ("uncover /tmp", "write to /usr", "write to /", "see beneath")}
+
+        open("/tmp/secret", "w").close()
+        return [walled(try_mounts), walled(try_in_user_namespace)[1]]
+
+    refused = dict.fromkeys(
+        ("uncover /tmp", "uncover /proc", "write to /usr", "write to /", "mount", "see beneath", "chroot"), -1
+    )
+    names = ("uncover /tmp", "write to /usr", "write to /", "see beneath")
+    assert wall.run(move) == [refused, dict.fromkeys(names, -1)]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the test knows the numbers of calls on x86_64 only")
+def test_keys_of_the_session_stay_outside(wall):
+    """A key that the launcher could use, as a Kerberos ticket would be, is not to be found inside."""
+
+    def search():
+        import ctypes
+        import errno
+
+        from inside import walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def find():
+            if libc.syscall(250, 10, -3, b"user", b"ticket", 0) < 0:  # KEYCTL_SEARCH in the session's keyring
+                return errno.errorcode[ctypes.get_errno()]
+            return "found"
+
+        libc.syscall(250, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING
+        libc.syscall(248, b"user", b"ticket", b"secret", 6, -3)  # add_key
+        return [find(), walled(find)]
+
+    assert wall.run(search) == ["found", "EPERM"]
+
+
+def test_an_impossible_inner_wall_is_one_sentence(own_wall):
+    """Where user namespaces cannot be nested, nothing runs; the caller hears why."""
+
+    def fail():
+        import os
+
+        from inside import PLENTY
+
+        from coursekit.errors import CourseKitError
+        from coursekit.grading.walls.namespaces import Allowance, enter
+
+        listen, tell = os.pipe()
+        if os.fork() == 0:
+            try:
+                enter(Allowance(**PLENTY))
+            except CourseKitError as error:
+                os.write(tell, str(error).encode())
+            os._exit(0)
+        os.close(tell)
+        return os.read(listen, 1000).decode()
+
+    said = own_wall.run(fail, extra=["--unshare-user", "--disable-userns"])
+    assert said.startswith("the inner walls cannot be built (")
+    assert "user namespaces cannot be nested on this machine" in said
+
+
+def test_a_folder_that_cannot_be_shared_is_one_sentence(own_wall):
+    """What the first process fails at is told by the waiter, and nothing runs."""
+
+    def fail():
+        import os
+        from pathlib import Path
+
+        from inside import PLENTY
+
+        from coursekit.errors import CourseKitError
+        from coursekit.grading.walls.namespaces import Allowance, enter
+
+        listen, tell = os.pipe()
+        if os.fork() == 0:
+            try:
+                enter(Allowance(**{**PLENTY, "shared": Path("/nonexistent")}))
+                os.write(tell, b"it ran")
+            except CourseKitError as error:
+                os.write(tell, str(error).encode())
+            os._exit(0)
+        os.close(tell)
+        return os.read(listen, 1000).decode()
+
+    assert own_wall.run(fail).startswith("the inner walls cannot be built: ")
+
+
+def test_without_walls_limits_and_a_private_folder_remain(kit):
+    """As the sandbox `none` has it: a folder that is gone afterwards, limits, and an end with the waiter."""
+    code = """
+import json, os, resource, sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from inside import say, start
+
+def look(tell):
+    open(os.path.join(os.environ["TMPDIR"], "x"), "w").close()
+    say(tell, [os.getcwd(), os.environ["TMPDIR"], os.environ["COURSEKIT_SHARED"],
+               resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_CORE)])
+    return 6
+
+pid, said = start(look, walls=False, shared=Path(sys.argv[1]))
+print(said.readline(), os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code, kit], capture_output=True, text=True, check=True)
+    line, code = done.stdout.split("\n")[:2]
+    folder, tmpdir, *rest = json.loads(line)
+    assert (folder, rest, int(code)) == (tmpdir, [str(kit), [20, 25], [0, 0]], 6)
+    assert not Path(folder).exists()
+
+
+def train_together():
+    """Import TensorFlow, fork two ranks into inner walls; return the sums that they see and their /tmp."""
+    import contextlib
+    import json
+    import os
+    import sys
+    import threading
+
+    with contextlib.redirect_stdout(sys.stderr):
+        import horovod.tensorflow as hvd
+        import tensorflow as tf
+        from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
+    from inside import say, start
+
+    store = RendezvousHTTPServer(("127.0.0.1", 0), RendezvousHandler, 0)
+
+    def rank_program(rank):
+        def work(tell):
+            names = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
+            values = map(str, (rank, 2, rank, 2, 0, 1))
+            os.environ.update({f"HOROVOD_{name}": value for name, value in zip(names, values)})
+            os.environ.update(
+                HOROVOD_HOSTNAME="node0",
+                HOROVOD_CONTROLLER="gloo",
+                HOROVOD_CPU_OPERATIONS="gloo",
+                HOROVOD_GLOO_RENDEZVOUS_ADDR="127.0.0.1",
+                HOROVOD_GLOO_RENDEZVOUS_PORT=str(store.server_address[1]),
+                HOROVOD_GLOO_IFACE="lo",
+            )
+            open(f"/tmp/{rank}", "w").close()
+            hvd.init()
+            total = hvd.allreduce(tf.constant([10.0**rank]), op=hvd.Sum)
+            say(tell, [total.numpy().tolist(), os.listdir("/tmp")])
+            hvd.shutdown()
+
+        return work
+
+    started = [start(rank_program(rank), max_num_processes=200) for rank in range(2)]
+    threading.Thread(target=store.serve_forever, daemon=True).start()  # after the forks: they must be single-threaded
+    lines = [json.loads(said.readline()) for _, said in started]
+    return [lines, [(os.waitpid(pid, 0)[1], said.close())[0] for pid, said in started]]
+
+
+def test_ranks_talk_across_inner_walls(own_wall):
+    """Two Horovod ranks, forked with TensorFlow imported, sum over the loopback; neither sees the other's files."""
+    assert own_wall.run(train_together) == [[[[11.0], ["0"]], [[11.0], ["1"]]], [0, 0]]

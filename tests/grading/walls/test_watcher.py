@@ -1,0 +1,177 @@
+"""The watch over a submission's processes: what it counts, what it kills, what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from coursekit.grading.walls.watcher import Limits, Watcher, proportional_bytes, stored_in_memory
+from coursekit.ranks import deadline
+
+PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "num_files": 1 << 30, "own_s": 600}
+END_TIMEOUT_S = 120
+# The launcher starts what its argument says, tells when that is up, and outlives it.
+LAUNCHER = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]])
+print(child.wait(), flush=True)
+time.sleep(60)
+"""
+# Four processes that share 200 MB.
+SHARING = """
+import os, time
+data = bytearray(200_000_000)
+for _ in range(3):
+    if os.fork() == 0:
+        break
+time.sleep(3)
+"""
+
+
+class Launcher:
+    """A process that starts a program as a launcher starts a submission."""
+
+    def __init__(self, code):
+        self.process = subprocess.Popen([sys.executable, "-c", LAUNCHER, code], stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for process in [*psutil.Process(self.process.pid).children(recursive=True), self.process]:
+            process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def watch(self, **limits):
+        """Watch it; return the watcher and the exit status of what the launcher started."""
+        pid = self.process.pid
+        with Watcher(pid, Limits(**{**PLENTY, **limits}), lambda: pid) as watcher:
+            status = int(self.process.stdout.readline())
+        return watcher, status
+
+
+@pytest.mark.parametrize(
+    ("code", "limits", "sentence"),
+    [
+        (
+            "import time; data = bytearray(300_000_000); time.sleep(60)",
+            {"memory_bytes": 200_000_000},
+            r"it used 0\.[23] GB of memory; 0\.2 GB are allowed",
+        ),
+        (
+            "import os, time; [os.fork() for _ in range(4)]; time.sleep(60)",
+            {"num_processes": 10},
+            r"it ran 1\d processes at once; 10 are allowed",
+        ),
+        ("import time; time.sleep(60)", {"own_s": 1}, "it ran for longer than 1 s"),
+    ],
+)
+def test_excess_is_killed_and_said(code, limits, sentence):
+    """Too much memory, too many processes, too long: all below the launcher are killed, the launcher is not."""
+    with Launcher(code) as launcher:
+        watcher, status = launcher.watch(**limits)
+        assert (status, watcher.fault) == (-9, "")
+        assert re.fullmatch(sentence, watcher.excess)
+        assert launcher.process.poll() is None
+        assert psutil.Process(launcher.process.pid).children(recursive=True) == []
+
+
+def test_shared_memory_counts_once():
+    """Four processes with the same 200 MB use 200 MB: below a limit that the sum of their resident memory exceeds."""
+    with Launcher(SHARING) as launcher:
+        watcher, status = launcher.watch(memory_bytes=400_000_000)
+    assert (status, watcher.excess) == (0, "")
+    assert 200_000_000 < watcher.peak_memory_bytes < 300_000_000
+    assert watcher.peak_num_processes == 4
+
+
+def test_nobody_is_killed_before_it_is_known_who_may_be():
+    """As long as the caller names no process, the excess is remembered, and acted on as soon as it does."""
+    with Launcher("import time; time.sleep(60)") as launcher:
+        pid = launcher.process.pid
+        named = []
+        with Watcher(pid, Limits(**{**PLENTY, "own_s": 0}), lambda: named[0] if named else None) as watcher:
+            deadline_s = time.monotonic() + END_TIMEOUT_S
+            while not watcher.excess and time.monotonic() < deadline_s:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            assert len(psutil.Process(pid).children()) == 1
+            named.append(pid)
+            assert int(launcher.process.stdout.readline()) == -9
+
+
+def test_a_watch_that_fails_lets_nothing_run():
+    """An error in the watch itself is a fault of ours, and ends what it should have watched."""
+    with Launcher("import time; time.sleep(60)") as launcher:
+        pid = launcher.process.pid
+        with Watcher(pid, Limits(**{**PLENTY, "num_processes": None}), lambda: pid) as watcher:
+            assert int(launcher.process.stdout.readline()) == -9
+        assert watcher.excess == ""
+        assert "the watch over memory and processes failed (TypeError" in watcher.fault
+
+
+def test_a_machine_without_time_is_a_fault(monkeypatch):
+    """When the last resort on the wall has passed, all is killed, and it is not what ran that used too much."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 1.0)
+    with Launcher("import time; time.sleep(60)") as launcher:
+        watcher, status = launcher.watch()
+    assert (status, watcher.excess) == (-9, "")
+    assert watcher.fault == "the machine was too slow or too busy: in 1 s what ran had less than 600 s for itself"
+
+
+def test_a_process_that_is_gone_uses_nothing():
+    """Processes end while one looks."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert proportional_bytes(ended.pid) == 0
+
+
+@pytest.mark.needs("bwrap")
+def test_files_in_memory_count(wall):
+    """Bytes and files in the private folders of a walled-off process are seen from outside; those of this one not."""
+
+    def store():
+        import time
+        from pathlib import Path
+
+        from inside import say, start
+
+        def fill(tell):
+            for number in range(100):
+                Path(f"/dev/shm/{number}").touch()  # noqa: S108  # the wall's own
+            Path("/tmp/x").write_bytes(bytes(8 << 20))  # noqa: S108  # the wall's own
+            say(tell, "full")
+            time.sleep(600)
+
+        _, said = start(fill, tmp_bytes=16 << 20, num_files=1000)
+        said.readline()
+        print("full", flush=True)
+        time.sleep(600)
+
+    with wall.start(store) as process:
+        try:
+            assert process.stdout.readline() == "full\n"
+            pids = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+            found = sorted(stored_in_memory(pids))
+        finally:
+            process.kill()
+    assert [number for _, number in found if number > 100] == [101]
+    assert [size for size, _ in found if size] == [8 << 20]
+    assert max(stored_in_memory([os.getpid()])) == (0, 0)
+
+
+def test_too_many_files_are_said():
+    """A folder in memory with more files than allowed ends the run, with one sentence."""
+    limits = Limits(**{**PLENTY, "num_files": -1})
+    with Launcher("import time; time.sleep(60)") as launcher:
+        pid = launcher.process.pid
+        with Watcher(pid, limits, lambda: pid) as watcher:
+            assert int(launcher.process.stdout.readline()) == -9
+    assert watcher.excess == "it had 0 files in one folder in memory; -1 are allowed"

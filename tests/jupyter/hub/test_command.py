@@ -1,0 +1,120 @@
+"""`coursekit hub`: it says what to open, and leaves nothing, however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
+from coursekit.jupyter.hub.people import PEOPLE
+
+from .conftest import ROOT, free_ports
+
+START_TIMEOUT_S = 900
+END_TIMEOUT_S = 120
+USER = 60200
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be several people")
+
+
+@pytest.fixture
+def place():
+    """A folder that an ordinary user can reach, too."""
+    with tempfile.TemporaryDirectory(prefix="coursekit-hub-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+        # Its files may belong to accounts of another namespace; the folder goes with them, as this is root.
+
+
+def as_ordinary_user(place):
+    """Return the words that run a command as somebody who is not root, with ids in /etc/subuid and a folder `mine`."""
+    (place / "mine").mkdir()
+    os.chown(place / "mine", USER, USER)
+    files = {"passwd": f"root:x:0:0::/root:/bin/sh\nsomebody:x:{USER}:{USER}::{place}/mine:/bin/sh\n"}
+    files |= {"group": f"root:x:0:\nsomebody:x:{USER}:\n"}
+    files |= dict.fromkeys(("subuid", "subgid"), "somebody:100000:65536\n")
+    code = f"""
+import os, sys
+from pathlib import Path
+from coursekit.hub.view import barriers, change_etc, cover, topmost
+needed = [Path(sys.base_prefix), Path({str(ROOT)!r}), Path({str(place)!r})]
+for folder in topmost(barriers(needed)):
+    cover(folder, [path for path in needed if path.is_relative_to(folder)])
+change_etc(Path({str(place)!r}, "etc"), {files!r})
+os.environ.update(HOME={str(place / "mine")!r}, XDG_STATE_HOME={str(place / "mine")!r})
+words = "setpriv --reuid=somebody --regid=somebody --clear-groups --inh-caps=-all".split()
+os.execvp(words[0], words + sys.argv[1:])
+"""
+    return ["unshare", "--mount", sys.executable, "-c", code]
+
+
+@pytest.mark.needs("unshare", "newuidmap")
+@pytest.mark.parametrize(
+    ("is_root", "number", "status"),
+    [(True, signal.SIGINT, 0), (True, signal.SIGKILL, -signal.SIGKILL), (False, signal.SIGINT, 0)],
+)
+def test_a_signal_ends_everything(place, is_root, number, status):
+    """It tells address and tokens; after Ctrl-C, even after SIGKILL, no process is left. It needs not be root."""
+    port, log, state = free_ports(NUM_PORTS), place / "log", place / "mine" / "coursekit" / "hub"
+    prefix, options = ([], ["--state", state]) if is_root else (as_ordinary_user(place), [])
+    command = [*prefix, sys.executable, "-m", "coursekit", "hub", "--port", str(port), *options]
+    with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as hub:
+        try:
+            _wait_for(
+                lambda: "Ctrl-C here ends everything" in log.read_text() or hub.poll() is not None, START_TIMEOUT_S
+            )
+            running = psutil.Process(hub.pid).children(recursive=True)
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/hub/login", timeout=30) as page:
+                title = re.search(r"<title>\s*(\w+)\s*</title>", page.read().decode())[1]
+        finally:
+            hub.send_signal(number)
+        assert hub.wait(END_TIMEOUT_S) == status
+    said = log.read_text()
+    assert title == "JupyterHub"
+    assert f"Open  http://127.0.0.1:{port}" in said
+    assert re.findall(r"^ (\w+) +[\w-]{16} ", said, re.MULTILINE) == ["instructor", "ada", "alan", "grace"]
+    assert len(running) >= len(("unshare", "jupyterhub", "its proxy", "formgrader"))
+    assert psutil.wait_procs(running, timeout=END_TIMEOUT_S)[1] == []
+    assert str(place) not in Path("/proc/mounts").read_text()
+    owners = {path.name: path.stat().st_uid for path in (state / "home").iterdir()}
+    assert owners.keys() == {person.name for person in PEOPLE}
+    assert len({os.getuid(), *owners.values()}) == 1 + len(PEOPLE)
+
+
+def test_a_port_in_use_is_named(tmp_path):
+    """One sentence says which port, and how to choose others."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(CourseKitError, match=rf"^port {port} is in use, .*choose others with --port"):
+            DemoHub(ROOT, port, tmp_path).start()
+
+
+def test_who_may_make_no_accounts_is_told_what_to_do(tmp_path):
+    """Accounts need root, or subordinate ids; who has neither gets a sentence."""
+    os.seteuid(65534)
+    try:
+        with pytest.raises(CourseKitError, match=r"does not let you .*: use sudo, or have uidmap installed"):
+            DemoHub(ROOT, 8000, tmp_path).start()
+    finally:
+        os.seteuid(0)
+
+
+def _wait_for(is_so, timeout_s):
+    deadline_s = time.monotonic() + timeout_s
+    while not is_so():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.2)

@@ -1,0 +1,166 @@
+"""The form of the hub: what it offers is the site's, and nothing but what it offers gets through."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.jupyter.hub.form import Wish, default_wish, form_html, read_wish
+from coursekit.slurm.jobs.render import Job, render
+from coursekit.slurm.sites.load import load_site, site_names
+
+ROOT = Path(__file__).parents[2]
+KAROLINA, JEAN_ZAY, LOCAL, PIZ_DAINT = (
+    load_site(ROOT, name) for name in ("karolina", "jean-zay", "local", "piz-daint")
+)
+# What a shell, sbatch, HTML, a path or a job script would take for something else.
+HOSTILE = [
+    "a\n#SBATCH --uid=0",
+    "a; touch b",
+    "$(id)",
+    "`id`",
+    "a b",
+    "-A",
+    "--uid=0",
+    "a'b",
+    'a"b',
+    "<b>",
+    "../a",
+    "ä",
+]
+
+
+@pytest.mark.parametrize(
+    ("site", "wish"),
+    [
+        (KAROLINA, Wish("qgpu", 1, 2, 60)),
+        (JEAN_ZAY, Wish("v100", 1, 2, 60)),
+        (LOCAL, Wish("main", 1, 2, 60)),
+        (PIZ_DAINT, Wish("normal", 2, 1, 60)),  # one GPU per node
+    ],
+)
+def test_the_default_is_two_ranks_for_an_hour(site, wish):
+    """Nothing typed means the smallest on which the labs are worth running: two ranks, on as few nodes as may be."""
+    assert (default_wish(site), read_wish(site, {})) == (wish, wish)
+
+
+@pytest.mark.parametrize(
+    ("given", "wish"),
+    [
+        ({"num_nodes": ["2"], "time_min": [" 90 "], "unknown": ["x"]}, Wish("v100", 2, 2, 90)),
+        ({"partition": "a100", "num_ranks_per_node": 8, "account": "abc"}, Wish("a100", 1, 8, 60, "abc")),
+        ({"partition": "a100", "account": "abc@a100"}, Wish("a100", 1, 2, 60, "abc")),
+        ({"account": None, "time_min": ""}, Wish("v100", 1, 2, 60)),
+        ({"reservation": "course-2026_1"}, Wish("v100", 1, 2, 60, "", "course-2026_1")),
+        (asdict(Wish("h100", 4, 4, 1200, "abc", "r")), Wish("h100", 4, 4, 1200, "abc", "r")),
+    ],
+)
+def test_what_is_asked_for_is_read(given, wish):
+    """Forms send lists of texts, programs send numbers; the account's suffix is the partition's and may be typed."""
+    assert read_wish(JEAN_ZAY, given) == wish
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"partition": "k80"}, "There is no such partition at jean-zay: choose one of v100, v100-8, a100, h100."),
+        (
+            {"num_nodes": "5"},
+            "Nodes: write a whole number from 1 to 4; submit larger ones with `coursekit submit`.",
+        ),
+        ({"num_ranks_per_node": "0"}, "GPUs per node: write a whole number from 1 to 4."),
+        ({"time_min": "1201"}, "Minutes: write a whole number from 1 to 1200."),
+        ({"time_min": "an hour"}, "Minutes: write a whole number from 1 to 1200."),
+        ({"time_min": "1e2"}, "Minutes: write a whole number from 1 to 1200."),
+        ({"time_min": ["10", "20"]}, "Minutes: write a whole number from 1 to 1200."),
+        (
+            {"account": "abc@a100"},
+            (
+                "Project: write the project's name, such as abc (it becomes abc@v100 by itself); "
+                "letters, digits, dots, hyphens and underscores are allowed."
+            ),
+        ),
+    ],
+)
+def test_a_wrong_value_gets_one_sentence(given, sentence):
+    """It names the field and says what to write."""
+    with pytest.raises(CourseKitError) as caught:
+        read_wish(JEAN_ZAY, given)
+    assert str(caught.value) == sentence
+
+
+def test_the_limit_of_a_qos_counts():
+    """More GPUs than the partition's QOS gives one job are refused here, and not by Slurm after a wait."""
+    name = JEAN_ZAY.partitions["v100"].qos[0]
+    site = replace(JEAN_ZAY, qos={**JEAN_ZAY.qos, name: replace(JEAN_ZAY.qos[name], max_num_gpus=6)})
+    with pytest.raises(
+        CourseKitError, match="2 nodes with 4 GPUs each are more than the 6 that one job may have in v100"
+    ):
+        read_wish(site, {"num_nodes": 2, "num_ranks_per_node": 4})
+    assert read_wish(site, {"num_nodes": 2, "num_ranks_per_node": 3}).num_ranks_per_node == 3
+
+
+@pytest.mark.parametrize("field", list(asdict(default_wish(JEAN_ZAY))))
+@pytest.mark.parametrize("value", HOSTILE)
+def test_nothing_hostile_gets_through(field, value):
+    """Whatever a shell, sbatch or HTML would take for something else is refused in every field."""
+    with pytest.raises(CourseKitError):
+        read_wish(JEAN_ZAY, {field: value})
+
+
+@pytest.mark.parametrize("name", site_names(ROOT))
+def test_every_default_makes_a_script(name):
+    """For every site the default gives a script that asks for it, and is never put back into the queue."""
+    site = load_site(ROOT, name)
+    wish = default_wish(site)
+    script = render(
+        ROOT, Job(site, "hub", None, wish.partition, wish.num_nodes, num_tasks_per_node=wish.num_ranks_per_node)
+    )
+    options = {line.split()[1] for line in script.splitlines() if line.startswith("#SBATCH ")}
+
+    assert {f"--nodes={wish.num_nodes}", f"--ntasks-per-node={wish.num_ranks_per_node}", "--no-requeue"} <= options
+    assert not [option for option in options if option.startswith(("--signal", "--requeue", "--account"))]
+
+
+class Fields(HTMLParser):
+    """What a form's HTML says of its fields."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.ids, self.labelled, self.described, self.values, self.tags = set(), set(), set(), {}, set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        """Note a tag."""
+        attributes = dict(attrs)
+        self.tags.add(tag)
+        self.ids |= {attributes["id"]} if "id" in attributes else set()
+        self.labelled |= {attributes["for"]} if tag == "label" else set()
+        self.described |= {attributes["aria-describedby"]} if "aria-describedby" in attributes else set()
+        if tag == "input":
+            self.values[attributes["name"]] = attributes["value"]
+        if tag == "option" and "selected" in attributes:
+            self.values["partition"] = attributes["value"]
+
+
+def test_every_field_has_a_label_and_its_hint():
+    """Each field of the wish is there, with a label and hints that belong to it, and shows the default."""
+    fields = Fields(form_html(JEAN_ZAY, {}))
+    names = set(asdict(default_wish(JEAN_ZAY)))
+
+    assert fields.labelled == names
+    assert fields.described <= fields.ids
+    assert fields.values == {name: str(value) for name, value in asdict(default_wish(JEAN_ZAY)).items()}
+
+
+def test_the_form_shows_again_what_was_typed():
+    """After a mistake everything typed is still there, and nothing of it becomes HTML."""
+    typed = {"partition": "a100", "num_nodes": "9", "account": '"><script>alert(1)</script>'}
+    fields = Fields(form_html(JEAN_ZAY, typed))
+
+    assert {name: fields.values[name] for name in typed} == typed
+    assert "script" not in fields.tags

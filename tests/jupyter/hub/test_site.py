@@ -1,0 +1,384 @@
+"""A real JupyterHub whose servers are jobs of a real Slurm with two nodes, as a student meets it in a real browser."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import psutil
+import pytest
+
+from coursekit.course.init import init_course
+from coursekit.jupyter.hub import proxy
+from coursekit.jupyter.hub.demo_hub import NUM_PORTS
+from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.rehearsal.course import make_course
+from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.sites.load import load_site
+
+from .conftest import free_ports
+
+ROOT = Path(__file__).parents[2]
+PROXY = ROOT / "hub" / proxy.PROXY
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "chromium")
+pytestmark = [
+    pytest.mark.needs(*PROGRAMS),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+    pytest.mark.skipif(not PROXY.exists(), reason="needs hub/node_modules: make env"),
+]
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+)
+PENDING_LIMIT_S = 8
+LAB = "02-horovod-sgd"
+# Where ranks are, and what the hub answers a student who tells it more than a port, or the port again.
+LAST_CELL = """
+import json, os, urllib.error, urllib.request
+
+def where():
+    return f"{os.environ['SLURMD_NODENAME']} step {os.environ['SLURM_STEP_ID']}"
+
+def tell(data):
+    request = urllib.request.Request(
+        os.environ["JUPYTERHUB_API_URL"] + "/batchspawner",
+        data=json.dumps(data).encode(),
+        headers={"Authorization": "token " + os.environ["JUPYTERHUB_API_TOKEN"]},
+    )
+    try:
+        return urllib.request.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+print("\\n".join(ranks.run(where, num_ranks=4)))
+print(tell({"port": 5000, "exec_prefix": "touch here"}), tell({"port": 5000}))
+"""
+CONFIG = """
+load_subconfig({file!r})
+c.JupyterHub.services[0]["command"].append("--allow-root")
+c.JupyterHub.authenticator_class = "shared-password"
+c.SharedPasswordAuthenticator.user_password = {password!r}
+c.JupyterHub.db_url = "sqlite://"
+c.JupyterHub.cookie_secret = b"0" * 32
+c.JupyterHub.log_level = "DEBUG"
+c.Spawner.environment.update({environ!r})
+c.Spawner.notebook_dir = {course!r}
+c.Spawner.args = ["--allow-root"]
+c.Spawner.ip = "127.0.0.1"
+c.Spawner.poll_interval = 1
+c.Spawner.startup_poll_interval = 0.3
+c.CourseSpawner.node_address = "127.0.0.1"
+c.CourseSpawner.pending_limit_s = {limit_s}
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    """A hub over two nodes of Karolina: its address and password, the Slurm, the course's folder."""
+    folder = tmp_path_factory.mktemp("hub")
+    with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
+        course = make_course(ROOT, cluster.folder / "course", "brief")  # the rehearsals run the rest in jobs
+        append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
+        password, port = secrets.token_hex(16), free_ports(NUM_PORTS)
+        event = make_event(course, folder / "event")
+        own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+        environ = {name: cluster.environ[name] for name in cluster.environ if name != "SBATCH_ACCOUNT"} | own
+        config = CONFIG.format(
+            file=str(ROOT / "hub" / "jupyterhub_config.py"),
+            course=str(course),
+            password=password,
+            environ=environ,
+            limit_s=PENDING_LIMIT_S,
+        )
+        (folder / "config.py").write_text(config)
+        with (folder / "hub.log").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "jupyterhub", "-f", str(folder / "config.py")],
+                env={
+                    **plain_environment(),
+                    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                    "SLURM_CONF": cluster.environ["SLURM_CONF"],
+                    "COURSEKIT_HUB_ADDRESS": "127.0.0.1",
+                    "COURSEKIT_HUB_PORT": str(port),
+                    "COURSEKIT_SITE": "karolina",
+                    "COURSEKIT_ROOT": str(course),
+                    "COURSEKIT_COURSE": str(event),
+                    "COURSEKIT_INSTRUCTORS": "root",
+                    "SECRET_OF_THE_HUB": "a key",
+                },
+                cwd=folder,
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                address = f"http://127.0.0.1:{port}"
+                until(lambda: process.poll() is None and answers(f"{address}/hub/api/"))
+                yield SimpleNamespace(
+                    address=address, password=password, cluster=cluster, course=course, log=folder / "hub.log"
+                )
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.wait(60)
+
+
+@pytest.fixture
+def page(hub):
+    """A browser in which the student has logged in; at the end no job of theirs is left."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 1200, "height": 1000})
+        page.set_default_timeout(300_000)
+        page.goto(f"{hub.address}/hub/login?next=%2Fhub%2Fspawn")
+        page.fill("input[name=username]", "root")
+        page.fill("input[name=password]", hub.password)
+        page.click("#login_submit")
+        page.wait_for_selector("#num_nodes")
+        yield page
+        browser.close()
+    hub.cluster.call("scancel", "--user=root")  # what a test that failed has left
+    until(lambda: jobs(hub) == [])
+
+
+def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
+    """The form gives two nodes, where lab 02's ranks are those of a job step; at its time limit the hub says why."""
+    fill(page, num_nodes=2, num_ranks_per_node=2, time_min=30, account="OPEN-00-00")
+    screenshot(page, "site-form")
+    start(page)
+    job = newest_job(hub)
+    executed = run_lab(page, hub)
+
+    assert errors(executed) == []
+    assert "".join(executed[-1]["outputs"][0]["text"]).splitlines() == [
+        "qgpu-1 step 0",
+        "qgpu-1 step 0",
+        "qgpu-2 step 0",
+        "qgpu-2 step 0",
+        "400 404",
+    ]
+    assert_no_secret_is_seen()
+
+    hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=0")
+    said = why_ended(page, hub)
+    screenshot(page, "site-time-limit")
+
+    assert re.fullmatch(
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
+        r"It reached its time limit\. Notebooks are as they were last saved\. "
+        r"Start it again, with more minutes if you need them\.",
+        said,
+    )
+
+
+def test_a_server_that_waits(hub, page):
+    """The page says why it waits, and when it is cancelled for that; it can be stopped as it waits or runs."""
+    words = ("--nodes=2", "--exclusive", "--gpus-per-node=8", "--output=/dev/null", "--parsable", "--wrap=sleep 600")
+    other = hub.cluster.call("sbatch", *words).strip()
+    fill(page, num_nodes=1, time_min=45, account="OPEN-00-00")
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_selector("#progress-message:has-text('waits: ')")
+    waits = page.inner_text("#progress-message")
+    job = newest_job(hub)
+    screenshot(page, "site-pending")
+
+    assert re.match(
+        rf"Job {job} waits: (other jobs are ahead of it|it is among the next; the nodes that it needs are still busy) "
+        r"\((Priority|Resources)\)\.",
+        waits,
+    )
+
+    page.click("#stop-server-btn")
+    until(lambda: jobs(hub) == [other])
+    page.wait_for_selector("#start")
+    page.click("#start")
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_selector("#progress-message:has-text('Spawn failed')")
+    page.reload()
+    said = page.inner_text(".container:has(#start)")
+    screenshot(page, "site-waited-too-long")
+
+    assert f"After {PENDING_LIMIT_S} s without a start, the longest that the hub waits, the job was cancelled." in said
+    assert "Ask for fewer nodes or less time, or try another partition." in said
+    assert jobs(hub) == [other]
+
+    page.click("#start")
+
+    assert page.input_value("#time_min") == "45"
+
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_selector("#progress-message:has-text('waits: ')")
+    hub.cluster.call("scancel", other)
+    page.wait_for_url("**/user/root/lab*")
+    page.goto(f"{hub.address}/hub/home")
+    page.click("#stop")
+    page.wait_for_selector("#stop", state="hidden")
+
+    assert jobs(hub) == []
+
+
+def test_a_server_that_slurm_refuses(page):
+    """What the form cannot know, whose project it is, is told on the form, which keeps what was typed."""
+    fill(page, num_nodes=1, time_min=20, account="nobodys")
+    page.click("#spawn_form button[type=submit]")
+    said = page.inner_text(".spawn-error-msg")
+    screenshot(page, "site-refused")
+
+    assert said == (
+        "Error: karolina refused your server: the project nobodys does not exist, is not yours, or is not for qgpu: "
+        "write another. Slurm says: Invalid account or account/partition combination specified."
+    )
+    assert [page.input_value(f"#{name}") for name in ("time_min", "account")] == ["20", "nobodys"]
+
+
+def test_a_node_that_fails(hub, page):
+    """When a node of the job goes down, the hub says so, and no job is left."""
+    # The last of these tests: the node stays down.
+    fill(page, num_nodes=2, num_ranks_per_node=1, account="OPEN-00-00")
+    start(page)
+    job = newest_job(hub)
+    hub.cluster.fail("qgpu-2")
+    said = why_ended(page, hub)
+    screenshot(page, "site-node-failure")
+
+    assert re.fullmatch(
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
+        r"A node failed under it, which is not your fault\. Notebooks are as they were last saved\. Start it again\.",
+        said,
+    )
+
+
+def start(page):
+    """Send the form and wait for JupyterLab."""
+    page.click("#spawn_form button[type=submit]")
+    page.wait_for_url("**/user/root/lab*")
+
+
+def run_lab(page, hub):
+    """Run the lab's notebook as a student does, save it, and return its code cells."""
+    notebook = hub.course / "labs" / LAB / f"{LAB}.ipynb"
+    page.goto(f"{hub.address}/user/root/lab/tree/labs/{LAB}/{LAB}.ipynb")
+    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
+
+    def all_are_run():
+        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=600_000)
+        page.keyboard.press("Control+s")
+        time.sleep(1)
+        cells = code_cells(notebook)
+        if not any(cell["execution_count"] for cell in cells):  # a menu that opened before the kernel was there
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+            time.sleep(1)
+        screenshot(page, "site-lab-02")
+        return cells[-1]["outputs"] or errors(cells)
+
+    until(all_are_run, 200)
+    return code_cells(notebook)
+
+
+def code_cells(notebook):
+    """Return a notebook's code cells, as it was last saved."""
+    return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+def errors(cells):
+    """Return what went wrong in cells."""
+    return [output["evalue"] for cell in cells for output in cell["outputs"] if output["output_type"] == "error"]
+
+
+def why_ended(page, hub):
+    """Wait until the hub misses the server, and return what it then says at the server's address."""
+    until(lambda: "server stopped, with exit code" in hub.log.read_text().rpartition("Job submitted")[2], 120)
+
+    assert jobs(hub) == []
+
+    page.goto(f"{hub.address}/user/root/lab")
+    return page.inner_text("#why-ended")
+
+
+def assert_no_secret_is_seen():
+    """The server's token stands on no command line, and nothing of the hub's own environment reaches the server."""
+    processes = [(" ".join(words), environ) for words, environ in told_by_processes()]
+    servers = [environ for line, environ in processes if "jupyterhub-singleuser" in line]
+    (environ,) = (each for each in servers if "SLURM_JOB_ID" in each)  # the other one is formgrader
+
+    assert len(environ["JUPYTERHUB_API_TOKEN"]) >= 32
+    assert [line for line, _ in processes if environ["JUPYTERHUB_API_TOKEN"] in line] == []
+    assert "SECRET_OF_THE_HUB" not in environ
+
+
+def told_by_processes():
+    """Yield command line and environment of every process below this one; of one that just ended, nothing."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # a zombie is one, too
+            yield process.cmdline(), process.environ()
+
+
+def make_event(root, folder):
+    """Make the folder of an event with one student, and return it."""
+    roster = folder.with_suffix(".csv")
+    roster.write_text("id\nada\n")
+    return init_course(root, folder, "event", roster, None).course.folder
+
+
+def append_cell(path, source):
+    """Append a code cell to a notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(source.strip()))
+    nbformat.write(notebook, path)
+
+
+def answers(url):
+    """Whether somebody serves this address."""
+    try:
+        with urllib.request.urlopen(url, timeout=5):  # noqa: S310  # our own hub on loopback
+            return True
+    except OSError:
+        return False
+
+
+def until(is_so, limit_s=60):
+    """Wait until something is so."""
+    deadline = time.monotonic() + limit_s
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def fill(page, **values):
+    """Fill in the form."""
+    for name, value in values.items():
+        page.fill(f"#{name}", str(value))
+
+
+def jobs(hub):
+    """Return the jobs that wait or run."""
+    return hub.cluster.call("squeue", "--noheader", "--format=%i").split()
+
+
+def newest_job(hub):
+    """Return the number of the newest job."""
+    return max(jobs(hub), key=int)
+
+
+def screenshot(page, name):
+    """Keep a picture of the page for people to look at."""
+    folder = ROOT / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"{name}.png")

@@ -1,0 +1,364 @@
+"""A server as a job: what the hub asks Slurm, what it makes of the answers, and that it loses sight of no job.
+
+`sbatch`, `squeue`, `sacct` and `scancel` are stand-ins here, for what a real Slurm cannot be made to say at will;
+the real ones are in test_site.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from coursekit.jupyter.hub.asked import Refused
+from coursekit.jupyter.hub.form import Wish
+from coursekit.jupyter.hub.site import configure
+from coursekit.jupyter.hub.slurm_calls import call_as, look_as
+from coursekit.jupyter.hub.spawner import CourseSpawner
+from coursekit.jupyter.hub.why import explain_ended, explain_refused, explain_too_long, seconds
+from coursekit.slurm.jobs.slurm_cli import SlurmError
+from coursekit.slurm.jobs.states import JobState
+from coursekit.slurm.sites.load import load_site
+
+ROOT = Path(__file__).parents[2]
+JEAN_ZAY = load_site(ROOT, "jean-zay")
+BUSY = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+FORGOTTEN = "slurm_load_jobs error: Invalid job id specified"
+WAITS = "|77|PENDING|0:00|2030-01-01T10:00:00||hub|2026-01-01T10:00:00|/home/ada|Priority|(null)"
+RUNS = "n1|77|RUNNING|0:05|2026-01-01T10:00:00|n[1-2]|hub|2026-01-01T09:00:00|/home/ada|None|(null)"
+
+
+@pytest.fixture
+def say(tmp_path, monkeypatch):
+    """Put a stand-in for a command on the PATH: what it prints, or says as an error, after a while; calls are noted."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    def make(program, text="", error="", after_s=0):
+        lines = [f'echo "$*" >> {tmp_path}/{program}.calls', f"sleep {after_s}"]
+        lines += [f"echo '{program}: error: {error}' >&2", "exit 1"] if error else [f"echo '{text}'"]
+        (tmp_path / program).write_text("\n".join(["#!/bin/sh", *lines]))
+        (tmp_path / program).chmod(0o755)
+
+    return make
+
+
+@pytest.fixture
+def spawner(monkeypatch, tmp_path):
+    """A spawner of this account's own server, with nothing of a hub around it."""
+    import getpass
+
+    monkeypatch.setattr(CourseSpawner, "get_env", lambda self: {"PATH": os.environ["PATH"], "USER": self.user.name})
+    made = CourseSpawner(root=str(ROOT), site_name="jean-zay", notebook_dir=str(tmp_path), startup_poll_interval=0.05)
+    made.user = SimpleNamespace(name=getpass.getuser(), db=SimpleNamespace(commit=lambda: None))
+    made.orm_spawner = SimpleNamespace(name="", user_options={}, state={}, server=None)
+    made.user_options = {}
+    yield made
+    CourseSpawner.endings.clear()
+
+
+def test_options_by_the_api_are_checked_too(spawner):
+    """A student can start a server by the hub's API, past the form: what is wrong there never becomes a script."""
+    spawner.user_options = {"num_nodes": 2, "account": "abc\n#SBATCH --uid=0"}
+    with pytest.raises(Refused, match="Project: write the project's name"):
+        spawner.script()
+
+    spawner.user_options = {"num_nodes": 2, "account": "abc", "req_options": "--uid=0", "root": "/home"}
+    options = [line.split(" #")[0].strip() for line in spawner.script().splitlines() if line.startswith("#SBATCH ")]
+
+    assert options == [
+        "#SBATCH --job-name=hub",
+        "#SBATCH --output=%x-%j.out",
+        "#SBATCH --hint=nomultithread",
+        "#SBATCH --account=abc@v100",
+        "#SBATCH --qos=qos_gpu-t3",
+        "#SBATCH --nodes=2",
+        "#SBATCH --ntasks-per-node=2",
+        "#SBATCH --cpus-per-task=10",
+        "#SBATCH --gres=gpu:2",
+        "#SBATCH --time=01:00:00",
+        "#SBATCH --no-requeue",
+    ]
+
+
+@pytest.mark.parametrize("name", ["daint-alps", "local"])
+def test_the_script_works_in_two_folders(spawner, tmp_path, name):
+    """What a profile says of the current folder is true of the checkout; the server starts in the student's folder."""
+    spawner.site_name = name
+    lines = spawner.script().strip().splitlines()
+    checkout, home = tmp_path / "checkout", tmp_path / "home"
+    checkout.mkdir()
+    home.mkdir()
+    lines[-1] = lines[-1].replace("exec ", "echo ", 1) + ' in "$PWD" with "${EDF_PATH:-}"'
+    slurm = {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "1", "COURSEKIT_CHECKOUT": str(checkout)}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), **slurm}
+    said = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], cwd=home, env=environ, capture_output=True, text=True, check=True
+    )
+    folder, edf = said.stdout.split(" in ")[1].strip("\n").split(" with ")
+
+    assert f"{checkout}/.venv/bin/jupyterhub-singleuser" in said.stdout.split()
+    assert (folder, edf) == (str(home), f"{checkout}/slurm/edf" if name == "daint-alps" else "")
+
+
+def test_a_job_is_not_lost_when_its_student_stops_at_once(spawner, say, tmp_path):
+    """A start that is interrupted while sbatch still talks to Slurm is followed by scancel, with the job's number."""
+    say("sbatch", "77", after_s=0.5)
+    say("squeue", error=FORGOTTEN)
+    say("sacct", "77|CANCELLED by 0|00:00:00|Unknown|None assigned|0:0")
+    say("scancel")
+
+    async def interrupted():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(spawner.start(), 0.1)
+        await spawner.stop()
+
+    asyncio.run(interrupted())
+
+    assert (tmp_path / "scancel.calls").read_text() == "77\n"
+
+
+def test_a_submission_without_an_answer_leaves_no_job(spawner, say, tmp_path):
+    """A busy Slurm may take a job and say that it did not: what has the name of this submission is cancelled."""
+    say("sbatch", error="Batch job submission failed: Socket timed out on send/recv operation")
+    say("scancel")
+    with pytest.raises(Refused, match="Slurm is too busy to answer: try again in a minute"):
+        asyncio.run(spawner.start())
+    submitted = (tmp_path / "sbatch.calls").read_text().split()
+    (name,) = [word.partition("=")[2] for word in submitted if word.startswith("--job-name=")]
+
+    assert len(name) > len("hub-")
+    assert (tmp_path / "scancel.calls").read_text() == f"--name={name}\n"
+
+
+def test_a_slurm_that_does_not_answer_ends_nothing(spawner, say):
+    """While the controller is away a server counts as running; its job stays known."""
+    spawner.job_id = "77"
+    say("squeue", error=BUSY)
+
+    assert (asyncio.run(spawner.poll()), spawner.job_id, CourseSpawner.endings) == (None, "77", {})
+
+
+def test_a_job_that_slurm_has_forgotten_is_gone(spawner, say):
+    """Without accounting Slurm forgets a job minutes after its end: the server is missed, and the page says so."""
+    spawner.job_id = "77"
+    say("squeue", error=FORGOTTEN)
+    say("sacct", error="Slurm accounting storage is disabled")
+
+    assert (asyncio.run(spawner.poll()), spawner.job_id) == (1, "")
+    assert list(CourseSpawner.endings.values()) == [
+        "Your server is gone: Slurm no longer knows its job 77. Notebooks are as they were last saved."
+    ]
+
+
+def test_a_job_that_ends_before_its_server_is_there(spawner, say, tmp_path):
+    """The start ends at once, with the reason that the log tells, and not after the hub's patience."""
+    say("sbatch", "77")
+    say("squeue", error=FORGOTTEN)
+    say("sacct", "77|FAILED|00:00:02|2026-01-01T10:00:00|n1|127:0")
+    (tmp_path / "hub-77.out").write_text("exec: /course/.venv/bin/batchspawner-singleuser: No such file or directory\n")
+    with pytest.raises(Refused) as caught:
+        asyncio.run(spawner.start())
+
+    assert caught.value.jupyterhub_message == (
+        "Your server (job 77 on n1) ended at 10:00 on 01 January after 2 s: The course's Python is not there. "
+        "Make it with `make env` in the course folder, on this machine. Its log hub-77.out says more."
+    )
+
+
+def test_a_server_that_does_not_report_is_stopped(spawner, say, tmp_path):
+    """A job whose server never tells its port, as on a node that does not reach the hub, is cancelled."""
+    spawner.server_limit_s = 0.2
+    say("sbatch", "77")
+    say("squeue", RUNS)
+    say("scancel")
+    # What scancel would do.
+    (tmp_path / "scancel").write_text(
+        f'#!/bin/sh\necho "$*" > {tmp_path}/scancel.calls\nsed -i s/RUNNING/CANCELLED/ {tmp_path}/squeue\n'
+    )
+    say("sacct", error="Slurm accounting storage is disabled")
+    with pytest.raises(Refused, match=r"did not report to the hub within 0\.2 s from n1, and was stopped"):
+        asyncio.run(spawner.start())
+
+    assert (tmp_path / "scancel.calls").read_text() == "77\n"
+
+
+def test_what_waits_is_told_once(spawner, say):
+    """The progress page gets a sentence each time that the reason changes, and the last when the job runs."""
+    spawner.job_id = "77"
+
+    async def tell():
+        told = []
+        say("squeue", WAITS)
+        await spawner.look()  # as `start` does all the time
+        progress = spawner.progress()
+        told.append(await progress.__anext__())
+        pending = asyncio.ensure_future(progress.__anext__())
+        await asyncio.sleep(0.2)
+        assert not pending.done()
+        say("squeue", RUNS)
+        await spawner.look()
+        told.append(await pending)
+        spawner.port = 5000
+        return told + [each async for each in progress]
+
+    first, last = asyncio.run(tell())
+
+    assert first["message"].startswith(
+        "Job 77 waits: other jobs are ahead of it (Priority). Slurm expects it to start at 10:00"
+    )
+    assert last["message"] == "Job 77 runs on n[1-2]: the server starts."
+
+
+def test_slurms_commands_see_nothing_of_the_hub(monkeypatch):
+    """They get what finds Slurm, and none of the hub's secrets: what runs as a student, the student can look into."""
+    monkeypatch.setenv("CONFIGPROXY_AUTH_TOKEN", "secret")
+    monkeypatch.setenv("SLURM_CONF", "/etc/slurm.conf")
+    names = {line.partition("=")[0] for line in asyncio.run(call_as([], "env")).splitlines()}
+
+    assert {"PATH", "SLURM_CONF"} <= names <= {"PATH", "SLURM_CONF", "LANG", "LC_ALL", "TZ"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.needs("runuser")
+def test_slurms_commands_run_as_the_student(spawner):
+    """A hub that runs as root asks Slurm in the student's name, whatever that name looks like to a shell."""
+    config = Config()
+    configure(config, "jean-zay", ROOT)
+    spawner.exec_prefix = config.CourseSpawner.exec_prefix
+    spawner.user.name = "nobody"
+
+    assert asyncio.run(call_as(spawner.as_student, "id", "-un")) == "nobody\n"
+
+    spawner.user.name = "nobody; id"
+    with pytest.raises(SlurmError):
+        asyncio.run(call_as(spawner.as_student, "id", "-un"))
+
+
+def test_a_wrong_site_is_told_at_the_start():
+    """The hub does not come up with a site that does not exist."""
+    with pytest.raises(Exception, match="there is no site 'karolin'"):
+        configure(Config(), "karolin", ROOT)
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (
+            JobState("TIMEOUT", "", "2026-01-01T10:00:00", "1:00:12", "n[1-2]"),
+            (
+                "Your server (job 5 on n[1-2]) ended at 11:00 on 01 January after 1 h: It reached its time limit. "
+                "Notebooks are as they were last saved. Start it again, with more minutes if you need them."
+            ),
+        ),
+        (
+            JobState("CANCELLED", "", "2026-01-01T10:00:00", "00:05:00", "n1", cancelled_by="0"),
+            "Your server (job 5 on n1) ended at 10:05 on 01 January after 5 min: The job was cancelled by root.",
+        ),
+        (
+            JobState("OUT_OF_MEMORY", "", "2026-01-01T10:00:00", "00:05:00", "n1"),
+            (
+                "Your server (job 5 on n1) ended at 10:05 on 01 January after 5 min: The job used more memory "
+                "than it had. Take a smaller batch or picture size, fewer ranks per node, or more nodes."
+            ),
+        ),
+        (JobState("CANCELLED"), "Your server (job 5) ended at once: The job was cancelled."),
+        (JobState("SPECIAL_EXIT"), "Your server (job 5) ended at once: Slurm calls it SPECIAL_EXIT."),
+    ],
+)
+def test_why_a_server_is_gone(state, sentence):
+    """Since when, after how long, where, and why, in one line for the hub's page."""
+    assert explain_ended("5", state) == sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "wish", "part"),
+    [
+        (
+            "Invalid account or account/partition combination specified",
+            Wish("v100", 1, 2, 60),
+            "you have no default project there: write yours into the field Project, such as abc@v100",
+        ),
+        (
+            "Requested time limit is invalid (missing or exceeds some limit)",
+            Wish("v100", 1, 2, 600),
+            "600 min are more",
+        ),
+        (
+            "Access denied to requested reservation",
+            Wish("v100", 1, 2, 60, "abc", "tea"),
+            "the reservation tea does not",
+        ),
+        ("Job violates accounting/QOS policy (job submit limit)", Wish("v100", 1, 2, 60), "you have more jobs, than"),
+        ("Something new", Wish("v100", 1, 2, 60), "jean-zay refused the job."),
+    ],
+)
+def test_why_a_server_is_refused(words, wish, part):
+    """The sentence speaks of the form's fields where the form is at fault, and always quotes Slurm."""
+    said = explain_refused(words, JEAN_ZAY, wish)
+
+    assert part in said
+    assert said.endswith(f"Slurm says: {words}.")
+    assert "SBATCH" not in said
+
+
+def test_a_node_that_does_not_reach_the_hub():
+    """What the server then says on its node, in the words of its real program, is told as that."""
+    api = "http://127.0.0.1:1/hub/api"  # nobody listens there
+    said = subprocess.run(
+        [sys.executable, "-m", "batchspawner.singleuser", "jupyterhub-singleuser"],
+        env={**os.environ, "JUPYTERHUB_API_URL": api, "JUPYTERHUB_API_TOKEN": "x", "JUPYTERHUB_SERVICE_PREFIX": "/"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+
+    assert "Its node did not reach the hub, which is not your fault" in explain_ended(
+        "5", JobState("FAILED"), said.stderr
+    )
+
+
+def test_times_of_slurm_are_read():
+    """Every way in which Slurm writes how long something ran, and what is no time."""
+    texts = ("0:05", "1:02:03", "1-00:00:01", "00:00:00", "", "INVALID")
+    assert [seconds(text) for text in texts] == [5, 3723, 86401, 0, 0, 0]
+
+
+def test_the_longest_wait_is_told_in_words():
+    """With the reason for which it waited, and what to ask for instead."""
+    assert explain_too_long("Job 5 waits: …", 3600) == (
+        "After 1 h without a start, the longest that the hub waits, the job was cancelled. Job 5 waits: … "
+        "Ask for fewer nodes or less time, or try another partition."
+    )
+
+
+def test_where_the_server_is_and_how_it_waits(say):
+    """A job that waits has no node, one that runs has the first of its nodes; accounting speaks once it has ended."""
+    say("squeue", WAITS)
+    waiting = asyncio.run(look_as([], "77"))
+    say("squeue", RUNS)
+    running = asyncio.run(look_as([], "77"))
+    say("squeue", RUNS.replace("RUNNING", "FAILED"))
+    say("sacct", "77|OUT_OF_MEMORY|00:05:00|2026-01-01T10:00:00|n[1-2]|0:125")
+    ended = asyncio.run(look_as([], "77"))
+    say("squeue", RUNS.replace("RUNNING", "CONFIGURING"))
+    booting = asyncio.run(look_as([], "77"))
+
+    assert [(state.state, state.reason, node) for state, node in (waiting, booting, running, ended)] == [
+        ("PENDING", "Priority", ""),
+        ("CONFIGURING", "", ""),
+        ("RUNNING", "", "n1"),
+        ("OUT_OF_MEMORY", "", ""),
+    ]
+
+
+def Config():  # noqa: N802  # as traitlets calls it
+    """Return an empty configuration of JupyterHub."""
+    from traitlets.config import Config as Empty
+
+    return Empty()

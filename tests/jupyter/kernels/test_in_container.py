@@ -1,0 +1,62 @@
+"""The kernel of a site whose software is in a container, on a private Slurm that is shaped like it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from coursekit.jupyter.kernels.install import install, plan_kernel
+from coursekit.jupyter.kernels.installed import kernels_of_prefix
+from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.rehearsal.small_run import job_environment
+from coursekit.slurm.sites.load import load_site
+
+ROOT = Path(__file__).parents[2]
+SITE = "daint-alps"
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
+pytestmark = [
+    pytest.mark.needs(*PROGRAMS),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+]
+# Where a hub's notebook server would run: a job on one node that has a task for each rank.
+SERVER = """\
+#!/bin/bash
+#SBATCH --partition=debug --nodes=1 --ntasks-per-node=2 --cpus-per-task=1 --gpus-per-node=4 --time=10
+#SBATCH --output=/dev/null
+"{coursekit}" kernel check --json > "{report}.unfinished"
+mv "{report}.unfinished" "{report}"
+"""
+REPORT_TIMEOUT_S = 900
+
+
+def test_kernel_in_a_container_runs_as_a_step_of_the_servers_job(course, home):
+    """On a node, the kernel starts through the site's `srun`, knows the job, and its ranks are tasks of a step."""
+    profile = load_site(ROOT, SITE)
+    folder = install(plan_kernel(course, profile, "", ""), kernels_of_prefix(home / ".local"))
+    report, script = course.parent / "report.json", course.parent / "server.sh"
+    script.write_text(SERVER.format(coursekit=Path(sys.executable).with_name("coursekit"), report=report))
+    with Cluster(profile, num_nodes=1) as cluster:
+        command = ["sbatch", "--parsable", script]
+        environ = job_environment(cluster, home)
+        submitted = subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=900)
+        deadline_s = time.monotonic() + REPORT_TIMEOUT_S
+        while not report.exists() and time.monotonic() < deadline_s:
+            time.sleep(0.2)
+        asked = ("--noheader", "--parsable2", "--format=JobName,NTasks")
+        steps = cluster.call("sacct", f"--jobs={submitted.stdout.strip()}", *asked).splitlines()
+
+    findings = {finding["name"]: finding for finding in json.loads(report.read_text())["findings"]}
+    assert {name: finding["state"] for name, finding in findings.items()} == dict.fromkeys(
+        ("Kernel", "Python", "coursekit", "TensorFlow", "Horovod", "Allocation", "Allreduce, 2 ranks"), "good"
+    )
+    assert findings["Allocation"]["text"].startswith("job 1, job_partition debug, job_account g123, job_num_nodes 1,")
+    # The launcher's look at the environment, the kernel, and the fork server from which the ranks come.
+    assert steps == ["server.sh|", "batch|1", "python|1", "python|1", "python|1"]
+    # JupyterLab's stop button would reach srun alone, were it a signal.
+    assert json.loads((folder / "kernel.json").read_text())["interrupt_mode"] == "message"

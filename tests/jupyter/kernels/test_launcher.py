@@ -1,0 +1,220 @@
+"""The launcher takes the steps of job scripts, in a clean environment, and says in a sentence what went wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coursekit.jupyter.kernels.conversation import running
+from coursekit.jupyter.kernels.install import install, launcher, plan_kernel
+from coursekit.jupyter.kernels.installed import log_file, user_kernels
+from coursekit.slurm.rehearsal.modules import module_names, write_modules
+from coursekit.slurm.sites.load import load_site, site_names
+
+ROOT = Path(__file__).parents[2]
+SITES = site_names(ROOT)
+ABOUT_ENVIRONMENT = """
+import json, os, sys
+print(json.dumps({"environ": dict(os.environ), "folder": os.getcwd(), "prefix": sys.prefix, "path": sys.path}))
+"""
+needs_modules = pytest.mark.skipif(not Path("/etc/profile.d/lmod.sh").exists(), reason="needs Lmod: apt install lmod")
+
+
+@pytest.fixture
+def install_kernel(course):
+    """A function that installs the kernel of a site and returns its launcher."""
+
+    def make(site, partition=""):
+        kernel = plan_kernel(course, load_site(course, site), partition, "")
+        return kernel.name, install(kernel, user_kernels()) / "launch.sh"
+
+    return make
+
+
+@pytest.fixture
+def start(install_kernel):
+    """A function that calls a site's launcher, which fails, and returns its status and last words."""
+
+    def call(site, **variables):
+        _, script = install_kernel(site)
+        command = ["/bin/bash", script, "-f", "/nowhere.json"]
+        environ = {key: value for key, value in os.environ.items() if not key.startswith("SLURM_")}
+        done = subprocess.run(
+            command, env={**environ, **variables}, capture_output=True, text=True, check=False, timeout=900
+        )
+        return done.returncode, done.stderr.splitlines()
+
+    return call
+
+
+def hub_environment(site, folder):
+    """Return the environment of a notebook server in which somebody has loaded the site's modules, and its own Python.
+
+    The site's modules need another one, as real ones do; what that one set, the server has set otherwise since.
+    """
+    variables = {**os.environ, **write_modules(site, folder)}
+    (folder / "libraries.lua").write_text('prepend_path("LD_LIBRARY_PATH", "/site/lib")\n')
+    for name in module_names(site):
+        with (folder / f"{name}.lua").open("a") as text:
+            text.write('if not isloaded("libraries") then load("libraries") end\n')  # as EasyBuild writes it
+    script = f"module load {module_names(site)[0]} && env --null"
+    done = subprocess.run(["bash", "-lc", script], env=variables, capture_output=True, text=True, check=True)
+    loaded = dict(entry.split("=", 1) for entry in done.stdout.split("\0") if "=" in entry)
+    assert (loaded.pop("COURSEKIT_REHEARSED_MODULES"), loaded["LD_LIBRARY_PATH"]) == (
+        module_names(site)[0],
+        "/site/lib",
+    )
+    hub = dict.fromkeys(("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"), "/hub")
+    return {**loaded, **hub}
+
+
+@needs_modules
+@pytest.mark.parametrize(("site", "partition"), [("karolina", ""), ("jean-zay", "a100")])
+def test_kernel_has_the_sites_modules_and_nothing_of_the_hub(site, partition, install_kernel, course, monkeypatch):
+    """The kernel loads its partition's modules anew and the course's Python, and has nothing of the hub's."""
+    profile = load_site(ROOT, site)
+    name, _ = install_kernel(site, partition)
+    for key, value in hub_environment(profile, course.parent / "modules").items():
+        monkeypatch.setenv(key, value)
+    notebook_folder = course / "labs" / "01-sgd"
+    monkeypatch.chdir(notebook_folder)
+
+    with running(name, 60) as kernel:
+        reply = kernel.ask(ABOUT_ENVIRONMENT, 30)
+
+    environ = reply.facts.pop("environ")
+    chosen = profile.partitions[partition or profile.default_partition]
+    wanted = [*profile.software.modules, *chosen.modules]
+    assert environ["COURSEKIT_REHEARSED_MODULES"].split(":") == wanted
+    assert environ["LD_LIBRARY_PATH"] == "/site/lib"
+    assert not {"PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX"} & set(environ)
+    assert environ["VIRTUAL_ENV"] == f"{course}/.venv"
+    assert environ["PATH"].split(":")[0] == f"{course}/.venv/bin"
+    assert (reply.facts["folder"], reply.facts["prefix"]) == (str(notebook_folder.resolve()), f"{course}/.venv")
+    assert not [place for place in reply.facts["path"] if place.startswith("/hub")]
+    assert {key: environ.get(key) for key in profile.software.environment} == dict(profile.software.environment)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_steps_are_those_of_the_sites_job_scripts(site, course):
+    """From `set -e` to the environment, and in a job up to the first command, launcher and job script read the same."""
+    profile = load_site(ROOT, site)
+    ours = [line.strip() for line in launcher(plan_kernel(course, profile, "", "")).splitlines()]
+    script = (ROOT / "slurm" / "jobs" / site / "02-horovod-sgd.sbatch").read_text().splitlines()
+    steps = script[script.index("set -euo pipefail # the first command that fails ends the job") :]
+    steps = [line for line in steps[: steps.index(next(x for x in steps if x.startswith("# papermill")))] if line]
+
+    assert len(steps) >= 5
+    assert [line for line in ours if line in steps] == steps
+
+
+@pytest.mark.needs("shellcheck")
+def test_shellcheck_finds_nothing(course, tmp_path):
+    """The launcher of every site has none of the faults that shellcheck knows, whatever the folder is called."""
+    scripts = []
+    for site in SITES:
+        scripts.append(tmp_path / f"{site}.sh")
+        scripts[-1].write_text(launcher(plan_kernel(course, load_site(ROOT, site), "", "", "it's a/venv")))
+
+    done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@needs_modules
+def test_missing_module_is_named(start, tmp_path):
+    """Where a module is not there, the last line names the step, after what `module` said; the file says the same."""
+    module = load_site(ROOT, "karolina").software.modules[0]
+
+    (tmp_path / "none").mkdir()
+
+    status, said = start("karolina", MODULEPATH=str(tmp_path / "none"), LMOD_SHORT_TIME="86400")
+
+    assert (status, said[-1]) == (
+        1,
+        (
+            f'coursekit: coursekit-karolina did not start: the step "module load {module}" failed: '
+            "ask coursekit sites show karolina."
+        ),
+    )
+    assert f'"{module}"' in said
+    assert log_file("coursekit-karolina").read_text().splitlines() == said
+
+
+def test_missing_environment_is_named(start, course):
+    """Without .venv in the checkout, the sentence says where it should be and who says how to make it."""
+    (course / ".venv").unlink()
+
+    assert start("local") == (
+        1,
+        [
+            (
+                f"coursekit: coursekit-local did not start: there is no environment in {course}/.venv: "
+                "make it, as coursekit sites show local tells."
+            )
+        ],
+    )
+
+
+def test_environment_without_the_package_is_named(start, course):
+    """A Python that has no coursekit is refused, with its own last words above."""
+    (course / ".venv").unlink()
+    (course / ".venv" / "bin").mkdir(parents=True)
+    (course / ".venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+
+    status, said = start("local")
+
+    assert (status, said[-2:]) == (
+        1,
+        [
+            "ModuleNotFoundError: No module named 'coursekit'",
+            (
+                f"coursekit: coursekit-local did not start: the Python of {course}/.venv cannot import "
+                "coursekit and ipykernel: install them into it."
+            ),
+        ],
+    )
+
+
+def test_course_that_moved_is_named(install_kernel, course):
+    """After the checkout moved, the sentence says to install the kernel again."""
+    _, script = install_kernel("local")
+    os.chdir(course.parent)
+    course.rename(course.parent / "moved")
+
+    done = subprocess.run(["/bin/bash", script], capture_output=True, text=True, check=False, timeout=900)
+
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        1,
+        (
+            f"coursekit: coursekit-local did not start: the course is no longer in {course}: "
+            "call coursekit kernel install where it is now."
+        ),
+    )
+
+
+def test_container_takes_a_job(start):
+    """A container's kernel outside a Slurm job says that it needs one, and starts none by itself."""
+    assert start("daint-alps") == (
+        1,
+        [
+            (
+                "coursekit: coursekit-daint-alps did not start: its software is in a container, "
+                "which takes a Slurm job: start the notebook server as one, on a node."
+            )
+        ],
+    )
+
+
+def test_log_that_cannot_be_written_hinders_nothing(start, home, course):
+    """Where the home folder takes no file, the sentence still arrives."""
+    (home / ".local" / "share").mkdir(parents=True)
+    (home / ".local" / "state").write_text("in the way")
+    (course / ".venv").unlink()
+
+    status, said = start("local")
+
+    assert (status, len(said), said[0].split(":")[1]) == (1, 1, " coursekit-local did not start")

@@ -1,0 +1,86 @@
+"""Text notebooks are read with the lines of their cells, or refused with the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit.labs.build.text_notebook import read_text_notebook
+from coursekit.errors import CourseKitError
+
+
+def cells(notebook) -> list[tuple[str, str, int, int]]:
+    """Return kind, text, the marker's line and the text's first line of each cell."""
+    return [(c.cell_type, c.source, c.metadata.marker_line, c.metadata.first_line) for c in notebook.cells]
+
+
+def test_each_cell_knows_its_lines(course):
+    """Lines are those of the file, whatever blank lines, quotes and commented magics stand before the text."""
+    lab = course.add_lab(
+        "01-a",
+        '# %% [markdown]\n# # Title\n#\n# text\n\n\n# %%\n\n\n# %%ranks 2\nprint(1)\n# %% [markdown]\n"""\n'
+        'quoted\n"""\n# %%\n# %% [markdown] id="x"\n# last',
+    )
+
+    assert cells(read_text_notebook(lab)) == [
+        ("markdown", "# Title\n\ntext", 1, 2),
+        ("code", "%%ranks 2\nprint(1)", 7, 10),
+        ("markdown", "quoted", 12, 14),
+        ("code", "", 16, 17),
+        ("markdown", "last", 17, 18),
+    ]
+
+
+def test_a_header_is_left_out_and_still_counted(course):
+    """An editor may write jupytext's header; nothing of it reaches the notebook, and lines stay right."""
+    lab = course.add_lab("01-a", "# ---\n# jupyter:\n#   kernelspec:\n#     name: strange\n# ---\n\n# %%\nx = 1\n")
+    notebook = read_text_notebook(lab)
+
+    assert cells(notebook) == [("code", "x = 1", 7, 8)]
+    assert notebook.metadata == {"coursekit": {"generated_from": "solutions/01-a/01-a.py"}}
+
+
+def test_commented_magics_are_in_force_and_comments_stay_comments(course):
+    """A source is valid Python for linters, and no comment becomes a command because of its first word."""
+    code = "# %%ranks 2\n# %timeit x\nif x:\n    # !ls -l\n# copy the weights\n# cat\n# 50 % of it\n# ! note"
+    lab = course.add_lab("01-a", f"# %%\n{code}\n# %% [markdown]\n# # %%ranks\n")
+    notebook = read_text_notebook(lab)
+
+    assert [cell.source for cell in notebook.cells] == [
+        "%%ranks 2\n%timeit x\nif x:\n    !ls -l\n# copy the weights\n# cat\n# 50 % of it\n# ! note",
+        "# %%ranks",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "solutions/01-a/01-a.py:1: there is no cell: start each with `# %%` or `# %% [markdown]`."),
+        (
+            "\nimport os\n# %%\n",
+            "solutions/01-a/01-a.py:2: there is text before the first cell marker: start it with `# %%`.",
+        ),
+        (
+            '# %%\nx = """\n# %% [markdown]\n"""\n',
+            "solutions/01-a/01-a.py:3: this cell marker stands inside a text or a fenced block: write it apart.",
+        ),
+    ],
+)
+def test_text_that_is_no_sequence_of_cells_is_refused(course, text, message):
+    """The sentence names file and line."""
+    lab = course.add_lab("01-a", text)
+
+    with pytest.raises(CourseKitError) as caught:
+        read_text_notebook(lab)
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("tags", ['"parameters"', '[""]', '["a", "a"]', '["a,b"]', "['a']", "[a]", "", "[1]"])
+def test_ill_formed_tags_are_refused(course, tags):
+    """The sentence shows the right form."""
+    lab = course.add_lab("01-a", f'# %%\n# %% tags={tags} id="a"\nx = 1\n')
+
+    with pytest.raises(
+        CourseKitError, match=r"^solutions/01-a/01-a\.py:2: tags are a list of different words, such as"
+    ):
+        read_text_notebook(lab)

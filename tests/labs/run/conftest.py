@@ -1,0 +1,120 @@
+"""Small courses whose labs behave well and badly, and the command that runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+
+from coursekit.processes import marked_processes
+from coursekit.labs.run.execute import execute_lab
+from coursekit.labs.run.facts import Facts
+from coursekit.labs.run.plan import LabRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import psutil
+
+FACTS = Facts(host="host", device="device", num_cpus=1, versions={}, commit=None, dirty=False)
+LAB_TOML = """
+title = "{title}"
+summary = "A lab for the tests of the runner."
+minutes = 1
+objectives = ["Behave in one way"]
+needs = []
+[resources]
+num_ranks = 1
+memory_gb = 1
+time_limit_min = 1
+gpus_per_rank = 0
+[small_run]
+{small_run}
+"""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course checkout in a temporary folder."""
+
+    root: Path
+
+    def add(self, name: str, source: str, small_run: str = "") -> None:
+        """Write the lab `name`."""
+        folder = self.root / "solutions" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "lab.toml").write_text(LAB_TOML.format(title=name[3:].title(), small_run=small_run), encoding="utf-8")
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+
+    def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
+        """Start `coursekit run` with these words; its output is piped."""
+        return subprocess.Popen(
+            [sys.executable, "-c", "from coursekit.cli import main; main()", "run", *words],
+            cwd=self.root,
+            env={**os.environ, "COURSEKIT_ROOT": str(self.root), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `coursekit run` to its end."""
+        process = self.start(*words, **environment)
+        output, errors = process.communicate(timeout=900)
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    @property
+    def runs(self) -> Path:
+        """The folder of all runs."""
+        return self.root / "build" / "runs"
+
+    @property
+    def latest(self) -> Path:
+        """The folder of the newest run."""
+        return (self.runs / "latest").resolve()
+
+    def processes(self) -> set[psutil.Process]:
+        """Every live process that a kernel of this course has left."""
+        return marked_processes(self.runs)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A checkout without labs; a test module adds its own."""
+    root = tmp_path_factory.mktemp("course") / "with {braces}"
+    (root / "solutions").mkdir(parents=True)
+    (root / "pyproject.toml").touch()
+    return Course(root)
+
+
+@pytest.fixture(scope="session")
+def execute_sources():
+    """Return a function that executes cells; the last one is a test of 2 points."""
+    return _execute_sources
+
+
+def _execute_sources(kernels, folder, *sources, time_limit_s=60.0, kernel="python3"):
+    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
+    cells[-1].metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": "last-tests",
+        "locked": True,
+        "points": 2,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    kernelspec = {"name": kernel, "display_name": "Python 3", "language": "python"}
+    source = folder / "source" / "lab.ipynb"
+    source.parent.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), source)
+    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s, {})
+    seen = []
+    result = execute_lab(run, folder / "work", FACTS, lambda *cell: seen.append(cell), kernels)
+    assert marked_processes(folder) == set()
+    return result, seen

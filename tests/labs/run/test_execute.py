@@ -1,0 +1,117 @@
+"""Labs that do not come back by themselves, in a kernel of their own and in one that a server forks."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from coursekit.ranks import deadline
+from coursekit.labs.run import engine
+from coursekit.labs.run.preloaded import PreloadedKernels
+
+STUBBORN = """\
+while True:
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        print("no")
+"""
+
+# papermill's last question is who the kernel is; after its answer this one goes on for a while.
+SLOW_TO_REST = """\
+import time
+
+kernel = get_ipython().kernel
+answer = kernel.shell_handlers["kernel_info_request"]
+
+async def answer_slowly(*message):
+    await answer(*message)
+    time.sleep(1)
+
+kernel.shell_handlers["kernel_info_request"] = answer_slowly
+"""
+
+
+@pytest.fixture(scope="module", params=["fresh", "forked"])
+def execute(request, tmp_path_factory, execute_sources):
+    """Return how to execute a notebook in a kernel of one kind."""
+    comment = "" if request.param == "fresh" else "  # tensorflow"
+
+    def execute(folder, first, *others, **options):
+        return execute_sources(kernels, folder, first + comment, *others, **options)
+
+    with PreloadedKernels(tmp_path_factory.mktemp("server")) as kernels:
+        # A server starts with its first kernel, and outlives each test.
+        execute(tmp_path_factory.mktemp("first"), "pass")
+        yield execute
+
+
+def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute, tmp_path):
+    """The traceback shows the line that took too long, and the lab is failed for its time, not for an error."""
+    result, seen = execute(tmp_path, "import time", "time.sleep(600)", "pass", time_limit_s=0.5)
+    assert (result.verdict, result.points, result.max_points) == ("failed", 0, 2)
+    assert result.reason == "took longer than its 0.5 s (time_limit_min in lab.toml), stopped in cell 2 (cell-2)"
+    assert "----> 1 time.sleep(600)" in result.failed_cell.error
+    assert result.failed_cell.error.splitlines()[-1].startswith("KeyboardInterrupt")
+    assert seen == [(1, 3, "cell-1"), (2, 3, "cell-2")]
+    assert result.time_s < 20
+
+
+def test_a_lab_that_ignores_the_interrupt_is_killed(execute, tmp_path, monkeypatch):
+    """A test cell that was cut off earns nothing, although it shows no error; what it printed is kept."""
+    monkeypatch.setattr(engine, "INTERRUPT_GRACE_S", 0.5)
+    result, _ = execute(tmp_path, "import time", STUBBORN, time_limit_s=0.5)
+    assert (result.verdict, result.points, result.max_points) == ("failed", 0, 2)
+    assert "took longer" in result.reason
+    assert result.failed_cell.error == "no"
+    assert result.scores[0].message == "NotFinished: this cell ended without an answer from the kernel"
+
+
+def test_a_machine_that_gives_no_time_is_no_failure(execute, tmp_path, monkeypatch):
+    """When the last resort on the wall has passed, the lab needs another run, and has not failed."""
+    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 5.0)
+    result, _ = execute(tmp_path, "import time", "time.sleep(600)", "pass", time_limit_s=60)
+    assert result.verdict == "interrupted"
+    assert result.reason == (
+        "needs another run: the machine was too slow or too busy: in 5 s what ran had less than 60 s for itself; "
+        "stopped in cell 2 (cell-2)"
+    )
+
+
+def test_ranks_that_got_no_time_are_no_failure(execute, tmp_path):
+    """What `ranks.run` says on such a machine is no lost point: the lab needs another run."""
+    words = "from coursekit.ranks import MachineTooSlowError\nraise MachineTooSlowError('too busy')"
+    result, _ = execute(tmp_path, "pass", words)
+    assert (result.verdict, result.reason) == (
+        "interrupted",
+        "needs another run: too busy; stopped in cell 2 (last-tests)",
+    )
+
+
+def test_a_kernel_that_has_answered_ends_in_silence(execute, tmp_path):
+    """A kernel that is ended before it rests from its last answer takes that for no error worth a line in its log."""
+    result, _ = execute(tmp_path, SLOW_TO_REST, "raise ValueError('wrong')")
+    assert result.reason == "stopped by an error in cell 2 (last-tests)"
+    assert [path.read_text() for path in tmp_path.rglob("kernel.log")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "the kernel died in cell 1 (cell-1)"),
+        ("raise SystemExit", "stopped by an error in cell 1 (cell-1)"),
+    ],
+    ids=["killed", "exit"],
+)
+def test_a_kernel_that_ends_early_is_a_failure(execute, tmp_path, source, reason):
+    """To papermill, SystemExit is a happy end, and later cells would then count as passed."""
+    result, _ = execute(tmp_path, source, "pass")
+    assert (result.verdict, result.reason, result.points) == ("failed", reason, 0)
+    assert result.failed_cell.source.startswith(source)
+
+
+def test_a_notebook_of_another_kernel_runs_on_this_python(execute, tmp_path):
+    """What a student wrote on a hub's own kernel is executed beside this Python, where that kernel is not known."""
+    result, _ = execute(tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina")
+    assert (result.verdict, result.reason, result.points) == ("passed", "", 2)

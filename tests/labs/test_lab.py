@@ -1,0 +1,184 @@
+"""Labs are found, described and chosen by name."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import Lab, Resources, find_labs, load_lab, select_labs
+
+ROOT = Path(__file__).parents[1]
+LAB_TOML = """
+title = "SGD on several ranks"
+summary = "One sentence."
+minutes = 60
+objectives = ["see", "do"]
+needs = []
+[resources]
+num_ranks = 2
+gpus_per_rank = 0
+memory_gb = 4
+time_limit_min = 20
+[small_run]
+num_epochs = 100
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Return a checkout with three labs."""
+    for name in ("02-horovod-sgd", "01-sgd", "10-last"):
+        folder = tmp_path / "solutions" / name
+        folder.mkdir(parents=True)
+        (folder / "lab.toml").write_text(LAB_TOML, encoding="utf-8")
+        (folder / f"{name}.py").touch()
+    return tmp_path
+
+
+def names(labs) -> list[str]:
+    """Return the names only."""
+    return [lab.name for lab in labs]
+
+
+def test_a_lab_is_its_folder_and_its_toml(root):
+    """Every key arrives in the dataclass, the name and folder come from the place."""
+    folder = root / "solutions" / "01-sgd"
+    lab = load_lab(folder)
+
+    assert lab == Lab(
+        name="01-sgd",
+        folder=folder,
+        title="SGD on several ranks",
+        summary="One sentence.",
+        minutes=60,
+        objectives=("see", "do"),
+        needs=(),
+        resources=Resources(num_ranks=2, memory_gb=4, time_limit_min=20, gpus_per_rank=0),
+        small_run={"num_epochs": 100},
+    )
+    assert lab.source == folder / "01-sgd.py"
+
+
+def test_a_lab_can_be_a_key(root):
+    """Labs go into sets and dictionaries, although their parameters have no hash."""
+    folder = root / "solutions" / "01-sgd"
+
+    assert {load_lab(folder), load_lab(folder)} == {load_lab(folder)}
+
+
+def test_small_run_cannot_be_changed(root):
+    """A frozen lab is frozen all the way down."""
+    with pytest.raises(TypeError):
+        load_lab(root / "solutions" / "01-sgd").small_run["num_epochs"] = 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("minutes = 60", "minutes = 0", "solutions/01-sgd/lab.toml: minutes must be at least 1, not 0."),
+        ('["see", "do"]', "[]", "solutions/01-sgd/lab.toml: objectives must not be empty."),
+        (
+            "num_ranks = 2",
+            "num_rank = 2",
+            (
+                "solutions/01-sgd/lab.toml [resources]: unknown key(s) ['num_rank']; "
+                "allowed are num_ranks, memory_gb, time_limit_min, gpus_per_rank."
+            ),
+        ),
+        (
+            "gpus_per_rank = 0",
+            "gpus_per_rank = -1",
+            "solutions/01-sgd/lab.toml [resources]: gpus_per_rank must be at least 0, not -1.",
+        ),
+        (
+            "needs = []",
+            "",
+            (
+                "solutions/01-sgd/lab.toml: missing key(s) ['needs']; "
+                "needed are title, summary, minutes, objectives, needs, resources, small_run."
+            ),
+        ),
+    ],
+)
+def test_a_wrong_lab_toml_is_refused(root, old, new, message):
+    """The sentence names file, table and key."""
+    path = root / "solutions" / "01-sgd" / "lab.toml"
+    path.write_text(LAB_TOML.replace(old, new), encoding="utf-8")
+
+    with pytest.raises(CourseKitError) as caught:
+        find_labs(root)
+
+    assert str(caught.value) == message
+
+
+def test_a_folder_without_lab_toml_is_an_error(root):
+    """Nothing in solutions/ is passed over."""
+    (root / "solutions" / "01-sgd" / "lab.toml").unlink()
+
+    with pytest.raises(CourseKitError, match=r"^solutions/01-sgd/lab\.toml is missing: write it\.$"):
+        find_labs(root)
+
+
+def test_a_folder_without_its_notebook_is_an_error(root):
+    """The notebook has the folder's name."""
+    (root / "solutions" / "01-sgd" / "01-sgd.py").rename(root / "solutions" / "01-sgd" / "sgd.py")
+
+    with pytest.raises(CourseKitError, match=r"^solutions/01-sgd/01-sgd\.py is missing: a lab's notebook is named as"):
+        find_labs(root)
+
+
+def test_a_folder_that_is_no_lab_is_an_error(root):
+    """Names are two digits and words; caches and hidden folders do not count."""
+    (root / "solutions" / "__pycache__").mkdir()
+    (root / "solutions" / ".ipynb_checkpoints").mkdir()
+    assert names(find_labs(root)) == ["01-sgd", "02-horovod-sgd", "10-last"]
+
+    (root / "solutions" / "Extra").mkdir()
+    with pytest.raises(CourseKitError, match=r"^solutions/Extra is no name for a lab: use two digits"):
+        find_labs(root)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        ([], ["01-sgd", "02-horovod-sgd", "10-last"]),
+        (["02"], ["02-horovod-sgd"]),
+        (["10-last", "01-s", "01-sgd"], ["01-sgd", "10-last"]),
+    ],
+)
+def test_labs_are_chosen_by_name_or_prefix(root, wanted, chosen):
+    """No name means all, each lab comes once, in order."""
+    assert names(select_labs(root, wanted)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("3", "there is no lab '3'; the labs are 01-sgd, 02-horovod-sgd, 10-last."),
+        ("", "there is no lab ''; the labs are 01-sgd, 02-horovod-sgd, 10-last."),
+        ("0", "'0' fits several labs: 01-sgd, 02-horovod-sgd."),
+    ],
+)
+def test_an_unclear_name_is_refused(root, wanted, message):
+    """The sentence lists what there is."""
+    with pytest.raises(CourseKitError) as caught:
+        select_labs(root, [wanted])
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("lab", [lab.name for lab in find_labs(ROOT)])
+def test_what_a_lab_imports_from_the_kit_is_there(lab):
+    """Notebooks are written outside of what type checkers read; students keep them while the kit moves on."""
+    tree = ast.parse((ROOT / "solutions" / lab / f"{lab}.py").read_text())
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imported = [
+        (node.module, one.name) for node in statements if node.module.startswith("coursekit") for one in node.names
+    ]
+    assert imported
+    for module, name in imported:
+        assert hasattr(import_module(module), name) or import_module(f"{module}.{name}")

@@ -1,0 +1,86 @@
+"""Marks in a deck are filled in from recorded results, quoted facts, sites and labs, or refused with the line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
+from coursekit.lecture.slides.deck import load_deck
+from coursekit.lecture.slides.fill import THIN_SPACE, Filler, percent, significant
+
+FACTS = '[facts.buffer]\nvalue = "128 MiB"\nsource = "The manual, 2023"\n'
+PUBLISHED = 'source = "Somebody, 2017."\nmachine = "256 GPUs"\n[[rows]]\nnum_gpus = 8\nshare = 0.9\n'
+RECORDED = {"command": "coursekit record try", "machine": "2 cores", "date": "2026-01-02"}
+
+
+def fill(lecture, *slides):
+    """Return a deck's Markdown, filled in."""
+    return Filler(lecture.root, lecture.root / "build").fill(load_deck(lecture.deck(*slides)))
+
+
+def test_numbers_come_from_where_the_marks_say(lecture):
+    """Results, facts, published figures, sites and labs stand in the text; the sources of what was quoted in a list."""
+    lecture.write("facts/01-try.toml", FACTS)
+    lecture.write("published/net.toml", PUBLISHED)
+    lecture.write("recorders/try.py", "")
+    lecture.write("results/try.json", json.dumps({"recorded": RECORDED, "pictures": {}, "data": {"seconds": 0.2345}}))
+    minutes = next(lab.minutes for lab in find_labs(lecture.root) if lab.name == "01-sgd")
+
+    filled = fill(
+        lecture,
+        "# {{ results.try.seconds | sig }} {{ facts.buffer }} {{ published.net.rows[0].share | percent }}\n"
+        '{{ labs["01-sgd"].minutes }} {{ sites["jean-zay"].status }}\n\n{{ sources() }}',
+    )
+
+    assert f"# 0.23 128 MiB 90 %\n{minutes} current\n\n- The manual, 2023\n- Somebody, 2017. (256 GPUs)\n" in filled
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ("{{ results.none.x }}", "there is no slides/recorders/none.py"),
+        ("{{ facts.none }}", "slides/facts/ has no fact 'none'"),
+        ("{{ published.none.rows }}", "there is no slides/published/none.toml"),
+        ('{{ figure("none") }}', "there is no slides/figures/none.py"),
+        ("{{ nothing }}", "'nothing' is undefined"),
+        ("{{ }", "unexpected"),
+    ],
+)
+def test_a_wrong_mark_is_named_with_its_line(lecture, mark, message):
+    """The sentence says which deck, which line of it, and what is not there."""
+    with pytest.raises(CourseKitError) as error:
+        fill(lecture, "# One", f"## Two\n\n{mark}")
+
+    lines = (lecture.root / "slides/01-try.md").read_text().splitlines()
+    assert str(error.value).startswith(f"slides/01-try.md, line {lines.index(mark) + 1}: ")
+    assert message in str(error.value)
+
+
+def test_a_result_that_was_not_recorded_says_how_to(lecture):
+    """A recorder that nobody has run yet is named with the command that runs it."""
+    lecture.write("recorders/try.py", "")
+
+    with pytest.raises(CourseKitError, match=r"slides/results/try.json is missing: run `coursekit record try`"):
+        fill(lecture, "# {{ results.try.seconds }}")
+
+
+def test_a_fact_stands_in_one_place(lecture):
+    """Two files with a fact of the same name are refused, by that name."""
+    lecture.write("facts/01-a.toml", FACTS)
+    lecture.write("facts/02-b.toml", FACTS)
+
+    with pytest.raises(CourseKitError, match=r"slides/facts/02-b.toml: \['buffer'\] stand in another file"):
+        fill(lecture, "# One")
+
+
+def test_numbers_are_rounded_for_people():
+    """Two significant digits, groups of three, no powers of ten; shares in percent."""
+    values = [0.000123, 0.2345, 1.0, 9.87, 12.34, 1234, 1_234_567, 0]
+
+    assert [significant(value).replace(THIN_SPACE, "_") for value in values] == [
+        *("0.00012", "0.23", "1.0", "9.9", "12", "1_200", "1_200_000", "0"),
+    ]
+    assert [percent(0.1234), percent(0.1234, 1)] == ["12 %", "12.3 %"]

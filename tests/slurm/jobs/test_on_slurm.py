@@ -1,0 +1,371 @@
+"""The student's way on a real Slurm, shaped like Karolina: submit, wait, follow, fail, cancel."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import select_labs
+from coursekit.slurm.jobs.explain import explain, read_tail
+from coursekit.slurm.jobs.listing import cancel, find_job, list_jobs
+from coursekit.slurm.jobs.outcome import read_result
+from coursekit.slurm.jobs.states import look
+from coursekit.slurm.jobs.submit import Wish, submit, submit_wish
+from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.sites.load import load_site
+
+if TYPE_CHECKING:
+    from coursekit.slurm.jobs.remembered import SubmittedJob
+
+ROOT = Path(__file__).parents[2]
+COURSEKIT = str(Path(sys.executable).with_name("coursekit"))
+SITE = "karolina"
+LAST_CELL = "gradient-tests"  # the first exercises of lab 01 are enough of a notebook
+DEADLINE_S = 240  # for a machine that does much else
+POLL_S = 0.5
+
+pytestmark = pytest.mark.needs("slurmctld", "slurmdbd", "munged", "mariadb-install-db")
+
+DEADLOCK = """
+from coursekit import ranks
+
+def train():
+    import time
+    import numpy as np
+    import horovod.tensorflow as hvd
+    hvd.init()
+    if hvd.rank() == 0:
+        hvd.allreduce(np.ones(2))
+    time.sleep(60)
+
+ranks.run(train, num_ranks=2, timeout_s=2)
+"""
+
+
+class Failure(NamedTuple):
+    """A script that fails, the beginning of the first explanation, and a part of the line it is recognised by."""
+
+    body: str
+    words: str
+    evidence: str
+
+
+PYTHON = sys.executable
+TAKE_A_PORT = "import socket as s; a = s.create_server(('127.0.0.1', 0)); s.create_server(a.getsockname())"
+MEMORY, KILLED = "The job used more memory than it had.", "The script was killed, mostly because memory ran out."
+FAILURES = {
+    "memory": Failure(f"{PYTHON} -c 'import time; data = bytearray(10**9); time.sleep(60)'", MEMORY, " memory limit"),
+    "array": Failure(f"ulimit -v 2000000; {PYTHON} -c 'import numpy; numpy.ones(10**9)'", MEMORY, "ArrayMemoryError"),
+    "killed": Failure("kill -9 $$", KILLED, "Slurm's exit code 0:9"),
+    "child-killed": Failure("bash -c 'kill -9 $$'\nexit 137", KILLED, "Killed"),
+    "module": Failure(
+        "set -e; module load Horovod/9.9", "The module Horovod/9.9 is not on this machine", '"Horovod/9.9"'
+    ),
+    "no-module": Failure(
+        "unset -f module; module load x", "The script's shell knows no `module`.", "module: command not found"
+    ),
+    "no-venv": Failure(
+        "exec gone/.venv/bin/coursekit execute 01", "The course's Python is not there.", ".venv/bin/coursekit: No such"
+    ),
+    "no-program": Failure("srun gone", "There is no program gone on the node.", "execve(): gone: No such file"),
+    "no-package": Failure(f"{PYTHON} -c 'import gone'", "Python does not find gone.", "No module named 'gone'"),
+    "port": Failure(f'{PYTHON} -c "{TAKE_A_PORT}"', "A port that the job wanted is taken", "Address already in use"),
+    "step": Failure("srun --ntasks=999 hostname", "A job step did not fit into the job (", "Unable to create step for"),
+    "mpi": Failure("srun --mpi=gone hostname", "Slurm has no such MPI plugin", "Invalid MPI type 'gone'"),
+    "disk": Failure("echo words > /dev/full; exit 1", "The disk is full", "No space left on device"),
+    "deadlock": Failure(
+        f"{PYTHON} deadlock.py", "Ranks waited for one that did not come", "the deadline of 2 s passed"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Return a private Slurm with two nodes."""
+    with Cluster(load_site(ROOT, SITE)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Return a checkout in which the beginning of lab 01 is solved."""
+    root = tmp_path_factory.mktemp("course")
+    for name in ("labs", "slurm", "solutions"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    (root / ".venv").symlink_to(sys.prefix)
+    (root / "deadlock.py").write_text(DEADLOCK)
+    source = build_sources(root, select_labs(root, ["01"]))["01-sgd"]
+    notebook = json.loads(source.read_text())
+    names = [cell["id"] for cell in notebook["cells"]]
+    notebook["cells"] = notebook["cells"][: names.index(LAST_CELL) + 1]
+    (root / "labs" / "01-sgd" / "01-sgd.ipynb").write_text(json.dumps(notebook))
+    return root
+
+
+@pytest.fixture(scope="module")
+def late(cluster, tmp_path_factory):
+    """Return the number of a job that runs into its limit of a minute while other tests run."""
+    begun = tmp_path_factory.mktemp("late") / "begun"
+    options = ["--parsable", "--time=1", "--chdir=/", "--output=/dev/null", f"--wrap=touch {begun}; exec sleep 300"]
+    job_id = cluster.call("sbatch", *options).strip()
+    wait_for(begun.exists)  # its processes are there before the first test, and none of that test's
+    return job_id
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _in_the_course(cluster, course):
+    """Work in the checkout, with the private Slurm."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**cluster.environ, "COURSEKIT_NUM_RANKS": "2"}.items():
+            patch.setenv(name, value)
+        patch.chdir(course)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_job_left(late):
+    """End what a test has submitted."""
+    yield
+    end_jobs(late)
+
+
+class Story(NamedTuple):
+    """What one job showed from its submission in a notebook to its end in a terminal."""
+
+    submitted: str
+    job: SubmittedJob
+    waiting: str
+    followed: str
+    status: int
+
+
+@pytest.fixture(scope="module")
+def story(course, _in_the_course):
+    """Return the story of a job that had to wait: submitted by a kernel that ends then, followed by another process."""
+    elsewhere = ("--chdir=/", "--output=/dev/null")
+    blocker = queue("--nodes=2", "--gpus-per-node=8", "--partition=qgpu", "--time=9", *elsewhere, "--wrap=sleep 500")
+    wait_for(lambda: look([blocker])[blocker].state == "RUNNING")
+    code = f"from coursekit.slurm.jobs.submit import submit; submit('01', '{SITE}', values={{'seed': 3}}).job_id"
+    submitted, _ = in_a_kernel(course / "labs" / "01-sgd", code)
+    waiting = wait_for(lambda: [row.words for row in list_jobs(course) if "(Resources)" in row.words])[0]
+    (listed,) = list_jobs(course)
+    with follow(listed.job.job_id) as following:
+        first = following.stdout.readline()
+        subprocess.run(["scancel", blocker], check=True)
+        followed = first + following.stdout.read()
+        return Story(submitted, listed.job, waiting, followed, following.wait())
+
+
+def wait_for(found):
+    """Return the first true value that a function gives."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not (value := found()):
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(POLL_S)
+    return value
+
+
+def end_jobs(spared):
+    """Cancel all jobs but one and wait until they are gone."""
+
+    def others():
+        numbers = subprocess.run(["squeue", "--noheader", "--format=%i"], check=True, capture_output=True, text=True)
+        return [number for number in numbers.stdout.split() if number != spared]
+
+    if others():
+        subprocess.run(["scancel", *others()], check=True)
+    wait_for(lambda: not others())
+
+
+def queue(*options):
+    """Submit a script of one's own, with sbatch alone."""
+    return subprocess.run(["sbatch", "--parsable", *options], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def points_of(notebook):
+    """Return the points that a notebook's tests are worth, as nbgrader has them in its cells."""
+    cells = json.loads(notebook.read_text())["cells"]
+    return sum(cell["metadata"].get("nbgrader", {}).get("points", 0) for cell in cells)
+
+
+def follow(job_id):
+    """Start to follow a job, in a process that knows nothing but its number."""
+    command = [COURSEKIT, "jobs", job_id, "--follow"]
+    environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ)
+
+
+def end_of(job_id):
+    """Return the last state of a job, when it has ended."""
+    return wait_for(lambda: (state := look([job_id])[job_id]).ended and state)
+
+
+def in_a_kernel(folder, code):
+    """Return what one cell prints and shows in a fresh kernel."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, timeout=DEADLINE_S, resources={"metadata": {"path": str(folder)}}).execute()
+    outputs = notebook.cells[0].outputs
+    text = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
+    return text, [output.data for output in outputs if output.output_type == "display_data"]
+
+
+def test_a_job_from_its_submission_to_its_points(course, story):
+    """A job is submitted, waits for a reason, is found again by another process, runs, and ends with its points."""
+    job, shown = story.job, story.followed
+    assert story.submitted == (
+        f"Job {job.job_id} (slurm/jobs/karolina/01-sgd.sbatch) is submitted: "
+        f"`coursekit jobs {job.job_id} --follow` shows how it goes.\n"
+    )
+    assert story.waiting.startswith("it is among the next; the nodes that it needs are still busy (Resources).")
+    points = points_of(course / "labs" / "01-sgd" / "01-sgd.ipynb")
+    expected = (
+        f"Job {job.job_id} waits: ",
+        f"\nJob {job.job_id} is running on qgpu-",
+        "\nlab 1/1 01-sgd: cell 1/",
+        f"\nJob {job.job_id} (01-sgd) ended as COMPLETED after ",
+        f"\n01-sgd: passed, {points} / {points} points, in ",
+        f"\nThe executed notebook is jobs/01-sgd-{job.job_id}/01-sgd.ipynb.\n",
+    )
+    assert [part for part in expected if part not in shown] == []
+    assert story.status == 0
+    assert read_result(course, job).parameters["seed"] == 3
+    listed = next(row for row in list_jobs(course) if row.job.job_id == job.job_id)
+    assert (listed.state, listed.words) == ("COMPLETED", f"passed, {points} / {points} points")
+
+
+def test_pictures(course, story):
+    """A terminal gets the pictures' paths, a notebook the last of them, also long after the job's end."""
+    folder = course / "jobs" / f"01-sgd-{story.job.job_id}"
+    executed = json.loads((folder / "01-sgd.ipynb").read_text())
+    outputs = [output.get("data", {}) for cell in executed["cells"] for output in cell.get("outputs", ())]
+    pictures = [base64.b64decode(data["image/png"]) for data in outputs if "image/png" in data]
+    names = [line.strip() for line in story.followed.splitlines() if line.endswith(".png")]
+    assert [(course / name).read_bytes() for name in names] == pictures
+
+    code = f"from coursekit.slurm.jobs.follow import follow; follow({story.job.job_id})"
+    text, shown = in_a_kernel(course / "labs" / "01-sgd", code)
+    log_and_end = story.followed[story.followed.index("lab 1/1 01-sgd: cell 1/") :]
+    assert text == log_and_end.partition("    jobs/")[0]
+    assert [base64.b64decode(data["image/png"]) for data in shown] == pictures[-1:]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("SBATCH_ACCOUNT", "wrong", "the account wrong (SBATCH_ACCOUNT) does not exist"),
+        ("SBATCH_QOS", "gold", "the QOS gold is not yours"),
+        ("SBATCH_CONSTRAINT", "gold", "no node has the constraint"),
+        ("SBATCH_TIMELIMIT", "30-0", "the script's --time is longer than the partition or QOS allows"),
+        ("SBATCH_RESERVATION", "party", "there is no reservation party"),
+        ("SBATCH_GPUS_PER_NODE", "9", "no node of partition qgpu has what the script asks for"),
+        ("SBATCH_MEM_PER_NODE", "9000G", "no node of partition qgpu has what the script asks for"),
+    ],
+)
+def test_a_refusal_is_explained(course, monkeypatch, variable, value, expected):
+    """What Slurm refuses at once is told in plain words, with Slurm's own; nothing is remembered of it."""
+    before = list_jobs(course)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(CourseKitError) as refused:
+        submit_wish(course, Wish("01", SITE))
+    assert str(refused.value).startswith(f"karolina refused the job: {expected}")
+    assert " Slurm says: " in str(refused.value)
+    assert list_jobs(course) == before
+
+
+def test_a_rendered_script(course, capsys):
+    """Another partition, event and number of nodes make a script of their own, with the same name of the job."""
+    event = course / "event.toml"
+    event.write_text('account = "OPEN-00-00"\n')
+    job = submit("01", SITE, partition="qgpu_exp", event=event, values={"seed": 7})
+    assert f"Job {job.job_id} (jobs/01-sgd.sbatch) is submitted" in capsys.readouterr().out
+    subprocess.run(["scancel", job.job_id], check=True)
+    text = (course / "jobs" / "01-sgd.sbatch").read_text()
+    assert {"--partition=qgpu_exp", "--account=OPEN-00-00", "--job-name=01-sgd"} <= set(text.split())
+    with pytest.raises(CourseKitError, match="karolina, partition qgpu: 99999 nodes"):
+        submit("01", SITE, nodes=99999)
+
+
+def test_interrupted_and_cancelled(course):
+    """Ctrl-C stops only the following; `sbatch` alone was enough to be listed; cancel tells who and is said twice."""
+    job_id = queue("--hold", "slurm/jobs/karolina/02-horovod-sgd.sbatch")
+    job = find_job(course, job_id)
+    assert (job.name, job.lab, job.site) == ("02-horovod-sgd", "02-horovod-sgd", SITE)
+    assert job.script == "slurm/jobs/karolina/02-horovod-sgd.sbatch"
+    with follow(job_id) as following:
+        assert "you hold it: `scontrol release" in following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        assert following.stdout.read() == (
+            f"\nNo longer following; job {job_id} goes on. `coursekit jobs {job_id} --follow` takes it up again, "
+            f"`coursekit cancel {job_id}` ends it.\n"
+        )
+        assert following.wait() == 130
+    assert look([job_id])[job_id].state == "PENDING"
+
+    assert cancel(job_id) == f"Job {job_id} (02-horovod-sgd) is cancelled."
+    end_of(job_id)
+    assert cancel(job_id) == f"Job {job_id} (02-horovod-sgd) has ended already: CANCELLED."
+    with follow(job_id) as following:
+        assert following.stdout.read() == (
+            f"\nJob {job_id} (02-horovod-sgd) ended as CANCELLED without having started.\n"
+            "The job was cancelled by root.\n    recognised by: Slurm's state CANCELLED\n"
+        )
+        assert following.wait() == 1
+
+
+def test_failures_are_recognised(course):
+    """Failures that were really provoked are each explained first by what caused them."""
+    directives = (
+        "#!/bin/bash -l\n#SBATCH --output=%x-%j.out\n#SBATCH --time=5\n#SBATCH --ntasks=1\n#SBATCH --mem=300M\n"
+    )
+    ids = {}
+    for name, failure in FAILURES.items():
+        script = course / f"{name}.sbatch"
+        # TensorFlow needs more than the little that makes a failure of memory quick.
+        script.write_text(directives.replace("300M", "4G" if name == "deadlock" else "300M") + failure.body + "\n")
+        ids[name] = queue(f"--job-name={name}", str(script))
+
+    found = {}
+    for name, job_id in ids.items():
+        state, log = end_of(job_id), read_tail(course / f"{name}-{job_id}.out")
+        first = explain(state, log)[:1]
+        failure = FAILURES[name]
+        is_right = first and first[0].words.startswith(failure.words) and failure.evidence in first[0].evidence
+        found[name] = failure if is_right else (state, first, log[-500:])
+    assert found == FAILURES
+
+
+def test_without_accounting(cluster, monkeypatch, tmp_path):
+    """Where accounting is off, the controller itself tells how a job ended; nothing else changes."""
+    text = (Path(cluster.environ["SLURM_CONF"])).read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("AccountingStorage")]
+    (tmp_path / "slurm.conf").write_text("\n".join(lines) + "\n")
+    job_id = queue("--partition=qgpu", "--output=/dev/null", "--wrap=exit 7")
+    complete = end_of(job_id)
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    refused = subprocess.run(["sacct"], capture_output=True, text=True, check=False)
+    assert "accounting storage is disabled" in refused.stderr
+
+    state = look([job_id])[job_id]
+    assert (state.state, state.exit_code, state.nodes) == ("FAILED", "7:0", complete.nodes)
+
+
+def test_the_time_limit(late):
+    """A job that ran into its limit says so, with what to do."""
+    state = end_of(late)
+    assert state.state == "TIMEOUT"
+    assert explain(state, "")[0].words.startswith("The job reached its time limit.")

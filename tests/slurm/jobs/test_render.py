@@ -1,0 +1,187 @@
+"""Job scripts: the committed ones are what sites, labs and templates make, and read well to bash and Slurm."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.cli import cli
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
+from coursekit.slurm.jobs.generate import generate_jobs
+from coursekit.slurm.jobs.lint import find_traps
+from coursekit.slurm.jobs.render import render_all, render_job
+from coursekit.slurm.sites.load import load_site, site_names
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted(ROOT.glob("slurm/jobs/*/*.sbatch"))
+
+every_site = pytest.mark.parametrize("name", site_names(ROOT))
+
+
+def directives_of(script):
+    """Return the options that Slurm reads, without the words behind them."""
+    lines = [line for line in script.splitlines() if line.startswith("#SBATCH ")]
+    return [line.removeprefix("#SBATCH ").partition(" #")[0].strip() for line in lines]
+
+
+@every_site
+def test_committed_scripts_are_what_the_sources_make(name):
+    """Whole texts: a change of a site, a lab or a template shows as a change of the scripts that it makes."""
+    committed = {path.name: path.read_text() for path in SCRIPTS if path.parent.name == name}
+
+    assert committed == render_all(ROOT, load_site(ROOT, name))
+
+
+@every_site
+def test_a_site_has_a_script_for_every_lab_and_pattern(name):
+    """Each lab as notebook, with a twin as training, all solutions, grading, and JupyterLab where one reaches it."""
+    labs = [lab.name for lab in find_labs(ROOT)]
+    trained = [lab for lab in labs if (ROOT / "labs" / lab / "train.py").exists()]
+    jupyter = ["jupyter"] if load_site(ROOT, name).jupyter.tunnel else []
+
+    expected = {*labs, *(f"{lab}-train" for lab in trained), "solutions", "grade", *jupyter}
+    assert {path.stem for path in SCRIPTS if path.parent.name == name} == expected
+    assert len(trained) == 2
+
+
+def test_directives_ask_for_what_the_site_documents():
+    """Karolina's second lab, held against its pages: whole nodes of eight GPUs with 16 cores each, no account."""
+    assert directives_of((ROOT / "slurm/jobs/karolina/02-horovod-sgd.sbatch").read_text()) == [
+        "--job-name=02-horovod-sgd",
+        "--output=%x-%j.out",
+        "--partition=qgpu",
+        "--nodes=2",
+        "--ntasks-per-node=8",
+        "--cpus-per-task=16",
+        "--gpus-per-node=8",
+        "--time=00:20:00",
+        "--signal=B:TERM@120",
+        "--requeue",
+        "--open-mode=append",
+    ]
+
+
+def test_a_partition_brings_its_own_directives_and_modules():
+    """Jean Zay's H100 nodes: chosen by a constraint, with their own cores, QOS and architecture module."""
+    script = render_job(ROOT, "jean-zay", "lab", "02", partition="h100", num_nodes=3)
+
+    assert {"--constraint=h100", "--gres=gpu:4", "--cpus-per-task=24", "--nodes=3"} <= set(directives_of(script))
+    assert [line for line in script.splitlines() if line.startswith("module load")] == [
+        "module load arch/h100",
+        "module load tensorflow-gpu/py3/2.11.0",
+    ]
+
+
+@pytest.mark.needs("shellcheck")
+def test_bash_and_shellcheck_find_nothing():
+    """Every script parses, and has none of the faults that shellcheck knows."""
+    subprocess.run(["bash", "-n", *SCRIPTS], check=True)
+    done = subprocess.run(["shellcheck", *SCRIPTS], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_script_holds_no_account_and_ends_in_words(path):
+    """Account, reservation and path of nobody; the first failing command ends it; the log's name holds the job's."""
+    script = path.read_text()
+
+    options = directives_of(script)
+    assert not [option for option in options if option.startswith(("--account", "--reservation", "-A"))]
+    assert "--output=%x-%j.out" in options
+    assert "\nset -euo pipefail" in script
+    assert "/home/" not in script
+
+
+@pytest.mark.parametrize(
+    ("script", "trap"),
+    [
+        ("#SBATCH --nodes=1\n", "line 1 must name the shell: #!/bin/bash"),
+        (
+            "#!/bin/bash\n# SBATCH --nodes=1\n",
+            "line 2: Slurm ignores this line: a directive begins with #SBATCH and one space",
+        ),
+        (
+            "#!/bin/bash\n#sbatch --nodes=1\n",
+            "line 2: Slurm ignores this line: a directive begins with #SBATCH and one space",
+        ),
+        (
+            "#!/bin/bash\ncd labs\n#SBATCH --nodes=1\n",
+            "line 3: Slurm reads no directive below the first command (line 2)",
+        ),
+        ("#!/bin/bash\n#SBATCH --output=$HOME/log\n", "line 2: Slurm does not fill in variables in directives"),
+        ("#!/bin/bash\n#SBATCH nodes=1\n", "line 2: an option begins with a dash"),
+        ("#!/bin/bash\n#SBATCH --account= # yours\n", "line 2: the option has no value"),
+        ("#!/bin/bash\n#SBATCH --account=<project>\n", "line 2: the option has no value"),
+    ],
+)
+def test_traps_are_found(script, trap):
+    """Faults that neither bash nor sbatch complains about."""
+    assert find_traps(script) == [trap]
+
+
+def test_a_comment_on_sbatch_is_no_trap():
+    """People may write about sbatch."""
+    assert find_traps("#!/bin/bash\n#   sbatch --time=1 job.sbatch\n#SBATCH --nodes=1 # $HOME is not read here\n") == []
+
+
+def test_an_event_has_its_account_and_reservation(tmp_path):
+    """Scripts of an event lie elsewhere, with the suffix that the partition asks for; unknown keys are refused."""
+    (tmp_path / "event.toml").write_text('account = "abc"\nreservation = "course"\nqos = "qos_gpu-dev"\n')
+    words = ["render", "jean-zay", "--event", str(tmp_path / "event.toml"), "--output", str(tmp_path / "jobs")]
+
+    done = CliRunner().invoke(cli, words, catch_exceptions=False)
+
+    assert done.exit_code == 0
+    names = {path.name for path in SCRIPTS if path.parent.name == "jean-zay"}
+    assert {path.name for path in (tmp_path / "jobs").iterdir()} == names
+    options = directives_of((tmp_path / "jobs" / "01-sgd.sbatch").read_text())
+    assert {"--account=abc@v100", "--reservation=course", "--qos=qos_gpu-dev"} <= set(options)
+    (tmp_path / "event.toml").write_text('acount = "abc"\n')
+    with pytest.raises(CourseKitError, match=r"unknown key\(s\) \['acount'\]; allowed are account, reservation, qos"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"site": "jean-zai"}, "there is no site 'jean-zai'"),
+        ({"lab": "05"}, "there is no lab '05'"),
+        (
+            {"partition": "k80"},
+            "jean-zay has no partition 'k80': slurm/sites/jean-zay.toml has a100, h100, v100, v100-8",
+        ),
+        ({"partition": "a100", "num_nodes": 99}, "jean-zay, partition gpu_p5: 99 nodes; a job has from 1 to 52"),
+    ],
+)
+def test_bad_wishes_get_one_sentence(options, message):
+    """What was wrong, and what there is."""
+    words = {"site": "jean-zay", "pattern": "lab", "lab": "02", **options}
+    with pytest.raises(CourseKitError, match=message):
+        render_job(ROOT, **words)
+
+
+def test_scripts_of_former_sites_are_removed(tmp_path):
+    """A site that is no more leaves no scripts behind; scripts that would not change are left alone."""
+    for name in ("labs", "solutions", "slurm/templates"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(ROOT / name)
+    sites = tmp_path / "slurm" / "sites"
+    sites.mkdir()
+    (sites / "mine.toml").write_text((ROOT / "slurm/sites/local.toml").read_text())
+    reports = []
+
+    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
+    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
+    (sites / "mine.toml").unlink()
+    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
+
+    names = sorted(path.name for path in SCRIPTS if path.parent.name == "local")
+    assert sorted(reports) == sorted(
+        (verdict, name) for verdict in ("written", "unchanged", "removed") for name in names
+    )
+    assert list((tmp_path / "slurm" / "jobs" / "mine").iterdir()) == []

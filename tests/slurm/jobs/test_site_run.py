@@ -1,0 +1,117 @@
+"""`coursekit run --site` and `coursekit execute`: labs in real jobs, reported as on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.rehearsal.course import make_course
+from coursekit.slurm.rehearsal.small_run import job_environment
+from coursekit.slurm.sites.load import load_site
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 900
+SMALL = "num_samples=100 num_epochs=7 model=SmallCNN"  # what lab 01 has no parameter for is for others
+
+
+def coursekit(course, environ, *words):
+    """Run the command in a course folder and return how it ended."""
+    return subprocess.run(
+        [sys.executable, "-m", "coursekit", *words],
+        cwd=course,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+@pytest.mark.needs("slurmctld")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_solutions_run_in_a_job_and_leave_the_usual_report(tmp_path):
+    """Followed to its end, with the parameters asked for, and the job's nodes and number in the report."""
+    with Cluster(load_site(ROOT, "karolina")) as cluster:
+        course = make_course(ROOT, tmp_path / "course")
+        environ = {**job_environment(cluster, tmp_path / "home"), "COURSEKIT_PARAMETERS": SMALL}
+        environ.pop("COURSEKIT_LABS")
+        done = coursekit(course, environ, "run", "01", "--ranks", "2", "--site", "karolina")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lab 1/1 01-sgd: cell" in done.stdout
+    report = json.loads((course / "build" / "runs" / "latest" / "report.json").read_text())
+    (lab,) = report["labs"]
+    assert (lab["lab"], lab["verdict"], lab["points"]) == ("01-sgd", "passed", 20)
+    assert lab["parameters"] == {"num_epochs": 7, "num_samples": 100}
+    assert (report["facts"]["job_id"], report["facts"]["nodes"]) == ("1", "qgpu-[1-2]")
+    assert done.stdout.splitlines()[-1].startswith("The report is build/runs/")
+
+
+def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
+    """Not solved yet, the lab stops where the first answer is missing; the student's file stays as it was."""
+    course = make_course(ROOT, tmp_path / "course", cut="none")
+    mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
+    before = mine.read_bytes()
+
+    solved = coursekit(course, {**os.environ}, "execute", "01", "-p", "num_epochs", "7")
+    mine.write_bytes((ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes())
+    unsolved = coursekit(course, {**os.environ}, "execute", "01")
+
+    first, second = sorted((course / "jobs").iterdir())
+    assert solved.returncode == 0, solved.stdout + solved.stderr
+    assert solved.stdout.splitlines()[-1].endswith(f"The executed notebook is jobs/{first.name}/01-sgd.ipynb.")
+    assert "20 / 20 points" in solved.stdout
+    handed_in = nbformat.read(first / "01-sgd.ipynb", as_version=4)
+    cells = nbformat.reads(before.decode(), as_version=4).cells
+    assert [(cell.id, cell.source) for cell in handed_in.cells] == [(cell.id, cell.source) for cell in cells]
+    assert all(cell.outputs for cell in handed_in.cells if "picture" in cell.metadata.get("tags", []))
+    assert (unsolved.returncode, json.loads((second / "result.json").read_text())["verdict"]) == (1, "failed")
+    error, last = unsolved.stdout.splitlines()[-2:]
+    assert "stopped by an error in cell" in last
+    assert error == "CheckError: loss: not answered yet → section 2"
+    assert mine.read_bytes() == (ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course folder in which nothing runs."""
+    return make_course(ROOT, tmp_path_factory.mktemp("refusals") / "course")
+
+
+@pytest.mark.parametrize("text", ["num_epochs", "=3", "num-epochs=3"])
+def test_a_variable_that_assigns_nothing_is_refused(course, text):
+    """One sentence, before anything runs."""
+    done = coursekit(course, {**os.environ, "COURSEKIT_PARAMETERS": text}, "execute", "01")
+
+    name = text.partition("=")[0]
+    sentence = (
+        f"coursekit: COURSEKIT_PARAMETERS: {name!r} is no assignment: write name=value, with blanks in between.\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+
+
+def test_a_notebook_that_is_missing_or_damaged_is_refused(course):
+    """One sentence names the file, before anything runs, and leaves no folder."""
+    mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
+
+    mine.write_text('{"cells": [')
+    damaged = coursekit(course, {**os.environ}, "execute", "01")
+    mine.unlink()
+    missing = coursekit(course, {**os.environ}, "execute", "01")
+
+    sentence = (
+        "coursekit: labs/01-sgd/01-sgd.ipynb is not a notebook that can be read (Notebook does not appear to be JSON"
+    )
+    assert damaged.stderr.startswith(sentence)
+    assert missing.stderr == (
+        "coursekit: labs/01-sgd/01-sgd.ipynb is missing: fetch the lab, or put your notebook there.\n"
+    )
+    assert [done.returncode for done in (damaged, missing)] == [1, 1]
+    assert not (course / "jobs").exists()

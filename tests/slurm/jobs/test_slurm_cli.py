@@ -1,0 +1,80 @@
+"""Slurm's commands are called with care, and their failures are sentences."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from coursekit.slurm.jobs import slurm_cli
+from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
+
+
+def program(folder, monkeypatch, name, text):
+    """Put a program of this name on the PATH, in place of one of Slurm's that cannot be made to behave so."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+def test_a_missing_command(monkeypatch, tmp_path):
+    """On a machine without Slurm one sentence says where to go."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SlurmError, match=r"^there is no squeue on this machine: jobs are handled on a login node\.$"):
+        call("squeue")
+
+
+def test_a_command_that_fails(monkeypatch, tmp_path):
+    """Its own words are kept, without the prefixes that say nothing; a silent one is told by its status."""
+    said = (
+        "sbatch: error: invalid partition specified: x\\nsbatch: error: Batch job submission failed: Invalid partition"
+    )
+    program(tmp_path, monkeypatch, "sbatch", f"printf '{said}\\n' >&2; exit 1")
+    with pytest.raises(SlurmError) as failed:
+        call("sbatch")
+    assert failed.value.words == "invalid partition specified: x, Invalid partition"
+    assert str(failed.value) == "sbatch failed: invalid partition specified: x, Invalid partition"
+    program(tmp_path, monkeypatch, "scancel", "exit 3")
+    with pytest.raises(SlurmError, match=r"^scancel failed: exit status 3$"):
+        call("scancel")
+
+
+def test_a_command_that_hangs(monkeypatch, tmp_path):
+    """Nobody waits for ever for a controller that does not answer."""
+    program(tmp_path, monkeypatch, "squeue", "exec sleep 60")
+    monkeypatch.setattr(slurm_cli, "TIMEOUT_S", 0.5)
+    begin = time.monotonic()
+    with pytest.raises(SlurmError, match=r"^squeue gave no answer in 0\.5 s: Slurm is busy, try again later\.$"):
+        call("squeue")
+    assert time.monotonic() - begin < 10
+
+
+def test_a_job_does_not_inherit_the_job_it_was_submitted_from(monkeypatch):
+    """A notebook inside an allocation submits jobs as a login node does; where the controller is stays known."""
+    inherited = (
+        "SLURM_JOB_ID",
+        "SLURM_NTASKS",
+        "SLURM_MEM_PER_NODE",
+        "SLURM_CPUS_PER_TASK",
+        "FORCE_COLOR",
+        "MPLBACKEND",
+    )
+    for name in (*inherited, "SLURM_CONF", "SBATCH_ACCOUNT", "SLURM_CLUSTERS", "HOROVOD_RANK", "HOME"):
+        monkeypatch.setenv(name, "7")
+    kept = job_environment()
+    assert {name for name in kept if kept[name] == "7"} >= {"SLURM_CONF", "SBATCH_ACCOUNT", "SLURM_CLUSTERS", "HOME"}
+    assert not {*inherited, "HOROVOD_RANK"} & kept.keys()
+
+
+@pytest.mark.needs("squeue")
+def test_a_controller_that_is_down(monkeypatch, tmp_path):
+    """Where nobody answers, one sentence says where to go, whichever command was called."""
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(
+        "ClusterName=x\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort=1\nMessageTimeout=2\nNodeName=n\n"
+    )
+    monkeypatch.setenv("SLURM_CONF", str(conf))
+    for words in (["squeue"], ["scancel", "5"], ["sbatch", "--wrap=true"]):
+        with pytest.raises(SlurmError, match=rf"^{words[0]} finds no Slurm: go to a login node, or try later"):
+            call(*words)

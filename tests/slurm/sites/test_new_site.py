@@ -1,0 +1,61 @@
+"""A new machine is one file and no other change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coursekit.cli import cli
+from coursekit.slurm.jobs.render import render_all
+from coursekit.slurm.rehearsal.shape import shape_of
+from coursekit.slurm.sites.load import load_site, site_names
+from coursekit.slurm.sites.page import PAGE, write_page
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def course(checkout, monkeypatch) -> Path:
+    """Return this course with its own machines and, beside them, the made-up one."""
+    for path in (ROOT / "slurm" / "sites").glob("*.toml"):
+        (checkout.file.parent / path.name).symlink_to(path)
+    (checkout.root / "slurm" / "templates").symlink_to(ROOT / "slurm" / "templates")
+    (checkout.root / "solutions").rmdir()
+    for name in ("solutions", "labs"):
+        (checkout.root / name).symlink_to(ROOT / name)
+    monkeypatch.setenv("COURSEKIT_ROOT", str(checkout.root))
+    return checkout.root
+
+
+def test_a_new_site_stands_beside_the_others(course):
+    """It is listed, shown, checked and on the page of machines."""
+    write_page(course)
+
+    listed = CliRunner().invoke(cli, ["sites"]).output.split()
+    assert {name: listed.count(name) for name in (*site_names(ROOT), "nautilus")} == dict.fromkeys(
+        site_names(course), 1
+    )
+    assert CliRunner().invoke(cli, ["sites", "show", "nautilus"]).output.startswith("Nautilus, Vulcania (nautilus")
+    assert CliRunner().invoke(cli, ["sites", "check"]).exit_code == 0
+    assert "| nautilus | `launch.mpi` |" in (course / PAGE).read_text(encoding="utf-8")
+
+
+def test_a_new_site_gets_job_scripts(course):
+    """With its own directives, for the same jobs as every other site of its kind."""
+    scripts = render_all(course, load_site(course, "nautilus"))
+
+    assert set(scripts) == set(render_all(course, load_site(course, "karolina")))
+    lines = scripts["02-horovod-sgd.sbatch"].splitlines()
+    options = {line.split()[1] for line in lines if line.startswith("#SBATCH ")}
+    assert {"--partition=abyss", "--constraint=cold&dark", "--qos=dive", "--nodes=2", "--gres=gpu:4"} <= options
+
+
+def test_a_new_site_can_be_rehearsed(course):
+    """The private Slurm takes its shape from the file alone."""
+    shape = shape_of(load_site(course, "nautilus"), num_nodes=2)
+
+    assert len(shape.all_nodes) == 2
+    assert set(shape.nodes) == {"deep", "test"}
+    assert list(shape.accounts) == ["nemo"]

@@ -1,0 +1,35 @@
+"""Signals that ask a run to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from coursekit.signals import STOPPING, StopSignals
+
+
+@pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)
+def test_the_first_signal_interrupts_and_the_next_do_not(number):
+    """Tidying up after the first one is not cut short, and the first one is remembered."""
+    stop = StopSignals()
+    with stop.handled():
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert stop.received == number
+
+
+def test_handlers_are_put_back():
+    """A signal that was switched off stays off meanwhile, as under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        handlers = [signal.getsignal(number) for number in STOPPING]
+        with StopSignals().handled():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert [signal.getsignal(number) for number in STOPPING] == handlers
+    finally:
+        signal.signal(signal.SIGHUP, before)
