@@ -17,46 +17,47 @@ END_TIMEOUT_S = 60
 # What takes longest begins first, so that at the end no worker is left with a long test.
 # Beside the banks, which keep all cores busy, first what mostly waits: for kills, Slurm and browsers.
 LONG = (
-    "grading/test_answer_banks.py",
+    "grading/bank/test_answer_banks.py",
     "course/test_kill.py",
-    "judging/test_by_slurm.py",
+    "grading/array/test_by_slurm.py",
     "course/test_grade_ends.py",
-    "hub/test_day.py",
-    "jobs/test_on_slurm.py",
-    "rehearsal/test_nothing_left.py",
-    "running/test_site_run.py",
+    "jupyter/hub/test_day.py",
+    "slurm/jobs/test_on_slurm.py",
+    "slurm/rehearsal/test_nothing_left.py",
+    "labs/run/test_site_run.py",
     "ranks/test_job_step.py",
-    "rehearsal/test_sites.py",
+    "slurm/rehearsal/test_sites.py",
     "attacks/test_attacks.py",
     "labs/test_accessibility.py",
     "labs/test_interrupted.py",
     "labs/test_in_jupyterlab.py",
-    "links/test_in_jupyterlab.py",
-    "grading/test_nbgrader_agrees.py",
-    "grading/test_soak.py",
+    "jupyter/link/test_in_jupyterlab.py",
+    "grading/bank/test_nbgrader_agrees.py",
+    "grading/bank/test_soak.py",
     "course/test_readme_lines.py",
     "course/test_grade.py",
-    "judging/test_pool.py",
-    "judging/test_submission.py",
-    "bench/test_steps.py",
-    "bench/test_launch.py",
-    "building/test_twin.py",
+    "grading/judge/test_pool.py",
+    "grading/judge/test_submission.py",
+    "lecture/bench/test_steps.py",
+    "lecture/bench/test_launch.py",
+    "labs/build/test_twin.py",
     "course/test_cycle.py",
     "checks/test_forgeries.py",
     "ranks/test_worker.py",
     "ranks/test_forkserver.py",
     "ranks/test_magic.py",
-    "running/test_session.py",
-    "running/test_command.py",
+    "labs/run/test_session.py",
+    "labs/run/test_command.py",
     "ranks/test_slurm.py",
-    "running/test_execute.py",
+    "labs/run/test_execute.py",
 )
 # Of these, files whose tests share nothing: each test goes to a worker of its own.
-APART = ("rehearsal/test_sites.py", "rehearsal/test_nothing_left.py")
+APART = ("slurm/rehearsal/test_sites.py", "slurm/rehearsal/test_nothing_left.py")
 # Files of which none runs beside another of its group.
 TOGETHER = (
-    ("hub/test_day.py", "hub/test_site.py", "hub/test_command.py"),  # accounts and ports of the same numbers
-    ("slides/test_make.py", "slides/test_topics.py"),  # the whole lecture, in build/slides
+    # Accounts and ports of the same numbers.
+    ("jupyter/hub/test_day.py", "jupyter/hub/test_site.py", "jupyter/hub/test_command.py"),
+    ("lecture/slides/test_make.py", "lecture/slides/test_topics.py"),  # the whole lecture, in build/slides
 )
 
 

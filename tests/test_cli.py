@@ -22,7 +22,7 @@ print(sorted(name for name in sys.modules if name.startswith("coursekit.")))
 def test_verbs_stand_by_who_uses_them_in_whole_lines_of_80_columns():
     """No line is wrapped or cut, no verb is missing, and none stands twice."""
     shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["--help"]).output.split("\n\n")[-len(GROUPS) :]
-    expected = {f"{user}:": [[name, line] for name, (line, _) in commands.items()] for user, commands in GROUPS.items()}
+    expected = {f"{user}:": [[name, line] for name, line in commands.items()] for user, commands in GROUPS.items()}
     headed = [part.strip("\n").split("\n") for part in shown]
     assert {head: [re.split(r" {2,}", line.strip()) for line in lines] for head, *lines in headed} == expected
     assert max(len(line) for part in shown for line in part.split("\n")) <= 80
@@ -35,7 +35,7 @@ def test_help_loads_no_verb():
     assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors']"
 
 
-@pytest.mark.parametrize("module", ["running.command", "running.execute_command", "rehearsal.course", "judging.worker"])
+@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "slurm.rehearsal.course", "grading.judge.worker"])
 def test_what_touches_no_gradebook_starts_without_nbgrader(module):
     """Its import takes longer than all else that these do before their work begins."""
     program = f"import sys, coursekit.{module}; print('nbgrader' in sys.modules)"

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from coursekit.signals import STOPPING, StopSignals
+from coursekit.processes import STOPPING, StopSignals
 
 
 @pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)

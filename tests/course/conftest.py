@@ -14,7 +14,7 @@ from coursekit.course.init import init_course
 from coursekit.course.release import release
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import build_release
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import find_labs
 
 LAB = '''

@@ -15,7 +15,7 @@ from coursekit.course.export import read_grades
 from coursekit.course.grade import grade_all, stage
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.verdict import Verdict
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 
 from .conftest import NAME, RIGHT, filled, later, tree
 

@@ -24,7 +24,7 @@ from coursekit.course.report.grade_report import write_report
 from coursekit.errors import CourseKitError
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.verdict import Verdict
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import select_labs
 
 from .conftest import NAME, RIGHT, filled, tree

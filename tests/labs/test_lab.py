@@ -11,7 +11,7 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import Lab, Resources, find_labs, load_lab, select_labs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LAB_TOML = """
 title = "SGD on several ranks"
 summary = "One sentence."

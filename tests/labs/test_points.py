@@ -6,7 +6,7 @@ import pytest
 from nbformat import v4
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.points import score
 
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from ..conftest import REMEDIES  # noqa: TID252  # test folders are no packages with a name of their own
+from ..conftest import REMEDIES
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "run"

@@ -116,7 +116,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     """Write the points of all students as a table for a learning platform."""
     found = _find(folder)
     from coursekit.course.export import FORMATS, read_grades  # noqa: PLC0415 - as above
-    from coursekit.grading.submission.safe_files import write_file  # noqa: PLC0415 - as above
+    from coursekit.files import write_file  # noqa: PLC0415 - as above
 
     table = read_grades(found)
     path = output or found.folder / f"grades-{name}.csv"
@@ -133,7 +133,7 @@ def status(folder: Path | None) -> None:
     """Show where each lab stands."""
     found = _find(folder)
     from coursekit.course.status import course_status  # noqa: PLC0415 - as above
-    from coursekit.course.times import shown  # noqa: PLC0415 - as above
+    from coursekit.grading.submission.times import shown  # noqa: PLC0415 - as above
 
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     for title in ("lab", "released", "due", "handed in", "graded", "to do by hand", "feedback", "mean"):

@@ -26,8 +26,7 @@ from coursekit.labs.run.progress import Progress
 from coursekit.labs.run.results import write_atomically, write_json
 from coursekit.labs.run.words import format_points, format_time
 from coursekit.paths import find_root
-from coursekit.processes import end_marked
-from coursekit.signals import StopSignals
+from coursekit.processes import StopSignals, end_marked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,19 +12,19 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from coursekit.cli.slurm_options import slurm_judge, slurm_options
 from coursekit.errors import CourseKitError
-from coursekit.grading.array.slurm_options import slurm_judge, slurm_options
 from coursekit.grading.walls.outer import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
-from coursekit.signals import StopSignals
+from coursekit.processes import StopSignals
 from coursekit.text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from coursekit.cli.slurm_options import SlurmWish
     from coursekit.course.grade import Graded
-    from coursekit.grading.array.slurm_options import SlurmWish
 
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coursekit.course.roster import ID
-from coursekit.course.times import shown, utc
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.times import shown, utc
 
 if TYPE_CHECKING:
     from coursekit.course.hand_in.pack import Work

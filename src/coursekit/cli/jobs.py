@@ -1,4 +1,4 @@
-"""`coursekit jobs` and `coursekit cancel`, without what only a submission needs to import."""
+"""`coursekit jobs`, without what only a submission needs to import."""
 
 from __future__ import annotations
 
@@ -45,13 +45,6 @@ def jobs(job_id: str | None, follow: bool) -> None:
         cells = (row.job.job_id, row.job.name, row.job.site, row.state, row.elapsed, row.words)
         table.add_row(*(escape(cell) for cell in cells))
     Console().print(table)
-
-
-@click.command(epilog="Example: coursekit cancel 123456")
-@click.argument("job_id", metavar="JOB")
-def cancel(job_id: str) -> None:
-    """Cancel a JOB of yours that was submitted from this course folder."""
-    click.echo(listing.cancel(job_id))
 
 
 def exit_after(job_id: str) -> NoReturn:

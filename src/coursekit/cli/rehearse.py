@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 
 from coursekit.paths import find_root
-from coursekit.signals import StopSignals
+from coursekit.processes import StopSignals
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.rehearsal.course import make_course
 from coursekit.slurm.rehearsal.jobs import Job, find_scripts, look, submit

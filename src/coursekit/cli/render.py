@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from coursekit.labs.build.generated import write_if_changed
+from coursekit.files import write_if_changed
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.event import load_event
 from coursekit.slurm.jobs.render import render_all

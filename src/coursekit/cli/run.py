@@ -20,7 +20,7 @@ from coursekit.labs.run.progress import Progress
 from coursekit.labs.run.session import run_labs
 from coursekit.labs.run.terminal import show_report
 from coursekit.paths import find_root
-from coursekit.signals import StopSignals
+from coursekit.processes import StopSignals
 
 # What a shell reports for a command that a signal has ended.
 SIGNAL_STATUS = 128

@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from coursekit.course.hand_ins import HandIn, classify
 from coursekit.course.roster import ID
-from coursekit.course.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.safe_files import RefusedFileError
+from coursekit.grading.submission.hand_in import HandIn, classify
+from coursekit.grading.submission.students_files import RefusedFileError
+from coursekit.grading.submission.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:

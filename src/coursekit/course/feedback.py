@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coursekit.course.folder import succeed
-from coursekit.course.times import SECRET
+from coursekit.grading.submission.times import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Collection

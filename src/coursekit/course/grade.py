@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.course.hand_ins import find_hand_ins, staged_cells
+from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.record import record
 from coursekit.errors import CourseKitError
+from coursekit.files import write_file
 from coursekit.grading.judge.key import key_of
 from coursekit.grading.judge.pool import Job, judge_all
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.grading.submission.hand_in import staged_cells
 from coursekit.grading.submission.work import Work
 from coursekit.grading.verdict import Verdict
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
     from coursekit.course.folder import Course
-    from coursekit.course.hand_ins import HandIn
     from coursekit.grading.judge.pool import PoolSettings
+    from coursekit.grading.submission.hand_in import HandIn
     from coursekit.grading.verdict import Flag
 
 VERDICTS = "verdicts"

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
-from coursekit.course.times import SECRET, TIMESTAMP, timestamp_text
 from coursekit.grading.submission.program import name_of
-from coursekit.grading.submission.safe_files import RefusedFileError, read_file
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
+from coursekit.grading.submission.times import SECRET, TIMESTAMP, timestamp_text
 from coursekit.labs.build.generated import to_bytes
-from coursekit.labs.cell_roles import is_grade, is_solution
+from coursekit.labs.cells import is_grade, is_solution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nbformat import NotebookNode
 
-    from coursekit.course.hand_ins import HandIn
     from coursekit.grading.submission.cells import Cells
+    from coursekit.grading.submission.hand_in import HandIn
     from coursekit.grading.verdict import Verdict
-    from coursekit.labs.cell_score import CellScore
+    from coursekit.labs.cells import CellScore
 
 NO_RESPONSE = "No response."  # nbgrader's words
 MAX_SECRET_BYTES = 1000

@@ -1,59 +1,19 @@
-"""What students handed in: which notebook it is, what is odd about it, and the answers that are taken from it."""
+"""What lies in a course's `submitted/`: one hand-in of each student and lab, with what collecting said about it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.course.hand_in.job_records import JobRecord, read_records
-from coursekit.course.hand_in.manifest import MANIFEST
-from coursekit.course.times import SECRET, TIMESTAMP, read_timestamp
 from coursekit.course.versions import folder_digest, read_choice
-from coursekit.grading.submission.cells import Cells, num_known, take_cells
-from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
-from coursekit.grading.submission.safe_files import RefusedFileError, list_folder
-from coursekit.grading.verdict import Flag
+from coursekit.grading.submission.hand_in import HandIn, classify
+from coursekit.grading.submission.students_files import RefusedFileError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from pathlib import Path
-
-    from nbformat import NotebookNode
 
     from coursekit.course.folder import Course
-
-NOTEBOOK = ".ipynb"
-JOBS = "jobs/"
-NUM_CANDIDATES = 20
-NUM_SHOWN = 5
-# What Python, IPython or a tool of theirs would pick up from a working folder.
-IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
-
-
-@dataclass(frozen=True)
-class HandIn:
-    """One hand-in.
-
-    Attributes:
-        student: Id of the student.
-        lab: Name of the lab it was handed in for.
-        folder: Where it lies; nothing in there is to be trusted.
-        notebook: The notebook in there that is graded; None when there is none that could be.
-        timestamp: When it was handed in, UTC without an offset; None when that is not known.
-        notes: One sentence each, for the report.
-        flags: What an instructor should look at.
-        jobs: Records of batch jobs that lie in it: the student's own claims.
-    """
-
-    student: str
-    lab: str
-    folder: Path
-    notebook: Path | None
-    timestamp: datetime | None = None
-    notes: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    jobs: tuple[JobRecord, ...] = ()
 
 
 def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str] = ()) -> tuple[HandIn, ...]:
@@ -81,111 +41,6 @@ def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
     )
 
 
-def classify(folder: Path, student: str, lab: str, released: NotebookNode, public: Collection[str] = ()) -> HandIn:
-    """Say what a folder of a student holds.
-
-    Args:
-        folder: any version of a hand-in.
-        student: id of the student.
-        lab: name of the lab it was handed in for.
-        released: the notebook that students got.
-        public: names of the files that they got beside it.
-    """
-    try:
-        listing = list_folder(folder)
-    except RefusedFileError as error:
-        return HandIn(student, lab, folder, None, flags=(Flag("files", f"{folder.name} is not taken: {error}."),))
-    name, notes = _find_notebook(folder, lab, released, listing.files)
-    expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
-    beside = [
-        file
-        for file in listing.files
-        if file not in expected and not file.startswith(JOBS) and not file.endswith(NOTEBOOK)
-    ]
-    flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
-    importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
-    if importable:
-        flags.append(Flag("files", f"Files beside the notebook are not taken: {_shown(importable)}."))
-    data = [file for file in beside if file not in importable]
-    if data:
-        notes.append(f"files beside the notebook are not taken: {_shown(data)}")
-    return HandIn(
-        student,
-        lab,
-        folder,
-        folder / name if name else None,
-        read_timestamp(folder),
-        tuple(notes),
-        tuple(flags),
-        read_records(folder, listing.files, lab),
-    )
-
-
-def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
-    """Take the answers out of a hand-in: source text only, never outputs or attachments.
-
-    Args:
-        hand_in: as `read_hand_in` returned it.
-        released: the notebook that students got.
-    """
-    if hand_in.notebook is None:
-        return Cells({}, ())
-    try:
-        notebook = read_notebook(hand_in.folder, hand_in.notebook.relative_to(hand_in.folder).as_posix())
-    except DamagedNotebookError as error:
-        return Cells({}, (), (f"{hand_in.notebook.name} is damaged: {error}",))
-    return take_cells(notebook, released)
-
-
-def _find_notebook(
-    folder: Path, lab: str, released: NotebookNode, files: Iterable[str]
-) -> tuple[str | None, list[str]]:
-    """Return the notebook that is graded, and what there is to say about the choice."""
-    expected = f"{lab}{NOTEBOOK}"
-    # The executed copy of a batch job is the last resort.
-    names = sorted((name for name in files if name.endswith(NOTEBOOK)), key=lambda name: (name.startswith(JOBS), name))
-    if expected in names:
-        names.remove(expected)
-        names.insert(0, expected)
-    notes: list[str] = []
-    known: dict[str, int] = {}
-    for name in names[:NUM_CANDIDATES]:
-        try:
-            notebook = read_notebook(folder, name)
-        except DamagedNotebookError as error:
-            notes.append(f"{name} is damaged: {error}")
-            continue
-        known[name] = num_known(notebook, released)
-        if not known[name]:
-            notes.append(_about_stranger(name, notebook, lab))
-        if name == expected and known[name]:
-            return name, notes
-    return _choose_other(known, expected, notes)
-
-
-def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tuple[str | None, list[str]]:
-    most = max(known.values(), default=0)
-    best = [name for name, num in known.items() if num == most and num]
-    beside = [name for name in best if not name.startswith(JOBS)] or best[:1]
-    if len(beside) == 1:
-        return beside[0], [*notes, f"the notebook is called {beside[0]}: taken for {expected}"]
-    if beside:
-        return None, [*notes, f"{expected} is missing, and each of {_shown(beside)} could be it: name one so"]
-    return None, [*notes, *([] if notes else ["no notebook was handed in"]), "nothing can be graded"]
-
-
-def _about_stranger(name: str, notebook: StudentNotebook, lab: str) -> str:
-    made_from = notebook.made_from.split("/")[1:2]
-    if made_from and made_from[0] != lab:
-        return f"{name} is the notebook of {ascii(made_from[0])[1:-1]}: the wrong lab"
-    return f"{name} holds no answer cell of this lab"
-
-
 def _public(course: Course, lab: str) -> tuple[str, ...]:
     folder = course.folder / "release" / lab
     return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def _shown(names: list[str]) -> str:
-    more = f" and {len(names) - NUM_SHOWN} more" if len(names) > NUM_SHOWN else ""
-    return ", ".join(names[:NUM_SHOWN]) + more

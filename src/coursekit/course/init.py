@@ -11,7 +11,7 @@ from coursekit.course.roster import ROSTER, merge, read_roster, write_roster
 from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nbconvert.preprocessors.sanitize import ALLOWED_TAGS  # type: ignore[attr-defined]  # its own default, from bleach
 
 from coursekit.course.settings import load_settings
-from coursekit.labs.build.stubs import CODE_STUB, TEXT_STUB
+from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:

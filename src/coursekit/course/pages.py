@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from coursekit.course.times import shown
+from coursekit.grading.submission.times import shown
 from coursekit.text import plain_text
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coursekit.course.graded_notebook import graded_files
-from coursekit.course.hand_ins import staged_cells
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
+from coursekit.grading.submission.hand_in import staged_cells
 
 if TYPE_CHECKING:
     from coursekit.course.folder import Course
     from coursekit.course.graded_notebook import Graded
-    from coursekit.course.hand_ins import HandIn
+    from coursekit.grading.submission.hand_in import HandIn
     from coursekit.grading.verdict import Verdict
 
 READABLE = 0o444  # as nbgrader leaves what it graded

@@ -10,7 +10,8 @@ import nbformat
 from coursekit.course.folder import succeed
 from coursekit.course.init import sync_due_dates
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.safe_files import SKIPPED, write_file
+from coursekit.files import write_file
+from coursekit.grading.submission.students_files import SKIPPED
 from coursekit.labs.build.build import build_sources
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import MAY_BE_EMPTY
 
@@ -64,7 +64,7 @@ def load_settings(folder: Path) -> Settings:
         CourseKitError: the file is missing or wrong; the message names file and key.
     """
     path = folder / SETTINGS
-    settings = strict_toml.load(Settings, path, f"{folder.name}/{SETTINGS}")
+    settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
     check_name(settings.name, f"{folder.name}/{SETTINGS}: name")
     check_database(settings.database, f"{folder.name}/{SETTINGS}: database")
     if settings.late_penalty not in LATE_PENALTIES:

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.course.times import TIMESTAMP, timestamp_text
-from coursekit.grading.submission.safe_files import list_folder, read_file, write_file
+from coursekit.files import write_file
+from coursekit.grading.submission.students_files import list_folder, read_file
+from coursekit.grading.submission.times import TIMESTAMP, timestamp_text
 from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:

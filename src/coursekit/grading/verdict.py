@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

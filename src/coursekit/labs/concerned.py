@@ -13,7 +13,7 @@ import symtable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.labs.cell_roles import is_test
+from coursekit.labs.cells import is_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

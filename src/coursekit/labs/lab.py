@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - the same
 from typing import Annotated, Union
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
@@ -82,7 +82,7 @@ def load_facts(folder: Path) -> Lab:
         raise CourseKitError(
             f"{shown} is no name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
         )
-    return strict_toml.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
+    return toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
 
 
 def find_labs(root: Path) -> tuple[Lab, ...]:

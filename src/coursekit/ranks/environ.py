@@ -1,12 +1,15 @@
-"""The environment of ranks: what must not leak in, and what Horovod needs to find its peers."""
+"""The environment of ranks and their kernels: what must not leak in, and what Horovod needs to find its peers."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from coursekit.processes import MARK
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 # Variables of a surrounding launcher. A program started with them believes to be a part of that launcher's job:
 # mpirun refuses to start inside mpirun, and a lone process takes itself for rank 3 of 8.
@@ -29,6 +32,12 @@ def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a copy of the environment without the variables of a surrounding launcher."""
     source = os.environ if environ is None else environ
     return {name: value for name, value in source.items() if not name.startswith(LAUNCHER_PREFIXES)}
+
+
+def kernel_environment(folder: Path) -> dict[str, str]:
+    """Return this process's environment for a kernel: without launchers' variables, marked with its folder."""
+    # A profile of our own: start-up files of the person who runs the lab must not change its result.
+    return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
 
 
 def refuse_placing(environ: Mapping[str, str]) -> None:

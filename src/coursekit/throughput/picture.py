@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.mime_types import SPEED
 from coursekit.pictures import COLORS, GREY, panels, show
-from coursekit.pictures.mime_types import SPEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

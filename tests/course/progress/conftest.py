@@ -13,18 +13,7 @@ from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.labs.lab import find_labs
 
-from ..course.conftest import (  # noqa: TID252  # test folders are no packages with a name of their own
-    NAME,
-    RIGHT,
-    checkout,
-    course,
-    filled,
-    hand_in,
-    released_course,
-    verdict,
-)
-
-__all__ = ["checkout", "course", "hand_in", "released_course"]
+from ..conftest import NAME, RIGHT, filled, verdict
 
 OTHER = "02-other"
 NASTY = "<script>alert(1)</script>\x1b[31m\u202e [bold red]x[/]"

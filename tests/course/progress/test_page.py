@@ -17,7 +17,7 @@ from coursekit.course.progress.terminal import print_class
 from coursekit.course.report.bars import Bar, bars_as_svg
 from coursekit.pictures import COLORS
 
-from ..course.test_grade_report import Page  # noqa: TID252  # as in conftest.py
+from ..report.test_grade_report import Page
 from .conftest import NAME, NASTY
 
 NOW = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)

@@ -12,13 +12,13 @@ import pytest
 from rich.console import Console
 
 from coursekit.course.grade import Graded
-from coursekit.course.hand_in.job_records import JobRecord
-from coursekit.course.hand_ins import HandIn
 from coursekit.course.report.grade_figures import Property, describe, properties
 from coursekit.course.report.grade_report import print_report, render, to_json, write_report
+from coursekit.grading.submission.hand_in import HandIn
+from coursekit.grading.submission.job_records import JobRecord
 from coursekit.grading.verdict import Flag, Verdict
 
-from .conftest import MONDAY, NAME, verdict
+from ..conftest import MONDAY, NAME, verdict
 
 NASTY = "<script>alert(1)</script>\x1b[31m\u202e & 'quoted'"
 NOW = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)

@@ -33,7 +33,7 @@ from coursekit.slurm.jobs.states import look
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LAB = "01-sgd"
 SITE = "local"
 SETTINGS = PoolSettings(num_slots=0)
@@ -290,7 +290,7 @@ def test_a_node_without_a_sandbox_judges_nothing(small_jobs, tmp_path):
     """Where no wall can be built, each hand-in gets a fault that names the node, and nothing of it runs."""
     written = write_round(tmp_path / "grading", small_jobs, SETTINGS, 2)
     task = {"SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": "7", "PATH": "/nowhere"}
-    words = [sys.executable, "-m", "coursekit.grading.array.batch_command", str(written.folder)]
+    words = [sys.executable, "-m", "coursekit.grading.array.task", str(written.folder)]
     for _ in range(2):  # started again, it has nothing left to do
         done = subprocess.run(words, env=task, capture_output=True, text=True, check=False)
         task["SLURM_RESTART_COUNT"] = "1"

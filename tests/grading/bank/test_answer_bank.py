@@ -65,7 +65,7 @@ def test_answers_are_read_whole(bank, source):
 
 def test_the_documented_examples_are_answers(bank, source):
     """What tests/answers/README.md shows can be copied as it stands: a block with changes, and a whole cell."""
-    readme = Path(__file__).parents[1] / "answers" / "README.md"
+    readme = Path(__file__).parents[2] / "answers" / "README.md"
     changes, whole = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     notebook = nbformat.read(source, as_version=4)
     (cell,) = (cell for cell in notebook.cells if RETURN in cell.source)

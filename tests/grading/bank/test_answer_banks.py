@@ -12,11 +12,11 @@ from coursekit.grading.bank.answer_bank import Answer, load_bank
 from coursekit.grading.bank.run_answers import run_banks
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.labs.build.build import build_sources
-from coursekit.labs.cell_roles import is_grade, is_solution
+from coursekit.labs.cells import is_grade, is_solution
 from coursekit.labs.concerned import Lab
 from coursekit.labs.lab import find_labs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BANKS = ROOT / "tests" / "answers"
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))

@@ -7,7 +7,7 @@ import pytest
 from coursekit.grading.bank.answer_bank import Answer
 from coursekit.grading.bank.run_answers import AnswerResult, lab_of, run_answer, run_bank, share_runs
 from coursekit.grading.judge.pool import PoolSettings
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 
 FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
 

@@ -23,7 +23,7 @@ from coursekit.grading.bank.busy import LOOP, busy
 from coursekit.grading.bank.soak import REFERENCE, Soaked, choose, property_of, soak
 from coursekit.grading.judge.pool import PoolSettings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WRONG = Answer("wrong", "Always the first", {"mean-tests": ()}, {"mean": "def mean(x):\n    return x[0]"})
 # Of two runs one finds an even number of nanoseconds / 1024, the other an odd one, in half of all cases.
 FLAKY = Answer(

@@ -13,7 +13,7 @@ from coursekit.grading.judge.slot import Limits, Slot
 from coursekit.grading.judge.submission import grade
 from coursekit.grading.walls import watcher
 
-from .conftest import IMPORTS
+from ..conftest import IMPORTS
 
 
 def test_a_request_that_comes_too_late_costs_the_next_submission_nothing(program, work, slot):

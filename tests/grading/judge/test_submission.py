@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.checks.on_ranks import run_here
 from coursekit.grading.judge.submission import grade
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 
 
 def points(verdict):

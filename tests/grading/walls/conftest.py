@@ -16,7 +16,7 @@ import pytest
 
 from coursekit.grading.walls.outer import hidden_folders, python_folders
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 900
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # The ordinary account may not be able to read the environment; any Python can build walls.

@@ -11,7 +11,7 @@ import pytest
 
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 
 

@@ -14,7 +14,7 @@ from coursekit.labs.lab import select_labs
 
 from .people import Instructor, Student, answers_and_stubs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LAB = "02-horovod-sgd"
 WRONG_SHARD = '''def shard(x, y):
     """Return this rank's share of the samples."""

@@ -13,7 +13,7 @@ from coursekit.jupyter.hub.form import Wish, default_wish, form_html, read_wish
 from coursekit.slurm.jobs.render import Job, render
 from coursekit.slurm.sites.load import load_site, site_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KAROLINA, JEAN_ZAY, LOCAL, PIZ_DAINT = (
     load_site(ROOT, name) for name in ("karolina", "jean-zay", "local", "piz-daint")
 )

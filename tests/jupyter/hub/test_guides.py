@@ -14,7 +14,7 @@ import pytest
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LAB = "01-sgd"
 LINE_S = 900
 ON_SLURM = "tests/slurm/jobs/test_on_slurm.py::test_a_job_from_its_submission_to_its_points"

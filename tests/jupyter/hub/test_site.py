@@ -30,7 +30,7 @@ from coursekit.slurm.sites.load import load_site
 
 from .conftest import free_ports
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROXY = ROOT / "hub" / proxy.PROXY
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "chromium")
 pytestmark = [

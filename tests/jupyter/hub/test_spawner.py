@@ -25,7 +25,7 @@ from coursekit.slurm.jobs.slurm_cli import SlurmError
 from coursekit.slurm.jobs.states import JobState
 from coursekit.slurm.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 JEAN_ZAY = load_site(ROOT, "jean-zay")
 BUSY = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
 FORGOTTEN = "slurm_load_jobs error: Invalid job id specified"

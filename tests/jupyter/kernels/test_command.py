@@ -54,7 +54,7 @@ def test_installed_kernel_is_started_and_asked(coursekit, home, course):
     assert (status, report["ready"], errors) == (0, True, "")
     assert found == {
         "Python": ("good", f"{sys.version.split()[0]} ({course}/.venv/bin/python)"),
-        "coursekit": ("good", f"0.1.0 from {Path(__file__).parents[2]}/src/coursekit"),
+        "coursekit": ("good", f"0.1.0 from {Path(__file__).parents[3]}/src/coursekit"),
         "TensorFlow": ("good", "2.15.1"),
         "Horovod": ("good", "0.28.1"),
         "Allocation": ("missing", "not inside a Slurm job"),

@@ -17,7 +17,7 @@ from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.rehearsal.small_run import job_environment
 from coursekit.slurm.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SITE = "daint-alps"
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
 pytestmark = [

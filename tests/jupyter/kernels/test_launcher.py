@@ -14,7 +14,7 @@ from coursekit.jupyter.kernels.installed import log_file, user_kernels
 from coursekit.slurm.rehearsal.modules import module_names, write_modules
 from coursekit.slurm.sites.load import load_site, site_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SITES = site_names(ROOT)
 ABOUT_ENVIRONMENT = """
 import json, os, sys

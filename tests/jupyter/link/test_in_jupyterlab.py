@@ -19,7 +19,7 @@ import pytest
 from coursekit.jupyter.link import pull_link
 from coursekit.labs.build.students_copy import students_files, write_copy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LAB = "02-horovod-sgd"
 NOTEBOOK = f"labs/{LAB}/{LAB}.ipynb"
 CHROMIUM_FLAGS = [

@@ -13,7 +13,7 @@ from coursekit.errors import CourseKitError
 from coursekit.jupyter.link import folder_name, pull_link
 
 COURSEKIT = Path(sys.executable).with_name("coursekit")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HUB, REPO = "https://hub.example.org", "https://git.example.org/course"
 
 

@@ -12,7 +12,7 @@ from coursekit.labs.build.regions import MARKER_WORDS
 from coursekit.labs.build.tables import build_tables
 from coursekit.labs.lab import find_labs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Only names, since a lab that cannot be read should fail its test and not the collection of all tests.
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("[!._]*") if path.is_dir())
 

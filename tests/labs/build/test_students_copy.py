@@ -18,7 +18,7 @@ from coursekit.labs.build.students_copy import MANIFEST, students_files, write_c
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COPIED = ("labs", "solutions", "slurm", "tools", "docs", "src")
 REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DOTALL)
 SHORTEST = 20  # shorter lines stand in many places

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import Lab, Resources
 from coursekit.cli import readme as readme_command
 from coursekit.labs.run import results

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.folders import read_result, save_result
 from coursekit.labs.run.results import FailedCell, LabResult, write_atomically

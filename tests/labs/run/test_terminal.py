@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import find_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.facts import Facts
@@ -17,7 +17,7 @@ from coursekit.labs.run.plan import LabRun
 from coursekit.labs.run.progress import Progress
 from coursekit.labs.run.terminal import show_report
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAMES = [lab.name for lab in find_labs(ROOT)]
 CELLS_OF_LABS = re.compile(r'^# %% (?!\[markdown\]).*id="([^"]+)"', re.MULTILINE)
 LONGEST_CELL = max(

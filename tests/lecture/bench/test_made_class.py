@@ -16,9 +16,9 @@ from coursekit.course.release import release
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.bench.made_class import HANGING, HOSTILE, KINDS, RIGHT, WRONG, make_class
 
-from .conftest import tree
+from ...course.conftest import tree
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LABS = [lab.name for lab in find_labs(ROOT)]
 
 

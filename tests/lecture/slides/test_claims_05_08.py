@@ -11,7 +11,7 @@ import pytest
 
 from coursekit import ranks
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIZES = (7, 3)  # pictures of the two ranks
 
 

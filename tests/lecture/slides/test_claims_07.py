@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.lecture.slides.results import load
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def pairwise(values):

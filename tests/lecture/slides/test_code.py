@@ -14,7 +14,7 @@ import pytest
 
 from coursekit.lecture.slides.deck import find_decks, slides_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 UNRESOLVED = ("# Not run here:", "# Historical:")
 # What blocks use without importing it: short slides leave out what stood on an earlier one.

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.cli import COMMANDS
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides.make import make_slides, select_decks
 
 pytestmark = pytest.mark.needs("chromium")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FIGURE = """
 from coursekit.slides.drawing import canvas
 DATA, CAPTION = (), "A bar."
@@ -32,7 +33,7 @@ def make(lecture, *slides, pdf=False, pictures=False):
     """Make a deck of these slides and return the files."""
     lecture.deck(*slides)
     decks = select_decks(lecture.root, ())
-    return make_slides(lecture.root, decks, pdf=pdf, pictures=pictures, progress=lambda _: None)
+    return make_slides(lecture.root, decks, COMMANDS, pdf=pdf, pictures=pictures, progress=lambda _: None)
 
 
 def test_a_deck_becomes_a_page_and_a_pdf(lecture):

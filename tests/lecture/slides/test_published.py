@@ -7,7 +7,7 @@ from pathlib import Path
 from coursekit.lecture.slides.sources import load_published
 from coursekit.throughput.picture import PUBLISHED_P100
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_lecture_and_the_labs_show_the_same_figures_of_piz_daint():

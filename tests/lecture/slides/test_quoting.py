@@ -11,7 +11,7 @@ from coursekit.lecture.slides.deck import load_deck
 from coursekit.lecture.slides.fill import Filler
 from coursekit.lecture.slides.quoting import quoted_lines
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCRIPT = """#!/bin/bash
 #SBATCH --nodes=2                # two of them
 #SBATCH --gres=gpu:4

@@ -12,7 +12,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.run.facts import Facts
 from coursekit.lecture.slides.results import checksum, load, record, recorder_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FACTS = Facts("host", "some CPU", 2, {"python": "3.11"}, commit="abc", dirty=False)
 PNG = b"\x89PNG\r\n"
 RECORDER = """

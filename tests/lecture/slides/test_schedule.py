@@ -11,7 +11,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides.deck import Deck, find_decks
 from coursekit.lecture.slides.schedule import PAGE, Item, page, split, timetable
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def item(name, minutes):

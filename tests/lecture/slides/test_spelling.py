@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.nodejs import node
+from coursekit.paths import node
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SLIDES = ROOT / "slides"
 CSPELL = SLIDES / "node_modules/cspell/bin.mjs"
 TIMEOUT_S = 900

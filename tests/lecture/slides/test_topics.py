@@ -11,7 +11,7 @@ from coursekit.lecture.slides.deck import slides_of
 
 pytestmark = pytest.mark.needs("chromium")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ROW = re.compile(r"^\| (?P<topic>[^|]+) \| (?P<where>[^|]*) \|$", re.MULTILINE)
 PLACE = re.compile(r"\[(?P<deck>\d\d-[\w-]+)\]\((?P=deck)\.md\): (?P<title>.+)")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coursekit.cli import COMMANDS
 from coursekit.lecture.slides.deck import load_deck, slides_of
 from coursekit.lecture.slides.wording import check_deck
 
@@ -11,7 +12,7 @@ from coursekit.lecture.slides.wording import check_deck
 def faults(lecture, *slides, minutes=None):
     """Return what is wrong with a deck of these slides."""
     deck = load_deck(lecture.deck(*slides, minutes=minutes))
-    return check_deck(lecture.root, deck, slides_of(deck.body))
+    return check_deck(lecture.root, deck, slides_of(deck.body), COMMANDS)
 
 
 def test_a_good_deck_has_no_faults(lecture):

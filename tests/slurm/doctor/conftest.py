@@ -1,55 +1,5 @@
-"""A folder of small programs to put on the PATH, and checkouts to make environments in."""
+"""A folder of small programs to put on the PATH, as for the tests of `tools/`."""
 
-from __future__ import annotations
+from ...tools.conftest import programs
 
-import os
-import shutil
-from pathlib import Path
-
-import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def programs(tmp_path):
-    """An empty folder for programs and a function that writes shell scripts into it; `programs.folder` is its path."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-
-    def write(name, script):
-        path = folder / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-        return path
-
-    write.folder = folder
-    return write
-
-
-@pytest.fixture
-def link(programs):
-    """A function that puts programs of this machine into the folder."""
-
-    def link_all(*names):
-        for name in names:
-            (programs.folder / name).symlink_to(shutil.which(name))
-
-    return link_all
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """A copy of what `make env` reads, for it to make environments in."""
-    folder = tmp_path / "checkout"
-    shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
-    return folder
-
-
-@pytest.fixture
-def variables(tmp_path, programs):
-    """Variables of a shell with an empty home and only the folder of programs on its PATH."""
-    kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE") if name in os.environ}
-    return {**kept, "HOME": str(tmp_path / "home"), "PATH": str(programs.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+__all__ = ["programs"]

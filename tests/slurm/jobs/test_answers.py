@@ -12,7 +12,7 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.answers import check_answers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coursekit.cli.jobs import cancel, jobs
+from coursekit.cli.cancel import cancel
+from coursekit.cli.jobs import jobs
 from coursekit.errors import CourseKitError
 from coursekit.slurm.jobs.remembered import SubmittedJob, remember
 from coursekit.slurm.jobs.states import JobState

@@ -31,7 +31,7 @@ from coursekit.slurm.sites.load import load_site
 if TYPE_CHECKING:
     from coursekit.slurm.jobs.remembered import SubmittedJob
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COURSEKIT = str(Path(sys.executable).with_name("coursekit"))
 SITE = "karolina"
 LAST_CELL = "gradient-tests"  # the first exercises of lab 01 are enough of a notebook

@@ -8,7 +8,7 @@ import os
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.run.results import FailedCell, LabResult, write_json
 from coursekit.slurm.jobs.outcome import describe_result, executed_notebook, read_pictures, read_result, save_pictures
 from coursekit.slurm.jobs.remembered import SubmittedJob

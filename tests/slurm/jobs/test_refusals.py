@@ -11,7 +11,7 @@ from coursekit.slurm.jobs.refusals import REFUSALS, explain_refusal
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.words import account
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OF_COMMANDS = {"unrecognized option", "Memory required by task is not available"}  # sbatch's own, or other versions'
 
 

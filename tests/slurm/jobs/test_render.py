@@ -16,7 +16,7 @@ from coursekit.slurm.jobs.lint import find_traps
 from coursekit.slurm.jobs.render import render_all, render_job
 from coursekit.slurm.sites.load import load_site, site_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCRIPTS = sorted(ROOT.glob("slurm/jobs/*/*.sbatch"))
 
 every_site = pytest.mark.parametrize("name", site_names(ROOT))

@@ -13,7 +13,7 @@ from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.arguments import notebook_options, train_options
 from coursekit.slurm.jobs.submit import Wish, submit_wish
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

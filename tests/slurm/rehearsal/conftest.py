@@ -11,7 +11,7 @@ import pytest
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMAND_TIMEOUT_S = 900
 NAME = "atlantis"
 TOML = """\

@@ -15,7 +15,7 @@ from coursekit.slurm.jobs.render import render_job
 from coursekit.slurm.rehearsal.jobs import find_scripts
 
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SITE = "atlantis"
 LAB = "01-sgd"
 TIMEOUT_S = 900

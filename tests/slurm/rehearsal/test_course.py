@@ -8,12 +8,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from coursekit.labs.build.stubs import CODE_STUB
-from coursekit.labs.cell_roles import is_test
+from coursekit.labs.build.regions import CODE_STUB
+from coursekit.labs.cells import is_test
 from coursekit.labs.lab import find_labs
 from coursekit.slurm.rehearsal.course import make_course, until_ranks_have_run, without_tests
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEST = {"nbgrader": {"grade": True, "solution": False, "grade_id": "t", "points": 1}}
 ANSWER = {"nbgrader": {"grade": False, "solution": True, "grade_id": "a"}}
 

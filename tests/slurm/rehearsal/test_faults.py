@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
 ]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCRIPT_NAME = "03-keras-cnn-train"
 SCRIPT = f"slurm/jobs/karolina/{SCRIPT_NAME}.sbatch"
 NUM_EPOCHS = 40

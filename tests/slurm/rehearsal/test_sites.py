@@ -12,7 +12,7 @@ import pytest
 
 from coursekit.slurm.sites.load import site_names
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
 NUM_NODES = 4  # two jobs of two nodes at a time, for the cores of the machine underneath
 # What a notebook does after its first ranks is the same on every site: one runs it all, the site with most partitions.

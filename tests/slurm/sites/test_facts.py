@@ -10,7 +10,7 @@ import pytest
 from coursekit.slurm.sites.load import load_site, load_sites, site_names
 from coursekit.slurm.sites.words import request
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAMES = ["barbora", "daint-alps", "jean-zay", "karolina", "local", "piz-daint"]
 # What the operators' own documents say: GPUs of a node, CPUs of a rank, CPUs of a node (None: not said for Slurm).
 DOCUMENTED = {

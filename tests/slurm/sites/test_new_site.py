@@ -13,7 +13,7 @@ from coursekit.slurm.rehearsal.shape import shape_of
 from coursekit.slurm.sites.load import load_site, site_names
 from coursekit.slurm.sites.page import PAGE, write_page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

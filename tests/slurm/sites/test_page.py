@@ -13,7 +13,7 @@ from coursekit.slurm.sites.guide import attributes, guide_text
 from coursekit.slurm.sites.load import load_sites
 from coursekit.slurm.sites.page import PAGE, page_text, write_page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CLASSES = [one for one in vars(profile).values() if is_dataclass(one) and one.__module__ == profile.__name__]
 DEEP = "`--partition=abyss` `--constraint=cold&dark` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"
 TEST = "`--partition=shallow` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"

@@ -13,7 +13,7 @@ from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.words import account, request
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Sites with partitions that the committed scripts do not name, so that a rehearsal of those never comes here.
 # Between them they have every way to ask for GPUs.
 NAMES = ["daint-alps", "jean-zay", "karolina"]

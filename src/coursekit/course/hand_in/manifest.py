@@ -16,7 +16,6 @@ from coursekit.labs.lab import NAME
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MANIFEST = "hand-in.json"
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_TOTAL_BYTES = 20_000_000  # of all files together, before they are packed

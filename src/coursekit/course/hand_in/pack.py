@@ -10,12 +10,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.course.hand_in.job_records import JobRecord, read_records
-from coursekit.course.hand_in.manifest import MANIFEST, MAX_TOTAL_BYTES, SUFFIX, Manifest, checksum
+from coursekit.course.hand_in.manifest import MAX_TOTAL_BYTES, SUFFIX, Manifest, checksum
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.hand_in import MANIFEST
+from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
-from coursekit.grading.submission.safe_files import PLAIN_NAME, RefusedFileError, read_file
-from coursekit.labs.build.stubs import CODE_STUB, TEXT_STUB
+from coursekit.grading.submission.students_files import PLAIN_NAME, RefusedFileError, read_file
+from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.lab import NAME
 from coursekit.paths import ROOT_VARIABLE
 

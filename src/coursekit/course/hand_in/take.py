@@ -15,11 +15,11 @@ from coursekit.course.collect import TOLERANCE_S, due_of, settle
 from coursekit.course.hand_in.take_file import read_arrival
 from coursekit.course.hand_in.take_list import check_folder, list_files
 from coursekit.course.hand_in.take_owner import NotTakenError, find_owner
-from coursekit.course.hand_ins import classify
 from coursekit.course.roster import Student
-from coursekit.course.times import TIMESTAMP, shown, timestamp_text, utc
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.hand_in import classify
+from coursekit.grading.submission.times import TIMESTAMP, shown, timestamp_text, utc
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
 

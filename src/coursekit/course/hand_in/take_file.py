@@ -11,7 +11,7 @@ from coursekit.course.hand_in.take_owner import NotTakenError
 from coursekit.course.hand_in.take_zip import read_zip
 from coursekit.grading.submission.cells import num_known
 from coursekit.grading.submission.notebook import DamagedNotebookError, read_notebook
-from coursekit.grading.submission.safe_files import RefusedFileError, read_file
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,6 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from coursekit.course.hand_in.manifest import (
-    MANIFEST,
     MAX_NUM_FILES,
     MAX_TOTAL_BYTES,
     SUFFIX,
@@ -19,7 +18,8 @@ from coursekit.course.hand_in.manifest import (
     read_manifest,
 )
 from coursekit.course.hand_in.take_owner import NotTakenError
-from coursekit.grading.submission.safe_files import PLAIN_NAME
+from coursekit.grading.submission.hand_in import MANIFEST
+from coursekit.grading.submission.students_files import PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.course.roster import ROSTER, read_roster
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

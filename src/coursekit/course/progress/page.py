@@ -9,7 +9,7 @@ from coursekit.course.pages import page_template
 from coursekit.course.progress.missed import draw
 from coursekit.course.progress.progress import STEPS
 from coursekit.course.progress.summary import LETTERS, counts, mean_points, notes
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 
 if TYPE_CHECKING:
     from datetime import datetime

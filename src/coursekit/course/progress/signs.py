@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.course.collect import INBOUND
-from coursekit.course.hand_in.job_records import read_records
 from coursekit.course.roster import ID
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
+from coursekit.grading.submission.job_records import read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, read_notebook
-from coursekit.grading.submission.safe_files import MissingFileError, RefusedFileError, list_folder, read_file
+from coursekit.grading.submission.students_files import MissingFileError, RefusedFileError, list_folder, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

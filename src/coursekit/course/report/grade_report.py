@@ -15,7 +15,7 @@ from rich.table import Table
 from coursekit.course.grade import EMPTY, FAULT
 from coursekit.course.pages import page_template, report_path
 from coursekit.course.report.grade_figures import draw, properties
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 from coursekit.text import plain_text
 
 if TYPE_CHECKING:

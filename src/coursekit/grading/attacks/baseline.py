@@ -23,7 +23,7 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.attacks.attack import load_attack
 from coursekit.grading.attacks.hand_in import write_hand_in
 from coursekit.grading.submission.program import name_of
-from coursekit.labs.cell_roles import is_solution
+from coursekit.labs.cells import is_solution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import psutil
 
 from coursekit.grading.walls import watcher
+from coursekit.paths import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # looked at, not used
 MAX_CONTENT = 1_000_000  # bytes of a file that are searched
-PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.course.hand_ins import classify, staged_cells
 from coursekit.grading.attacks.attack import Attack, Cell
 from coursekit.grading.attacks.hand_in import write_hand_in
 from coursekit.grading.attacks.traces import Bait, Before
 from coursekit.grading.judge.slot import Limits, Slot
 from coursekit.grading.judge.submission import grade
+from coursekit.grading.submission.hand_in import classify, staged_cells
 from coursekit.grading.submission.program import name_of, read_program
 from coursekit.grading.submission.work import Work
 from coursekit.grading.verdict import Flag
-from coursekit.labs.cell_roles import is_solution
+from coursekit.labs.cells import is_solution
 from coursekit.labs.concerned import Lab
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import nbformat
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.build.text_notebook import FORMAT, MAGIC, MARKER
-from coursekit.labs.cell_roles import is_grade, is_solution, is_test
+from coursekit.labs.cells import is_grade, is_solution, is_test
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -10,7 +10,7 @@ import nbformat
 from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
 from coursekit.grading.submission.program import DRAWING, read_program
 from coursekit.grading.submission.work import Work
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.concerned import Lab
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit.checks.fresh import repeatable
 from coursekit.checks.on_ranks import Answer
 from coursekit.grading.judge.elsewhere import Sandboxed
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.concerned import names_of
 from coursekit.text import plain_text
 

@@ -7,14 +7,16 @@ import hashlib
 import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.paths import PACKAGE
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coursekit.grading.submission.work import Work
 
-PACKAGE = Path(__file__).resolve().parents[1]
-PARTS = ("checks", "drivers", "grading", "imagenet", "inside", "judging", "ranks", "sandbox")
+PARTS = ("checks", "drivers", "grading", "imagenet", "labs", "ranks")
 PACKAGES = ("horovod", "numpy", "tensorflow", "tensorflow-cpu", "ipython")
 
 

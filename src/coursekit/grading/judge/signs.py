@@ -7,12 +7,12 @@ import resource
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.conversation import Fault
 from coursekit.grading.verdict import Flag
+from coursekit.paths import PACKAGE
 from coursekit.ranks.own_time import longest_wall_s
 from coursekit.text import CONTROL
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from coursekit.grading.judge.conversation import Exchange
     from coursekit.grading.submission.work import Work
 
-PACKAGE = Path(__file__).resolve().parents[1]
 # Without the packages of the environment, which take longer to find than a cell to read.
 PROGRAM = "import sys; sys.path.append(sys.argv[1]); from coursekit.grading.submission.source_signs import main; main()"
 MAX_CPU_S = 10  # which ends the parser; on the wall it may take as long as a busy machine makes it

@@ -21,18 +21,18 @@ from coursekit.grading.walls import watcher
 from coursekit.grading.walls.cgroups import Cgroup, cgroup
 from coursekit.grading.walls.outer import View, command, hidden_folders, python_folders
 from coursekit.imagenet import find_data
+from coursekit.paths import PACKAGE
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PACKAGE = Path(__file__).resolve().parents[1]
 # Of the kit only this is seen inside: nothing that knows what is right.
 INSIDE = (
-    *("__init__.py", "errors.py", "mime_types.py", "pictures.py", "picture_output.py", "picture_words.py"),
-    *("estimator_pictures.py", "training_pictures.py"),
-    *("drivers", "imagenet", "inside", "ranks", "sandbox", "throughput"),
+    *("__init__.py", "errors.py", "mime_types.py", "paths.py", "processes.py"),
+    *("drivers", "imagenet", "pictures", "ranks", "throughput"),
+    *("grading/__init__.py", "grading/inside", "grading/walls"),
 )
 DATA = "/data"
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"

@@ -12,7 +12,7 @@ from coursekit.grading.judge.own_limits import JudgeTimeoutError, own_limits
 from coursekit.grading.judge.signs import signs_of, signs_of_run
 from coursekit.grading.submission.work import cells_to_run
 from coursekit.grading.verdict import Flag, Verdict
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.text import plain_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.program import name_of
 from coursekit.grading.verdict import Flag
-from coursekit.labs.cell_roles import is_grade, is_solution
+from coursekit.labs.cells import is_grade, is_solution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

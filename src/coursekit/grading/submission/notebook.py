@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coursekit.grading.submission.safe_files import RefusedFileError, read_file
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.labs.cell_roles import is_solution, is_test
+from coursekit.labs.cells import is_solution, is_test
 from coursekit.labs.concerned import names_of
 
 if TYPE_CHECKING:

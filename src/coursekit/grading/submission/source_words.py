@@ -14,8 +14,8 @@ MODULES = {
     "outlives": "threading _thread atexit sched",
     "network": "socket ssl urllib http requests ftplib smtplib xmlrpc telnetlib paramiko webbrowser",
     "introspection": "gc inspect ctypes cffi mmap dis faulthandler tracemalloc pdb bdb",
-    "grader": "nbgrader nbconvert nbformat sqlite3 sqlalchemy coursekit.checks coursekit.grading.judge coursekit.grading.inside "
-    "coursekit.drivers coursekit.course coursekit.grading.bank coursekit.grading.walls coursekit.grading.attacks",
+    "grader": "nbgrader nbconvert nbformat sqlite3 sqlalchemy coursekit.checks coursekit.drivers coursekit.course "
+    "coursekit.grading",
     "notebook": "IPython ipykernel jupyter_client traitlets",
     "imports": "importlib imp pkgutil runpy zipimport site builtins sitecustomize usercustomize",
     "pickle": "pickle cloudpickle dill shelve marshal copyreg",

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.walls.syscalls import Filter
+from coursekit.paths import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,8 +106,7 @@ def hidden_folders(folders: Sequence[Path]) -> list[Path]:
 
 def installed_kit() -> list[Path]:
     """Return the folder of this package if it lies within the environment: it holds what students must not see."""
-    package = Path(__file__).resolve().parents[1]
-    return [package] if any(folder.resolve() in package.parents for folder in python_folders()) else []
+    return [PACKAGE] if any(folder.resolve() in PACKAGE.parents for folder in python_folders()) else []
 
 
 def _bwrap(view: View, argv: Sequence[str]) -> list[str]:

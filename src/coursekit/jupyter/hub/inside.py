@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 from coursekit.jupyter.hub.demo import STATE
 from coursekit.jupyter.hub.people import COURSE, GRADER, INSTRUCTOR, PEOPLE, PRIVATE, accounts, roster
 from coursekit.jupyter.hub.view import PASSABLE, change_view, make_folder

@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 
 COURSE = "demo"
 # Debian keeps these numbers free of ordinary accounts.

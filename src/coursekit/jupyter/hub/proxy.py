@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.nodejs import node
+from coursekit.paths import node
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,7 +30,7 @@ ENDINGS = {
     "PREEMPTED": f"It had to make room for a more important job. {SAVED} Start it again.",
     COMPLETED: f"It was shut down from within. {SAVED}",
 }
-# What `batchspawner-singleuser` says on a node that cannot reach the hub; `coursekit.slurm.jobs` takes it for the internet.
+# What `batchspawner-singleuser` says on a node that cannot reach the hub; `slurm.jobs` takes it for the internet.
 NO_HUB = re.compile(r"Max retries exceeded with url: \S*/api/batchspawner")
 NO_HUB_WORDS = (
     "Its node did not reach the hub, which is not your fault: tell the course's instructors. "

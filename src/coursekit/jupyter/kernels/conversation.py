@@ -11,8 +11,8 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-from coursekit.processes import end_marked, kernel_environment
-from coursekit.signals import StopSignals
+from coursekit.processes import StopSignals, end_marked
+from coursekit.ranks.environ import kernel_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 from coursekit.slurm.jobs.render import kind_of_nodes, templates
 
 if TYPE_CHECKING:

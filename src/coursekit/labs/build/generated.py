@@ -1,51 +1,30 @@
-"""Files that the builder owns: written only when their bytes change, removed only when the builder made them."""
+"""Notebooks that the builder owns: written only when their bytes change, removed only when the builder made them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 
 from coursekit.labs.build.twin import TWIN_NAME
 from coursekit.labs.build.twin_mark import refuse_edited_twin
 from coursekit.errors import CourseKitError
+from coursekit.files import no_report, write_if_changed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
-Report = Callable[[str, "Path"], None]
-"""Called with "written", "unchanged" or "removed" for each file."""
-
-
-def no_report(_verdict: str, _path: Path) -> None:
-    """Tell nobody."""
-
+    from coursekit.files import Report
 
 def to_bytes(notebook: nbformat.NotebookNode) -> bytes:
     """Return a notebook as it is kept in a file: sorted keys, one space of indentation, a newline at the end."""
     text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT, indent=1, sort_keys=True)
     return f"{text}\n".encode()
-
-
-def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> None:
-    """Write a file in one step, so that nobody ever reads half of it; leave it alone when it holds `data` already."""
-    if path.is_file() and path.read_bytes() == data:
-        report("unchanged", path)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    report("written", path)
 
 
 def publish(

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 SOLUTION = "SOLUTION"
 HIDDEN_TESTS = "HIDDEN TESTS"
+# What stands in a student's notebook where an answer goes.
+CODE_STUB = 'raise NotImplementedError("your answer goes here")'
+TEXT_STUB = "*Your answer goes here.*"
 
 # nbgrader acts on these words wherever they stand in a line, and nothing that holds them may reach a student.
 MARKER_WORDS = tuple(f"{edge} {name}" for name in (SOLUTION, HIDDEN_TESTS, "MARK SCHEME") for edge in ("BEGIN", "END"))

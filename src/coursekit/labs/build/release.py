@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from coursekit.labs.build.generated import to_bytes
-from coursekit.labs.build.stubs import CODE_STUB, TEXT_STUB
+from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import nbformat
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.generated import refuse_edited
 from coursekit.labs.build.leaks import refuse_leaks, texts
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.files import write_file
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 

@@ -18,7 +18,7 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
-from coursekit.processes import kernel_environment
+from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, longest_wall_s, tree
 from coursekit.labs.run.memory import MemoryWatch

@@ -17,7 +17,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.labs.points import score
-from coursekit.pictures.mime_types import SPEED
+from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.errors import MachineTooSlowError
 from coursekit.labs.run import results
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from coursekit.labs.cell_score import CellScore
+    from coursekit.labs.cells import CellScore
     from coursekit.labs.run.facts import Facts
     from coursekit.labs.run.plan import LabRun
     from coursekit.labs.run.preloaded import PreloadedKernels

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from coursekit.labs.cell_score import CellScore
+from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 
 if TYPE_CHECKING:

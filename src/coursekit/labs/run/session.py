@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coursekit.labs.run.facts import Facts
     from coursekit.labs.run.plan import LabRun
     from coursekit.labs.run.progress import Progress
-    from coursekit.signals import StopSignals
+    from coursekit.processes import StopSignals
 
 WORDS = {"parameters": "its parameters", "notebook": "its source", "package": "the package coursekit"}
 KEPT = "kept from an earlier attempt"

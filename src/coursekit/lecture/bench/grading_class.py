@@ -22,7 +22,8 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.verdict import Verdict
 from coursekit.lecture.bench.made_class import make_class
 from coursekit.paths import ROOT_VARIABLE
-from coursekit.processes import end_marked, kernel_environment
+from coursekit.processes import end_marked
+from coursekit.ranks.environ import kernel_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from coursekit.grading.judge.slot import Limits, Slot
 from coursekit.grading.judge.submission import grade
 from coursekit.grading.submission.program import name_of, read_program
 from coursekit.grading.submission.work import Work
-from coursekit.labs.cell_roles import is_solution
+from coursekit.labs.cells import is_solution
 from coursekit.lecture.bench.made_class import ENDLESS
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.course.times import TIMESTAMP, timestamp_text
 from coursekit.errors import CourseKitError
+from coursekit.files import write_file
 from coursekit.grading.bank.answer_bank import load_bank
 from coursekit.grading.submission.cells import defined
 from coursekit.grading.submission.program import name_of
-from coursekit.grading.submission.safe_files import write_file
+from coursekit.grading.submission.times import TIMESTAMP, timestamp_text
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
-from coursekit.labs.cell_roles import is_grade, is_solution, is_test
+from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.labs.concerned import Lab as Reach
 from coursekit.labs.lab import select_labs
 

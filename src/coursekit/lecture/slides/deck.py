@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import yaml
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import AtLeast
 
@@ -43,7 +43,7 @@ class Deck:
     title: str
     minutes: Annotated[int, AtLeast(1)]
     one_day: bool
-    lab: Annotated[str, strict_toml.MAY_BE_EMPTY] = ""
+    lab: Annotated[str, toml_files.MAY_BE_EMPTY] = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def load_deck(path: Path) -> Deck:
     except yaml.YAMLError as error:
         raise CourseKitError(f"{where}: the header is no valid YAML: {' '.join(str(error).split())}.") from None
     given = {"name": path.stem, "path": path, "body": text[header.end() :]}
-    return strict_toml.read(Deck, table, where, **given)
+    return toml_files.read(Deck, table, where, **given)
 
 
 def slides_of(markdown: str) -> tuple[Slide, ...]:

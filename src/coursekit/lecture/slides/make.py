@@ -12,7 +12,7 @@ from coursekit.lecture.slides.fill import Filler
 from coursekit.lecture.slides.wording import check_deck
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from coursekit.lecture.slides.deck import Deck, Slide
@@ -44,10 +44,24 @@ def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
     return tuple(deck for deck in decks if not names or deck.name.startswith(tuple(names)))
 
 
-def make_slides(
-    root: Path, decks: Sequence[Deck], *, pdf: bool, pictures: bool, progress: Callable[[str], None]
+def make_slides(  # noqa: PLR0913  # what the command was given
+    root: Path,
+    decks: Sequence[Deck],
+    verbs: Collection[str],
+    *,
+    pdf: bool,
+    pictures: bool,
+    progress: Callable[[str], None],
 ) -> list[Path]:
     """Make pages, and with `pdf` PDFs, of decks in `build/slides/`; with `pictures` a PNG of every slide, too.
+
+    Args:
+        root: the course checkout.
+        decks: those to make.
+        verbs: the commands of `coursekit`, of which a slide may name any.
+        pdf: print each deck, too.
+        pictures: save every slide, too.
+        progress: called with a few words before each step.
 
     Returns:
         The files to open.
@@ -67,7 +81,7 @@ def make_slides(
         progress(f"{deck.name}: figures and numbers")
         body = filler.fill(deck)
         slides.append(slides_of(body))
-        faults += check_deck(root, deck, slides[-1])
+        faults += check_deck(root, deck, slides[-1], verbs)
         files.append(folder / f"{deck.name}.md")
         files[-1].write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
     progress("rendering")

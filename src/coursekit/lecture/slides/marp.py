@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.nodejs import node
+from coursekit.paths import node
 from coursekit.processes import MARK, end_marked
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.generated import write_if_changed
+from coursekit.files import write_if_changed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

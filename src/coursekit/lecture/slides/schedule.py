@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.generated import no_report, write_if_changed
+from coursekit.files import no_report, write_if_changed
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides.deck import find_decks
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coursekit.labs.build.generated import Report
+    from coursekit.files import Report
     from coursekit.labs.lab import Lab
     from coursekit.lecture.slides.deck import Deck
 

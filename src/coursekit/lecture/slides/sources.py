@@ -6,7 +6,7 @@ from collections.abc import Mapping  # noqa: TC003 - the strict loader evaluates
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def load_facts(root: Path) -> Mapping[str, Fact]:
     facts: dict[str, Fact] = {}
     for path in sorted((root / FACTS).glob("*.toml")):
         where = f"{FACTS}/{path.name}"
-        read = strict_toml.load(_Facts, path, where).facts
+        read = toml_files.load(_Facts, path, where).facts
         if set(read) & set(facts):
             raise CourseKitError(f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.")
         facts.update(read)
@@ -77,4 +77,4 @@ def load_published(root: Path, name: str) -> Published:
     if not (root / where).is_file():
         names = sorted(path.stem for path in (root / PUBLISHED).glob("*.toml"))
         raise CourseKitError(f"there is no {where}: {PUBLISHED}/ has {', '.join(names) or 'none'}.")
-    return strict_toml.load(Published, root / where, where)
+    return toml_files.load(Published, root / where, where)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coursekit.cli import COMMANDS
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from coursekit.lecture.slides.deck import Deck, Slide
@@ -30,15 +28,16 @@ VERB = re.compile(r"(?<!from )\bcoursekit ([a-z][a-z-]*)")
 MINUTE = 0.01  # notes may say half minutes
 
 
-def check_deck(root: Path, deck: Deck, slides: Sequence[Slide]) -> list[str]:
+def check_deck(root: Path, deck: Deck, slides: Sequence[Slide], verbs: Collection[str]) -> list[str]:
     """Return what is wrong with a deck's words, one sentence each.
 
     Args:
         root: the course checkout.
         deck: as it was written.
         slides: those of the deck when it is filled in.
+        verbs: the commands of `coursekit`.
     """
-    faults = [*_timing(deck, slides), *_typed(deck.body), *_leads(root, slides)]
+    faults = [*_timing(deck, slides), *_typed(deck.body), *_leads(root, slides, verbs)]
     return [f"slides/{deck.path.name}: {fault}." for fault in faults]
 
 
@@ -65,7 +64,7 @@ def _typed(body: str) -> Iterator[str]:
         )
 
 
-def _leads(root: Path, slides: Sequence[Slide]) -> Iterator[str]:
+def _leads(root: Path, slides: Sequence[Slide], verbs: Collection[str]) -> Iterator[str]:
     """Find paths and commands of ours that do not exist."""
     for slide in slides:
         at = f"slide {slide.number} ({slide.title})"
@@ -77,5 +76,5 @@ def _leads(root: Path, slides: Sequence[Slide]) -> Iterator[str]:
             if not (root / "slides" / link).exists():
                 yield f"{at} links to {link}, which does not exist"
         for verb in VERB.findall(slide.text):
-            if verb not in COMMANDS:
+            if verb not in verbs:
                 yield f"{at} names `coursekit {verb}`, which is no command"

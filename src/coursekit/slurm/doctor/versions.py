@@ -56,7 +56,7 @@ def check_package(name: str, title: str) -> Finding:
 
 
 def probe(kind: str) -> dict[str, Any]:
-    """Return what `coursekit.slurm.doctor.probe` says of "tensorflow" or "horovod"; `{"error": …}` if that is broken."""
+    """Return what the module `probe` says of "tensorflow" or "horovod"; `{"error": …}` if that is broken."""
     facts, complaint = probe_all()
     return facts.get(kind, {"error": complaint})
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.stubs import CODE_STUB
+from coursekit.labs.build.regions import CODE_STUB
 from coursekit.labs.build.twin import is_script
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit.cli.script import answered_twin, read_notebook
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.answered_twin import answered_twin, read_notebook
 from coursekit.labs.build.twin import TWIN_NAME
 from coursekit.labs.run import parameters
 

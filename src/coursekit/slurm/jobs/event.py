@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.toml_files import MAY_BE_EMPTY
 
 if TYPE_CHECKING:
@@ -29,4 +29,4 @@ NO_EVENT = Event()
 
 def load_event(path: Path) -> Event:
     """Read an event's file, strictly."""
-    return strict_toml.load(Event, path)
+    return toml_files.load(Event, path)

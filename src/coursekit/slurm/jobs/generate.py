@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit.labs.build.generated import no_report, write_if_changed
+from coursekit.files import no_report, write_if_changed
 from coursekit.slurm.jobs.render import JOBS, SUFFIX, render_all
 from coursekit.slurm.sites.load import load_site, site_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coursekit.labs.build.generated import Report
+    from coursekit.files import Report
 
 
 def generate_jobs(root: Path, report: Report = no_report) -> None:

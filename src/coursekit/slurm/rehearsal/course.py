@@ -12,7 +12,7 @@ import nbformat
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.generated import to_bytes
 from coursekit.labs.build.script_cells import SCRIPT
-from coursekit.labs.cell_roles import is_solution
+from coursekit.labs.cells import is_solution
 from coursekit.labs.concerned import Lab as CellsOfLab
 from coursekit.labs.lab import find_labs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit import toml_files as strict_toml
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.slurm.sites.check import check_site
 from coursekit.slurm.sites.profile import Site
@@ -30,7 +30,7 @@ def load_site(root: Path, name: str) -> Site:
     if name not in names:
         raise CourseKitError(f"there is no site {name!r}: {FOLDER}/ has {', '.join(names) or 'none'}.")
     where = f"{FOLDER}/{name}.toml"
-    site = strict_toml.load(Site, root / where, where, name=name)
+    site = toml_files.load(Site, root / where, where, name=name)
     check_site(site, where)
     return site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.generated import no_report, write_if_changed
+from coursekit.files import no_report, write_if_changed
 from coursekit.slurm.sites.guide import guide_text
 from coursekit.slurm.sites.load import load_sites
 from coursekit.slurm.sites.words import format_minutes, gpus_of_node, request
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from coursekit.labs.build.generated import Report
+    from coursekit.files import Report
     from coursekit.slurm.sites.profile import Partition, Site
 
 PAGE = "docs/sites.md"

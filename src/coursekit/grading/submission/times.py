@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from coursekit.grading.submission.safe_files import RefusedFileError, read_file
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from coursekit.slurm.rehearsal.course import make_course
 from coursekit.slurm.rehearsal.small_run import job_environment
 from coursekit.slurm.sites.load import load_site
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 900
 SMALL = "num_samples=100 num_epochs=7 model=SmallCNN"  # what lab 01 has no parameter for is for others
 

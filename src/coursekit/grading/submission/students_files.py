@@ -1,4 +1,4 @@
-"""Files of students, read so that no link is followed and nothing is read without a bound; and files of our own."""
+"""Files of students, read so that no link is followed and nothing is read without a bound."""
 
 from __future__ import annotations
 
@@ -120,18 +120,6 @@ def _opened(folder: Path, name: str) -> Iterator[int]:
     finally:
         if descriptor >= 0:
             os.close(descriptor)
-
-
-def write_file(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write a whole file or nothing, readable by its owner only unless `mode` says otherwise."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(data)
-        unfinished.chmod(mode)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _kind(mode: int) -> str:

@@ -1,0 +1,46 @@
+"""A cell of a lab: its role by nbgrader's metadata, and what it earned; without nbgrader, whose import takes seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """What one test cell earned.
+
+    Attributes:
+        grade_id: Name of the cell.
+        points: Points earned, from 0 to `max_points`.
+        max_points: Points of a cell that passes.
+        message: Empty when the cell passed, else the error without its traceback ("AssertionError: ...").
+    """
+
+    grade_id: str
+    points: float
+    max_points: float
+    message: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the test passed; a test of 0 points can fail too."""
+        return not self.message
+
+
+def is_grade(cell: NotebookNode) -> bool:
+    """Return whether the cell earns points."""
+    return bool(cell.metadata.get("nbgrader", {}).get("grade", False))
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Return whether the cell is a student's to write."""
+    return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
+
+
+def is_test(cell: NotebookNode) -> bool:
+    """Return whether nbgrader gives points to this cell by running it."""
+    return is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
