@@ -6,8 +6,8 @@ import pytest
 from nbformat import v4
 
 from coursekit.grading.bank.answer_bank import Answer
-from coursekit.labs.concerned import Lab
 from coursekit.grading.bank.run_answers import share_runs
+from coursekit.labs.concerned import Lab
 
 CELLS = {
     "imports": ("import math\nimport os", ""),

@@ -1,4 +1,4 @@
-"""A cell of a lab: its role by nbgrader's metadata, and what it earned; without nbgrader, whose import takes seconds."""
+"""A cell of a lab: its role in nbgrader's metadata, and what it earned; nbgrader itself takes seconds to import."""
 
 from __future__ import annotations
 

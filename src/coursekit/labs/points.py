@@ -7,8 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.cells import is_test
-from coursekit.labs.cells import CellScore
+from coursekit.labs.cells import CellScore, is_test
 from coursekit.labs.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from coursekit.pictures import words as picture_words
 from coursekit.pictures.output import GROUND, display_figure
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 Array = np.ndarray[Any, Any]
 
@@ -50,6 +50,8 @@ def show(figure: Figure, alt: str) -> None:
 
 def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
     """Return a figure with this many panels side by side."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  # slow, and `pictures.output` is read without it
+
     width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
     figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
     return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
@@ -57,6 +59,8 @@ def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, l
 
 def layout() -> ConstrainedLayoutEngine:
     """Return a layout with some room around each panel, which may stand on a dark page."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415  # as above
+
     return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.labs.build.build import build_release, build_sources
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import build_release, build_sources
 from coursekit.labs.lab import find_labs
 
 

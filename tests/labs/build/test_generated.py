@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
+from coursekit.errors import CourseKitError
+from coursekit.files import write_if_changed
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
-from coursekit.files import write_if_changed
-from coursekit.errors import CourseKitError
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.leaks import refuse_leaks, secret_lines, texts
 from coursekit.labs.build.release import release_notebook
-from coursekit.errors import CourseKitError
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit import ranks
-from coursekit.labs.build.build import build_release
-from coursekit.labs.build.twin_mark import kind_of
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import build_release
+from coursekit.labs.build.twin_mark import kind_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

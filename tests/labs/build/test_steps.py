@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.labs.build.build import source_notebook
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import source_notebook
 
 SOLUTION = "\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n"
 

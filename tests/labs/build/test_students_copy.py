@@ -14,8 +14,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.labs.build.students_copy import MANIFEST, students_files, write_copy
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.students_copy import MANIFEST, students_files, write_copy
 from coursekit.labs.lab import find_labs
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.labs.build.text_notebook import read_text_notebook
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.text_notebook import read_text_notebook
 
 
 def cells(notebook) -> list[tuple[str, str, int, int]]:

@@ -13,8 +13,8 @@ import cloudpickle
 import pytest
 
 from coursekit import ranks
-from coursekit.labs.build.build import build_release, build_sources, source_notebook
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import build_release, build_sources, source_notebook
 from coursekit.labs.lab import find_labs
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 
-from coursekit.processes import marked_processes
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
+from coursekit.processes import marked_processes
 
 if TYPE_CHECKING:
     from pathlib import Path

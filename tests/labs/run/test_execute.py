@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from coursekit.ranks import deadline
 from coursekit.labs.run import engine
 from coursekit.labs.run.preloaded import PreloadedKernels
+from coursekit.ranks import deadline
 
 STUBBORN = """\
 while True:

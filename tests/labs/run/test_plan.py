@@ -7,10 +7,10 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from coursekit.labs.build.build import build_sources
-from coursekit.errors import CourseKitError
-from coursekit.labs.lab import find_labs
 from coursekit.cli.run import run
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import find_labs
 from coursekit.labs.run.plan import plan_runs
 
 SERIAL = """\

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from coursekit.cli import readme as readme_command
 from coursekit.errors import CourseKitError
 from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import Lab, Resources
-from coursekit.cli import readme as readme_command
 from coursekit.labs.run import results
 
 FACTS = {"num_cpus": 2, "device": "a CPU", "versions": {"python": "3.11", "tensorflow": "2.15", "horovod": "0.28"}}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
 from coursekit.files import no_report
+from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
 from coursekit.labs.build.leaks import refuse_leaks, texts
 from coursekit.labs.build.release import release_notebook
 from coursekit.labs.build.steps import STEPS

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from coursekit.labs.build.twin import TWIN_NAME
-from coursekit.labs.build.twin_mark import refuse_edited_twin
 from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
+from coursekit.labs.build.twin import TWIN_NAME
+from coursekit.labs.build.twin_mark import refuse_edited_twin
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from coursekit.files import Report
+
 
 def to_bytes(notebook: nbformat.NotebookNode) -> bytes:
     """Return a notebook as it is kept in a file: sorted keys, one space of indentation, a newline at the end."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coursekit.labs.build.regions import MARKER_WORDS, find_regions, outside_regions
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.regions import MARKER_WORDS, find_regions, outside_regions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from coursekit.errors import CourseKitError
 from coursekit.labs.build.generated import to_bytes
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
-from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from coursekit.errors import CourseKitError
+from coursekit.files import write_file
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.generated import refuse_edited
 from coursekit.labs.build.leaks import refuse_leaks, texts
-from coursekit.files import write_file
-from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coursekit.files import no_report, write_if_changed
 from coursekit.errors import CourseKitError
+from coursekit.files import no_report, write_if_changed
 from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:

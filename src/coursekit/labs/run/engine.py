@@ -18,11 +18,11 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
-from coursekit.ranks.environ import kernel_environment
-from coursekit.ranks.deadline import Deadline, TooSlowError
-from coursekit.ranks.own_time import OwnTime, longest_wall_s, tree
 from coursekit.labs.run.memory import MemoryWatch
 from coursekit.labs.run.preloaded import use_provisioner
+from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.environ import kernel_environment
+from coursekit.ranks.own_time import OwnTime, longest_wall_s, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ import psutil
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
+from coursekit.labs.run.kernel_server import LAUNCHER, Start
 from coursekit.processes import MARK, is_alive
 from coursekit.ranks.errors import RankError
 from coursekit.ranks.forkserver import ForkServer
-from coursekit.labs.run.kernel_server import LAUNCHER, Start
 
 if TYPE_CHECKING:
     from pathlib import Path

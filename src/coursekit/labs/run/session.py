@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from coursekit.processes import end_marked
 from coursekit.labs.run import folders, results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.preloaded import PreloadedKernels
 from coursekit.labs.run.report import write_report
 from coursekit.labs.run.results import LabResult, RunReport
+from coursekit.processes import end_marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
