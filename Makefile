@@ -14,7 +14,7 @@ PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope
-GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md
+GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md docs/pictures/rooms.svg
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,13 +40,15 @@ slides: env $(MARP) ## render the lecture to HTML and PDF in build/slides/, and 
 results: env ## repeat the runs that the slides' figures are made from, on a quiet machine
 	@$(BIN)/coursekit record
 
-check: env ## check style and types, and that what is generated is fresh
+check: env ## check style, types and the order of imports, and that what is generated is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python tools/draw_rooms.py
 	@$(BIN)/coursekit build
 	@test -z "$$(git status --porcelain $(GENERATED))" || { git status --short $(GENERATED); \
-	  echo "make check: these are not what solutions/ and slurm/ make: run make labs and commit them." >&2; exit 1; }
+	  echo "make check: these are not what their sources make; they are made anew now: commit them." >&2; exit 1; }
 
 bench: env ## measure side by side: starting ranks, communication, the input pipeline, grading a class (an hour)
 	@mkdir -p build

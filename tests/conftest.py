@@ -20,6 +20,7 @@ REMEDIES = {
     "mpicc": "apt install libopenmpi-dev openmpi-bin, then make env",
     "mpirun": "apt install openmpi-bin",
     "chromium": "apt install chromium",
+    "git": "apt install git",
     "bwrap": "apt install bubblewrap",
     **dict.fromkeys(("srun", "sbatch", "squeue", "slurmctld", "slurmd"), "apt install slurm-wlm"),
     "slurmdbd": "apt install slurmdbd",

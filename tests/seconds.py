@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 NUM_SLOWEST = 40
-SLOW_S = 1  # a test that takes less is none of the slowest
+SLOW_S = 1  # faster tests are not listed among the slowest
 HEAD = f"{'tests':>6} {'clock':>8} {'processor':>10} {'waited':>8}"
 PROPERTY = "seconds"
 BEGIN = pytest.StashKey[tuple]()

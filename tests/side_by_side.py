@@ -37,7 +37,7 @@ LONG = (
     "course/test_readme_lines.py",
     "course/test_grade.py",
     "grading/judge/test_pool.py",
-    "grading/judge/test_submission.py",
+    "grading/judge/test_grade_one.py",
     "lecture/bench/test_steps.py",
     "lecture/bench/test_launch.py",
     "labs/build/test_twin.py",

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -35,7 +36,18 @@ def test_help_loads_no_verb():
     assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors']"
 
 
-@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "slurm.rehearsal.course", "grading.judge.worker"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example(name):
+    """The help of a verb, and of each verb within it, ends with a command that a newcomer can copy."""
+    command = cli.get_command(click.Context(cli), name)
+    for inner in (command, *getattr(command, "commands", {}).values()):
+        words = name if inner is command else f"{name} {inner.name}"
+        done = CliRunner().invoke(inner, ["--help"])
+        assert done.exit_code == 0
+        assert re.search(rf"^  Example: .*\bcoursekit {words}\b", done.output, re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "slurm.rehearsal.course_copy", "grading.judge.worker"])
 def test_what_touches_no_gradebook_starts_without_nbgrader(module):
     """Its import takes longer than all else that these do before their work begins."""
     program = f"import sys, coursekit.{module}; print('nbgrader' in sys.modules)"

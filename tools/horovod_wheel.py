@@ -111,7 +111,7 @@ def compiling() -> Iterator[Callable[[], Path]]:
             if wait(process, lambda: percent(log)) != 0:
                 print(last_words(log), file=sys.stderr)
                 raise SetupError(
-                    f"Horovod could not be compiled: mend what the lines above say ({log} has all), or {CONDA_WAY}."
+                    f"Horovod could not be compiled: fix what the lines above say ({log} has all), or {CONDA_WAY}."
                 )
             return next(wheels.glob("horovod-*.whl"))
 

@@ -29,7 +29,7 @@ COMPILED = "--compile-bytecode"
 
 
 def main() -> None:
-    """Make the environment if need be; what the user can mend ends in one sentence and exit status 1."""
+    """Make the environment if need be; what the user can fix ends in one sentence and exit status 1."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that being stopped ends the compilers too
     try:
         make_unless_there()

@@ -30,7 +30,7 @@ TICK_S, CLEAR, LINE_END = (1, "\r\x1b[K", "") if sys.stdout.isatty() else (30, "
 
 
 class SetupError(Exception):
-    """Something the user can mend, said in one sentence."""
+    """Something that the user can fix, said in one sentence."""
 
 
 def say(text: str) -> None:
@@ -105,7 +105,7 @@ def uv(*words: str | Path) -> None:
     """Run uv, from `.venv` or else from the PATH, on the packages of `.venv`."""
     program = VENV / "bin" / "uv" if (VENV / "bin" / "uv").exists() else "uv"
     if run(program, "pip", *words, VIRTUAL_ENV=str(VENV)) != 0:
-        raise SetupError(f"uv pip {words[0]} failed: the lines above say why; run make env again once that is mended.")
+        raise SetupError(f"uv pip {words[0]} failed: the lines above say why; run make env again once that is fixed.")
 
 
 def pip_install(name: str) -> None:
@@ -113,7 +113,7 @@ def pip_install(name: str) -> None:
     words = ("install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
     if run(PYTHON, "-m", "pip", *words, "--requirement", requirement(name)) != 0:
         raise SetupError(
-            f"pip could not install {name}: the lines above say why; run make env again once that is mended."
+            f"pip could not install {name}: the lines above say why; run make env again once that is fixed."
         )
 
 

@@ -17,10 +17,10 @@ import json
 
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made pictures
+data = ""  # a folder of TFRecord files; '' stands for made images
 damaged = "stop"  # what a damaged record does: "stop" or "skip"
-batch_size = 16  # pictures per rank and step
-global_batch_size = 0  # pictures of all ranks in a step; 0: batch_size times the number of ranks
+batch_size = 16  # images per rank and step
+global_batch_size = 0  # images of all ranks in a step; 0: batch_size times the number of ranks
 learning_rate = 0.01  # of one rank
 num_warmup_epochs = 1
 num_epochs = 2
@@ -44,7 +44,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
         "--data",
         type=str,
         default=data,
-        help="a folder of TFRecord files; '' stands for made pictures (default: %(default)r)",
+        help="a folder of TFRecord files; '' stands for made images (default: %(default)r)",
     )
     _parser.add_argument(
         "--damaged",
@@ -53,13 +53,13 @@ if __name__ == "__main__":  # the command line may replace what stands above
         help='what a damaged record does: "stop" or "skip" (default: %(default)r)',
     )
     _parser.add_argument(
-        "--batch-size", type=int, default=batch_size, help="pictures per rank and step (default: %(default)r)"
+        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
     )
     _parser.add_argument(
         "--global-batch-size",
         type=int,
         default=global_batch_size,
-        help="pictures of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)",
+        help="images of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)",
     )
     _parser.add_argument(
         "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
@@ -121,7 +121,7 @@ def pin_gpu():
 
 
 def random_window(encoded):
-    """Return where to cut a picture for training: y, x, height, width."""
+    """Return where to cut an image for training: y, x, height, width."""
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded),
         bounding_boxes=tf.zeros((1, 0, 4)),
@@ -133,20 +133,20 @@ def random_window(encoded):
 
 
 def central_window(encoded):
-    """Return the largest square in the middle of a picture: y, x, height, width."""
+    """Return the largest square in the middle of an image: y, x, height, width."""
     height, width, _ = tf.unstack(tf.io.extract_jpeg_shape(encoded))
     side = tf.minimum(height, width)
     return tf.stack([(height - side) // 2, (width - side) // 2, side, side])
 
 
 def load_picture(record, training):
-    """Return a record's picture, cut at random for training, and its label."""
+    """Return a record's image, cut at random for training, and its label."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
 
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of pictures and labels; without end in training."""
+    """Return this rank's batches of images and labels; without end in training."""
     # about 11 lines
     raise NotImplementedError("your answer goes here")
 
@@ -273,4 +273,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 3d0779fc6fff6f1b3f889a9c0ad86db22ddbc98e8a7fe2637b34b52a80eb7703
+# Made, not edited: release ee29971f6bd5e28207866de63c42f9e3c8647835f7743bd2561b6b21192b2c63

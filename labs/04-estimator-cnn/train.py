@@ -17,9 +17,9 @@ import json
 
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made pictures
+data = ""  # a folder of TFRecord files; '' stands for made images
 num_held_out = 2  # files of the training set that are kept for evaluation
-batch_size = 16  # pictures per rank and step
+batch_size = 16  # images per rank and step
 learning_rate = 0.01  # of one rank
 num_epochs = 2
 folder = "training"  # checkpoints and summaries
@@ -38,7 +38,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
         "--data",
         type=str,
         default=data,
-        help="a folder of TFRecord files; '' stands for made pictures (default: %(default)r)",
+        help="a folder of TFRecord files; '' stands for made images (default: %(default)r)",
     )
     _parser.add_argument(
         "--num-held-out",
@@ -47,7 +47,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
         help="files of the training set that are kept for evaluation (default: %(default)r)",
     )
     _parser.add_argument(
-        "--batch-size", type=int, default=batch_size, help="pictures per rank and step (default: %(default)r)"
+        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
     )
     _parser.add_argument(
         "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
@@ -80,7 +80,7 @@ def split_files(files, num_held_out):
 
 
 def load_picture(record, training, image_size, numbers):
-    """Return a record's picture, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    """Return a record's image, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
     encoded, label = imagenet.parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
     if training:
@@ -102,14 +102,14 @@ def read_files(files):
 
 
 def make_batches(records, training, params):
-    """Return batches of pictures and labels; for training they are all full."""
+    """Return batches of images and labels; for training they are all full."""
     load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
     dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
     return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
 
 
 def input_fn(files, training, worker, num_workers, params):
-    """Return this worker's batches of pictures and labels; without end for training."""
+    """Return this worker's batches of images and labels; without end for training."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -157,7 +157,7 @@ def train(files, folder, num_steps, params, hooks=()):
 
 
 def evaluate(estimator, files, params):
-    """Return the accuracy over all pictures in the files, as {"accuracy": …}; on rank 0 at least."""
+    """Return the accuracy over all images in the files, as {"accuracy": …}; on rank 0 at least."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
@@ -209,4 +209,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 6105a92faa4ff1250a33a9bfde9b23279ecb30b231b326763736b9f157663b53
+# Made, not edited: release 733b2921eb5db8341f88049bf10c8b8c2a451c2fdbcaf299bfd9aa6fda581b48

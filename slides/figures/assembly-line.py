@@ -124,7 +124,7 @@ def shuffle(axes):
 
 
 def augment(axes):
-    """Another window of each picture in each epoch."""
+    """Another window of each image in each epoch."""
     windows = {TOP - 0.1: (0.0, 0.55, 0.3, 0.1, 0.5, 0.2), LOW: (0.5, 0.1, 0.0, 0.45, 0.25, 0.6)}
     for epoch, (y, shifts) in enumerate(windows.items(), 1):
         say(axes, y, f"epoch {epoch}")
@@ -189,7 +189,7 @@ def words():
         "Station 4, decode: JPEG bytes become pixels, four records at a time on four cores.",
         "Station 5, cache: epoch 1 fills memory, or a file on the node; later epochs read it, and nothing above runs.",
         f"Station 6, shuffle: a buffer holds four records; one is drawn and replaced: {' '.join(SHUFFLED)}.",
-        "Station 7, augment: of each picture another window is cut in epoch 2 than in epoch 1.",
+        "Station 7, augment: of each image another window is cut in epoch 2 than in epoch 1.",
         "Station 8, batch: four elements become one tensor; eight elements make two batches.",
         "Station 9, prefetch: without it, CPU and GPU work in turns; with it, the CPU makes the next batch meanwhile.",
     ]

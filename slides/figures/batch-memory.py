@@ -42,7 +42,7 @@ def words(data, sites):
     name, size = next(iter(gpus_gb(sites).items()))
     return (
         f"A straight line over the batch size: {COPIES * network['parameters_mb'] / 1000:.2f} GB for weights, "
-        f"gradients and momentum, and {network['activations_mb']:.0f} MB for each picture of the batch. It crosses "
+        f"gradients and momentum, and {network['activations_mb']:.0f} MB for each image of the batch. It crosses "
         f"the memory of a {name}, at a batch of about "
         f"{(1000 * size - COPIES * network['parameters_mb']) / network['activations_mb']:.0f}."
     )

@@ -1,4 +1,4 @@
-"""How large ImageNet is as JPEG files, and as a cache of decoded pictures."""
+"""How large ImageNet is as JPEG files, and as a cache of decoded images."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "1 281 167 pictures of 224 x 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
+CAPTION = "1 281 167 images of 224 x 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
 NUM_IMAGES = 1_281_167
 NUM_NODES = 8
 JPEG_GB = 138

@@ -1,4 +1,4 @@
-"""What the numbers of a shape mean: a batch of pictures, and a batch of series of pictures, channels last."""
+"""What the numbers of a shape mean: a batch of images, and a batch of series of images, channels last."""
 
 from matplotlib.patches import Rectangle
 
@@ -6,11 +6,11 @@ from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS, GREY
 
 DATA = ()
-CAPTION = "Each sheet is one picture, and each colour on its rim a channel."
+CAPTION = "Each sheet is one image, and each colour on its rim a channel."
 
 
 def sheet(axes, corner, width, height, colors):
-    """Draw one picture: a sheet for each channel, the first in front."""
+    """Draw one image: a sheet for each channel, the first in front."""
     for number, color in reversed(list(enumerate(colors))):
         shift = 0.09 * number
         place = (corner[0] + shift, corner[1] + shift)
@@ -31,18 +31,18 @@ def draw():
     rgb = (COLORS[1], COLORS[2], COLORS[0])
     for number in reversed(range(4)):
         sheet(axes, (0.7 + 0.55 * number, 1.65 + 0.22 * number), 1.5, 1.5, rgb)
-    axes.text(1.45, 2.4, "picture 0", ha="center", va="center", fontsize=16)
+    axes.text(1.45, 2.4, "image 0", ha="center", va="center", fontsize=16)
     axes.text(4.35, 3.5, "… 9", ha="left", va="center", fontsize=18, color="0.35")
     parts = [("10", "batch", "black"), ("256", "height", "0.3"), ("256", "width", "0.3"), ("3", "channels", COLORS[1])]
     shape(axes, 0.9, 0.75, parts)
-    axes.text(2.65, 4.3, "Pictures in colour", ha="center", fontsize=18, weight="bold")
+    axes.text(2.65, 4.3, "Images in colour", ha="center", fontsize=18, weight="bold")
     axes.plot([5.35, 5.35], [0.2, 4.5], color=GREY, linewidth=1)
     for row in range(3):
         for step in range(5):
             sheet(axes, (5.85 + 0.92 * step, 3.15 - 0.78 * row), 0.34, 0.62, ("0.2",))
         axes.text(10.45, 3.45 - 0.78 * row, f"series {row}", va="center", fontsize=16)
     axes.annotate("", (10.3, 3.95), (5.75, 3.95), arrowprops={"arrowstyle": "-|>", "color": GREY, "linewidth": 2})
-    axes.text(8.1, 4.3, "Series of grey pictures: time →", ha="center", fontsize=18, weight="bold")
+    axes.text(8.1, 4.3, "Series of grey images: time →", ha="center", fontsize=18, weight="bold")
     grey = [("64", "height", "0.3"), ("32", "width", "0.3"), ("1", "channel", COLORS[1])]
     shape(axes, 6.1, 0.75, [("10", "batch", "black"), ("25", "time step", COLORS[0]), *grey])
     return figure
@@ -51,6 +51,6 @@ def draw():
 def words():
     """Return the text alternative."""
     return (
-        "Left: ten pictures of three channels have the shape 10, 256, 256, 3: batch, height, width, channels. "
-        "Right: ten series of 25 grey pictures have the shape 10, 25, 64, 32, 1: batch, time step, height, width, 1."
+        "Left: ten images of three channels have the shape 10, 256, 256, 3: batch, height, width, channels. "
+        "Right: ten series of 25 grey images have the shape 10, 25, 64, 32, 1: batch, time step, height, width, 1."
     )

@@ -22,7 +22,7 @@ def draw(data):
             axes.text(first + size / 2, rank, f"{size}", ha="center", va="center", fontsize=17, color=color, bbox=style)
             first += size
     axes.set_yticks(range(data["num_ranks"]), [f"rank {rank}" for rank in range(data["num_ranks"])])
-    axes.set(xlabel="pictures")
+    axes.set(xlabel="images")
     axes.invert_yaxis()
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)
@@ -35,4 +35,4 @@ def words(data):
     ranks = "; ".join(
         f"rank {rank}: {', '.join(map(str, one['batch_sizes']))}" for rank, one in enumerate(data["ranks"])
     )
-    return f"Sizes of validation batches. {ranks}. {data['dropped']['num_pictures']} pictures are in smaller ones."
+    return f"Sizes of validation batches. {ranks}. {data['dropped']['num_pictures']} images are in smaller ones."

@@ -31,7 +31,7 @@ def draw():
         arrow(axes, (7.35, PLACES[rank] - 0.36), (7.35, PLACES[rank + 1] + 0.36), DARK, mutation_scale=16)
     _files(axes, 1.25, PLACES[0], NUM_FILES, COLORS[0])
     arrow(axes, (4.75, PLACES[0]), (5.2, PLACES[0]), mutation_scale=18)
-    box(axes, (10.6, 2.0), "allreduce\nsum of right,\nof pictures", size=(1.6, 1.5), color=DARK, fontsize=17)
+    box(axes, (10.6, 2.0), "allreduce\nsum of right,\nof images", size=(1.6, 1.5), color=DARK, fontsize=17)
     axes.text(7.35, 3.62, "1. checkpoint", ha="center", va="center", fontsize=16)
     axes.text(9.2, 0.35, "2. own files", ha="right", va="center", fontsize=16)
     axes.text(10.6, 0.95, "3. one number", ha="center", va="center", fontsize=16)
@@ -49,5 +49,5 @@ def words():
     shares = ", ".join(str(len(range(rank, NUM_FILES, NUM_RANKS))) for rank in range(NUM_RANKS))
     return (
         f"Left: rank 0 evaluates all {NUM_FILES} files, and the others wait. Right: rank 0 tells the path of its "
-        f"checkpoint, the ranks evaluate {shares} files of their own, and right answers and pictures are added up."
+        f"checkpoint, the ranks evaluate {shares} files of their own, and right answers and images are added up."
     )

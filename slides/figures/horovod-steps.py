@@ -10,6 +10,7 @@ from coursekit.pictures import COLORS, GREY
 DATA = ()
 CAPTION = "Four ranks."
 ROWS = (3.85, 2.85, 1.85, 0.85)
+LOWER_ROWS = (3.25, 2.45, 1.65, 0.85)  # below a line of samples
 GRADIENTS = ((0.55, 0.3), (0.65, -0.2), (0.35, 0.5), (0.65, 0.1))
 MEAN = (0.55, 0.18)
 
@@ -48,16 +49,12 @@ def _pin():
 
 
 def _shard():
-    figure, axes = _ranks()
+    figure, axes = diagram(HALF_INCH)
     for sample in range(12):
         rank = sample % 4
         _sample(axes, 0.25 + 0.44 * sample, 4.1, rank, sample)
-        _sample(axes, 2.4 + 0.95 * (sample // 4), (3.25, 2.45, 1.65, 0.85)[rank] - 0.2, rank, sample)
-    for patch in list(axes.patches)[:4]:
-        patch.remove()
-    for text in list(axes.texts)[:4]:
-        text.remove()
-    for rank, y in enumerate((3.25, 2.45, 1.65, 0.85)):
+        _sample(axes, 2.4 + 0.95 * (sample // 4), LOWER_ROWS[rank] - 0.2, rank, sample)
+    for rank, y in enumerate(LOWER_ROWS):
         box(axes, (0.9, y), f"rank {rank}", (1.4, 0.55), COLORS[rank])
     return figure
 

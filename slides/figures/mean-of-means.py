@@ -4,7 +4,7 @@ from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Width: pictures of a rank. Height: its accuracy. Area: right answers."
+CAPTION = "Width: images of a rank. Height: its accuracy. Area: right answers."
 RIGHT, COUNT = (90, 1), (100, 2)
 
 
@@ -19,10 +19,10 @@ def draw():
     axes.axhline(plain, color="black", linestyle=":")
     axes.axhline(true, color="black")
     axes.text(3, plain - 2, f"mean of both: {plain:.0f} %", va="top", color="white", fontsize=19)
-    axes.text(3, true + 3, f"all pictures: {true:.0f} %", fontsize=19)
+    axes.text(3, true + 3, f"all images: {true:.0f} %", fontsize=19)
     axes.text(50, 25, f"rank 0: {RIGHT[0]} of {COUNT[0]}", ha="center", color="white", fontsize=18)
     axes.text(104, 51, f"rank 1:\n{RIGHT[1]} of {COUNT[1]}", color=COLORS[1], fontsize=18, va="top")
-    axes.set(xlim=(0, 128), ylim=(0, 108), xlabel="pictures", ylabel="accuracy, %", xticks=[0, 50, 100])
+    axes.set(xlim=(0, 128), ylim=(0, 108), xlabel="images", ylabel="accuracy, %", xticks=[0, 50, 100])
     axes.grid(visible=False)
     return figure
 
@@ -38,5 +38,5 @@ def words():
     plain, true = means()
     return (
         f"Rank 0 has {RIGHT[0]} of {COUNT[0]} right, rank 1 {RIGHT[1]} of {COUNT[1]}. The mean of their accuracies is "
-        f"{plain:.0f} percent, the accuracy over all pictures {true:.0f} percent."
+        f"{plain:.0f} percent, the accuracy over all images {true:.0f} percent."
     )

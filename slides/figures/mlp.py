@@ -13,7 +13,7 @@ def draw(results):
     figure, axes = diagram(HALF_INCH)
     flat, hidden, output = results["mlp"]
     rows = [
-        ("picture", SHAPE, "", "0.35"),
+        ("image", SHAPE, "", "0.35"),
         ("Flatten", flat["shape"][0], "no parameters", COLORS[0]),
         ("Dense, ReLU", hidden["shape"][0], f"{hidden['num_parameters']:,}".replace(",", " "), COLORS[2]),
         ("Dense, softmax", output["shape"][0], f"{output['num_parameters']:,}".replace(",", " "), COLORS[2]),
@@ -34,7 +34,7 @@ def words(results):
     """Return the text alternative."""
     flat, hidden, output = results["mlp"]
     return (
-        f"Pictures of 28 by 28 pixels are flattened to {flat['shape'][0]} numbers. A dense layer with ReLU makes "
+        f"Images of 28 by 28 pixels are flattened to {flat['shape'][0]} numbers. A dense layer with ReLU makes "
         f"{hidden['shape'][0]} of them, with {hidden['num_parameters']} parameters, and a dense layer with softmax "
         f"{output['shape'][0]}, with {output['num_parameters']}."
     )

@@ -4,7 +4,7 @@ from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
 
 DATA = ("published/cscs-p100",)
-CAPTION = "InceptionV3, 64 pictures per GPU."
+CAPTION = "InceptionV3, 64 images per GPU."
 
 
 def draw(published):

@@ -24,7 +24,7 @@ def draw(counted):
         where = {"xytext": (-14 if left else 14, -1), "textcoords": "offset points", "ha": "right" if left else "left"}
         axes.annotate(row["network"], (x, y), va="center", bbox=GROUND, **where)
     axes.set(xscale="log", yscale="log", xlim=(9, 800), ylim=(0.4, 60))
-    axes.set(xlabel="gradient to send, MB", ylabel="GFLOP per picture")
+    axes.set(xlabel="gradient to send, MB", ylabel="GFLOP per image")
     axes.set_xticks([10, 30, 100, 300], ["10", "30", "100", "300"])
     axes.set_yticks([1, 3, 10, 30], ["1", "3", "10", "30"])
     axes.minorticks_off()
@@ -40,4 +40,4 @@ def words(counted):
         f"{1000 * row['gflop'] / row['gradient_mb']:.0f} operations per byte"
         for row in counted["networks"]
     )
-    return f"Gradient and forward arithmetic per picture: {'; '.join(listed)}."
+    return f"Gradient and forward arithmetic per image: {'; '.join(listed)}."

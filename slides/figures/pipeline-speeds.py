@@ -1,4 +1,4 @@
-"""Pictures per second that a training gets from pipelines of the same pictures, built in different ways."""
+"""Images per second that a training gets from pipelines of the same images, built in different ways."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def draw(results):
     axes.axvline(results["limit"], color=COLORS[0], linestyle="--")
     axes.text(results["limit"] * 0.985, places[0], "the network's own speed", color=COLORS[0], ha="right", va="center")
     axes.set_yticks(places, list(NAMES.values()))
-    axes.set(xlabel="pictures per second", xlim=(0, results["limit"] * 1.06))
+    axes.set(xlabel="images per second", xlim=(0, results["limit"] * 1.06))
     axes.grid(axis="y", visible=False)
     return figure
 
@@ -38,4 +38,4 @@ def words(results):
     """Return the text alternative."""
     speeds = {row["way"]: row["later"] for row in results["speeds"]}
     parts = ", ".join(f"{name} {speeds[way]:.0f}" for way, name in NAMES.items())
-    return f"Pictures per second: {parts}. The network alone would take {results['limit']}."
+    return f"Images per second: {parts}. The network alone would take {results['limit']}."

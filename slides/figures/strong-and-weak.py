@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "A global batch, as squares of 16 pictures, dealt out to one, two and four ranks."
+CAPTION = "A global batch, as squares of 16 images, dealt out to one, two and four ranks."
 
 SIDE = 0.46
 

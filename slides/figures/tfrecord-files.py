@@ -40,14 +40,14 @@ def draw():
         x += width
     axes.plot([2.55, 1.6], [1.85, 0.98], color=COLORS[2], linewidth=1.5)
     axes.plot([3.42, x - 0.06], [1.85, 0.98], color=COLORS[2], linewidth=1.5)
-    axes.text(9.7, 0.6, "one picture", va="center")
+    axes.text(9.7, 0.6, "one image", va="center")
     return figure
 
 
 def words():
     """Return the text alternative."""
     return (
-        "ImageNet's training pictures are in 1024 files, which the ranks take in turns, here four ranks. A file holds "
+        "ImageNet's training images are in 1024 files, which the ranks take in turns, here four ranks. A file holds "
         "a row of records, 1251 on average. A record is its length, a checksum of that, the data (JPEG, label, size), "
         "and a checksum of the data."
     )

@@ -34,7 +34,7 @@ def draw():
                 arrow(axes, (x + SIZE[0] / 2, y), (end, y), zorder=0, shrinkA=0, shrinkB=0)
     last = 0.95 + 4 * 1.94
     arrow(axes, (last, 0.7), (last, 0.42), color=GREY, mutation_scale=16)
-    axes.text(last, 0.22, "sums: losses, right answers, pictures", ha="center", va="center", fontsize=18)
+    axes.text(last, 0.22, "sums: losses, right answers, images", ha="center", va="center", fontsize=18)
     return figure
 
 
@@ -51,4 +51,4 @@ def _empty(x, y):
 def words():
     """List both rows."""
     rows = [", then ".join((stage[row] or "nothing").replace("\n", " ") for stage in STAGES) for row in (0, 1)]
-    return f"Training: {rows[0]}. Validation: {rows[1]}; what comes out are sums of loss, right answers and pictures."
+    return f"Training: {rows[0]}. Validation: {rows[1]}; what comes out are sums of loss, right answers and images."

@@ -4,12 +4,12 @@ from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, MARKERS
 
 DATA = ("results/validation-bias",)
-CAPTION = "Width: pictures of a rank, written class by class. Area: right answers."
+CAPTION = "Width: images of a rank, written class by class. Area: right answers."
 WAYS = {
     "plain": "mean of the\nranks' accuracies",
     "callback": "MetricAverage-\nCallback",
     "weighted": "sums by allreduce,\nthen divided",
-    "serial": "one process,\nall pictures",
+    "serial": "one process,\nall images",
 }
 
 
@@ -24,7 +24,7 @@ def draw(data):
         turn = 90 if count < 150 else 0
         left.text(first + count / 2, 3, f"rank {rank}", ha="center", color="white", fontsize=17, rotation=turn)
         first += count
-    left.set(xlabel="pictures", ylabel="accuracy, %", ylim=(0, 85), xlim=(0, first + 50))
+    left.set(xlabel="images", ylabel="accuracy, %", ylim=(0, 85), xlim=(0, first + 50))
     left.grid(visible=False)
     true = 100 * data["serial"]["accuracy"]
     right.axvline(true, color="0.4", linestyle="--")

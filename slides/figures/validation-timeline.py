@@ -45,6 +45,6 @@ def draw():
 def words():
     """Say what both panels show."""
     return (
-        "After an epoch. Left: rank 0 validates on all pictures, and three ranks wait for as long. Right: four ranks "
+        "After an epoch. Left: rank 0 validates on all images, and three ranks wait for as long. Right: four ranks "
         "validate on a quarter each and add up their results in one allreduce: a quarter of the time."
     )

@@ -6,8 +6,8 @@ from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "A square is a picture, filled if answered rightly; two ranks with unequal shards."
-BATCHES = (((4, 4), (3, 4), (2, 2)), ((1, 2),))  # (right, pictures) of each batch, by rank
+CAPTION = "A square is an image, filled if answered rightly; two ranks with unequal shards."
+BATCHES = (((4, 4), (3, 4), (2, 2)), ((1, 2),))  # (right, images) of each batch, by rank
 SUMS = [(sum(right for right, _ in rank), sum(count for _, count in rank)) for rank in BATCHES]
 TOTAL = (sum(right for right, _ in SUMS), sum(count for _, count in SUMS))
 HEADS = ("1. batches", "2. sums", "3. allreduce", "4. division")
@@ -31,14 +31,14 @@ def _draw(shown):
         end = _draw_batches(axes, batches, y, color)
         if shown > 1:
             arrow(axes, (end, y), (PLACES[1] - 0.85, y))
-            text = f"right {SUMS[rank][0]}\npictures {SUMS[rank][1]}"
+            text = f"right {SUMS[rank][0]}\nimages {SUMS[rank][1]}"
             box(axes, (PLACES[1], y), text, size=(1.65, 1.0), color=color, filled=False)
         if shown > 2:
             arrow(axes, (PLACES[1] + 0.85, y), (PLACES[2] - 0.9, 2.08 + 0.3 * (1 - 2 * rank)))
         if shown > 3:
             axes.text(PLACES[3], y, f"on rank {rank}", ha="center", va="center", fontsize=18, color=color)
     if shown > 2:
-        box(axes, (PLACES[2], 2.08), f"right {TOTAL[0]}\npictures {TOTAL[1]}", size=(1.75, 1.1), color="0.25")
+        box(axes, (PLACES[2], 2.08), f"right {TOTAL[0]}\nimages {TOTAL[1]}", size=(1.75, 1.1), color="0.25")
     if shown > 3:
         arrow(axes, (PLACES[2] + 0.9, 2.08), (PLACES[3] - 0.75, 2.08))
         share = f"{TOTAL[0]} / {TOTAL[1]}\n= {100 * TOTAL[0] / TOTAL[1]:.0f} %"
@@ -47,7 +47,7 @@ def _draw(shown):
 
 
 def _draw_batches(axes, batches, y, color):
-    """Draw a square for each picture, filled where the answer is right, and a frame for each batch; return the end."""
+    """Draw a square for each image, filled where the answer is right, and a frame for each batch; return the end."""
     x = 1.25
     for right, count in batches:
         frame = Rectangle((x - 0.06, y - 0.3), count * SQUARE + 0.09, 0.6, facecolor="none", edgecolor="0.6")

@@ -23,12 +23,12 @@ def step_s(row, num_gpus, batch):
 
 
 def weak(row, num_gpus):
-    """Return the efficiency with 64 pictures per GPU."""
+    """Return the efficiency with 64 images per GPU."""
     return step_s(row, 1, BATCH) / step_s(row, num_gpus, BATCH)
 
 
 def strong(row, num_gpus, batch=1024):
-    """Return the speed-up with 1024 pictures on all GPUs together."""
+    """Return the speed-up with 1024 images on all GPUs together."""
     return step_s(row, 1, batch) / step_s(row, num_gpus, batch / num_gpus)
 
 
@@ -46,7 +46,7 @@ def draw(counted, published):
         right.plot(GPUS, [strong(rows[name], gpus) for gpus in GPUS], line, color=color, label=name)
     right.plot(GPUS, GPUS, color="0.4", lw=1.5)
     right.text(36, 62, "ideal", ha="right", va="center")
-    left.set(xscale="log", ylim=(0.5, 1.05), xlabel="GPUs", ylabel="efficiency", title="weak: 64 pictures per GPU")
+    left.set(xscale="log", ylim=(0.5, 1.05), xlabel="GPUs", ylabel="efficiency", title="weak: 64 images per GPU")
     left.set_yticks([0.5, 0.75, 1], ["50 %", "75 %", "100 %"])
     right.set(xscale="log", yscale="log", ylim=(1, 200), xlabel="GPUs", ylabel="speed-up", title="strong: 1024 in all")
     right.set_yticks([1, 10, 100], ["1", "10", "100"])

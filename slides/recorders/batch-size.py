@@ -1,4 +1,4 @@
-"""A small network on made pictures with batches of 1 to all: updates, epochs and seconds to one loss, each at its rate.
+"""A small network on made images with batches of 1 to all: updates, epochs and seconds to one loss, each at its rate.
 
 For every batch size the rate is the one, of many a factor of two apart, with which the loss is reached in the fewest
 updates. Seconds are those updates times the median time of one; times of all sizes are taken in turns.

@@ -16,11 +16,11 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 import tensorflow as tf
 
 from coursekit import imagenet
-from coursekit.imagenet.make import pictures, plan
+from coursekit.imagenet.make import images, plan
 from coursekit.imagenet.presets import PRESETS, Preset, Split
-from coursekit.imagenet.writing import write_pictures
+from coursekit.imagenet.writing import write_images
 
-CAMERA = PRESETS["bench"]  # pictures as a camera takes them, 500 pixels wide or high
+CAMERA = PRESETS["bench"]  # images as a camera takes them, 500 pixels wide or high
 PRESET = Preset("slides", (Split("train", 16, 192), Split("validation", 1, 1)), 50, CAMERA.sizes, 28, 95, 0)
 SIDE = 224
 BATCH = 16
@@ -33,7 +33,7 @@ AUTO = tf.data.AUTOTUNE
 def make_files(folder):
     """Write the training files, and return their paths."""
     files = [file for file in plan(PRESET) if file.name.startswith("train")]
-    return [str(write_pictures(folder / file.name, pictures(PRESET, file), PRESET.quality)) for file in files]
+    return [str(write_images(folder / file.name, images(PRESET, file), PRESET.quality)) for file in files]
 
 
 def decode(record):
@@ -76,7 +76,7 @@ def ways(files):
 
 
 def speed(iterator, num_batches):
-    """Train on some batches a network that only takes time, and return the pictures per second."""
+    """Train on some batches a network that only takes time, and return the images per second."""
     start, num_seen = time.perf_counter(), 0
     for _ in range(num_batches):
         num_seen += len(next(iterator)[0])
@@ -85,7 +85,7 @@ def speed(iterator, num_batches):
 
 
 def speeds(files):
-    """Return the pictures per second of every way: the median of its turns, after a first epoch."""
+    """Return the images per second of every way: the median of its turns, after a first epoch."""
     iterators = {name: iter(dataset.repeat()) for name, dataset in ways(files).items()}
     for iterator in iterators.values():
         speed(iterator, NUM_BATCHES)  # fills caches, and lets TensorFlow find its settings
@@ -128,7 +128,7 @@ def frozen_order():
 
 
 def frozen_pictures(file, num_epochs=5):
-    """Return how many different pictures the network sees of one record in some epochs."""
+    """Return how many different images the network sees of one record in some epochs."""
     record = tf.data.TFRecordDataset(file).take(1).map(decode)
 
     def cut(picture, label):

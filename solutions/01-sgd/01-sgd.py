@@ -183,7 +183,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # ## 5. Batches
 #
-# A step on all samples is exact but dear. *Stochastic* gradient descent steps on a few samples, the batch:
+# A step on all samples is exact but expensive. *Stochastic* gradient descent steps on a few samples, the batch:
 # one pass over all samples in random order is an *epoch*.
 #
 # **Exercise (3 points).** Write `batches`, a generator that shuffles the samples with the generator `rng`
@@ -277,7 +277,7 @@ pictures.show(figure, "The lines fitted with three batch sizes; with batch size 
 
 # %% [markdown] role="readonly" id="tape-text"
 # *Expected:* the spread over the second half of the run is a few thousandths with all samples, about 0.01 to 0.03 with batches of 100, and about 0.3 with single samples.
-# The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and dear.
+# The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and expensive.
 # To afford large ones is what the many GPUs of lab 02 are for.
 #
 # ## 6. The same with TensorFlow

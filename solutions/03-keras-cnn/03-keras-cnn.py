@@ -3,7 +3,7 @@
 #
 # **90 minutes, 20 points, two or more ranks.**
 # You take a network of `tf.keras.applications` and a folder of files in ImageNet's form, and turn a training for one process into one for N ranks.
-# On a laptop the files hold small made pictures and the network is MobileNetV2; at a centre the same notebook trains ResNet50 on ImageNet, by its parameters alone.
+# On a laptop the files hold small made images and the network is MobileNetV2; at a centre the same notebook trains ResNet50 on ImageNet, by its parameters alone.
 #
 # After this lab you can
 #
@@ -25,10 +25,10 @@
 num_ranks = 2
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made pictures
+data = ""  # a folder of TFRecord files; '' stands for made images
 damaged = "stop"  # what a damaged record does: "stop" or "skip"
-batch_size = 16  # pictures per rank and step
-global_batch_size = 0  # pictures of all ranks in a step; 0: batch_size times the number of ranks
+batch_size = 16  # images per rank and step
+global_batch_size = 0  # images of all ranks in a step; 0: batch_size times the number of ranks
 learning_rate = 0.01  # of one rank
 num_warmup_epochs = 1
 num_epochs = 2
@@ -73,8 +73,8 @@ from coursekit.checks import check, hand_in_report, keras_evaluation, keras_piec
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files
 #
-# ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one picture as JPEG, its label from 1 to 1000, and its size.
-# Our made data has the same form, with fewer and smaller pictures. Not all files hold equally many, as in the real set.
+# ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one image as JPEG, its label from 1 to 1000, and its size.
+# Our made data has the same form, with fewer and smaller images. Not all files hold equally many, as in the real set.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
@@ -124,16 +124,16 @@ with check("GPU pinning", section="2"):
 # %% [markdown] role="readonly" id="picture-text"
 # ## 3. The input pipeline
 #
-# ### From a record to a picture
+# ### From a record to an image
 #
-# The networks want pictures of one size, with pixels from -1 to 1. For training, each picture is cut at random every time it is seen, so that the network never sees quite the same twice:
+# The networks want images of one size, with pixels from -1 to 1. For training, each image is cut at random every time it is seen, so that the network never sees quite the same twice:
 # a random *window* of 40 to 100 % of its area, mirrored half of the time. For validation it is the largest square in the middle.
-# Both windows are given below. Decoding only the window is much faster than decoding the whole picture and cutting it afterwards.
+# Both windows are given below. Decoding only the window is much faster than decoding the whole image and cutting it afterwards.
 
 
 # %% role="readonly" id="windows" tags=["script"]
 def random_window(encoded):
-    """Return where to cut a picture for training: y, x, height, width."""
+    """Return where to cut an image for training: y, x, height, width."""
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded),
         bounding_boxes=tf.zeros((1, 0, 4)),
@@ -145,18 +145,18 @@ def random_window(encoded):
 
 
 def central_window(encoded):
-    """Return the largest square in the middle of a picture: y, x, height, width."""
+    """Return the largest square in the middle of an image: y, x, height, width."""
     height, width, _ = tf.unstack(tf.io.extract_jpeg_shape(encoded))
     side = tf.minimum(height, width)
     return tf.stack([(height - side) // 2, (width - side) // 2, side, side])
 
 
 # %% [markdown] role="readonly" id="picture-exercise-text"
-# **Exercise (1 point).** Write `load_picture`. It gets a record and returns the picture, float32 of shape `(image_size, image_size, 3)` with pixels from -1 to 1, and the label.
+# **Exercise (1 point).** Write `load_picture`. It gets a record and returns the image, float32 of shape `(image_size, image_size, 3)` with pixels from -1 to 1, and the label.
 #
 # <details><summary>Hint</summary>
 #
-# In this order: `imagenet.parse_record(record)` gives the encoded picture and the label; `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)`;
+# In this order: `imagenet.parse_record(record)` gives the encoded image and the label; `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)`;
 # `tf.image.resize(picture, (image_size, image_size))`; for training `tf.image.random_flip_left_right`; then from 0..255 to -1..1.
 #
 # </details>
@@ -164,7 +164,7 @@ def central_window(encoded):
 
 # %% role="answer" id="load-picture" tags=["script"]
 def load_picture(record, training):
-    """Return a record's picture, cut at random for training, and its label."""
+    """Return a record's image, cut at random for training, and its label."""
     # about 7 lines
     ### BEGIN SOLUTION
     encoded, label = imagenet.parse_record(record)
@@ -204,7 +204,7 @@ except tf.errors.OpError as error:
 # 1. **Shard the list of files**, so that each rank opens only its own. Sharding records instead would make every rank read all the files, N times the traffic on the file system.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
 # 3. For training, shuffle the records in a buffer.
-# 4. Load the pictures, on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
+# 4. Load the images, on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
 # 5. For training, repeat without end. Then batch; and *prefetch*, so that the next batch is made while the network works on this one.
 #
 # With `seed` in both shuffles, two runs see the same order: results can be compared. `deterministic=False` lets `interleave` take records as they come:
@@ -228,7 +228,7 @@ except tf.errors.OpError as error:
 
 # %% role="answer" id="make-dataset" tags=["script"]
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of pictures and labels; without end in training."""
+    """Return this rank's batches of images and labels; without end in training."""
     # about 11 lines
     ### BEGIN SOLUTION
     files = files[hvd.rank() :: hvd.size()]
@@ -279,7 +279,7 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 # - the global batch is fixed and divided among the ranks, an *elastic* batch: the training is the same with any number of ranks, each has less to do.
 #
 # The learning rate follows the global batch, as in lab 02: `learning_rate` belongs to a global batch of `batch_size`, so a global batch k times as large takes k times the rate.
-# An epoch is one pass over the data: the more pictures in a step, the fewer steps. All ranks must make the *same* number of steps, whatever their files hold.
+# An epoch is one pass over the data: the more images in a step, the fewer steps. All ranks must make the *same* number of steps, whatever their files hold.
 #
 # **Exercise (2 points).** Write `plan`, which returns the batch size of a rank, the learning rate and the number of steps in an epoch (rounded down, at least 1).
 # A `global_batch_size` of 0 stands for the first way.
@@ -520,19 +520,19 @@ with check("continue", section="8"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 9. Validate on all ranks
 #
-# Each rank validates on its own files, and the results are put together. The obvious way is to average the ranks' accuracies, and it is *wrong* as soon as the ranks hold different numbers of pictures:
+# Each rank validates on its own files, and the results are put together. The obvious way is to average the ranks' accuracies, and it is *wrong* as soon as the ranks hold different numbers of images:
 
 
 # %% role="readonly" id="bias-picture" tags=["picture"]
 num_right, num_pictures = np.array([90, 1]), np.array([100, 2])  # of ranks 0 and 1
 print(f"mean of the ranks' accuracies: {np.mean(num_right / num_pictures):.0%}")
-print(f"accuracy over all pictures:    {np.sum(num_right) / np.sum(num_pictures):.0%}")
+print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures):.0%}")
 
 # %% [markdown] role="readonly" id="evaluate-exercise-text"
-# What may be added up are *sums*: of losses, of right answers, and of pictures. Keras keeps just these: after `network.evaluate(dataset, verbose=0)` each `metric` in `network.metrics` has
+# What may be added up are *sums*: of losses, of right answers, and of images. Keras keeps just these: after `network.evaluate(dataset, verbose=0)` each `metric` in `network.metrics` has
 # `metric.total` and `metric.count`.
 #
-# **Exercise (2 points).** Write `evaluate`, which returns on every rank the same dictionary: for each metric's `name` its mean over the pictures of *all* ranks, as a float.
+# **Exercise (2 points).** Write `evaluate`, which returns on every rank the same dictionary: for each metric's `name` its mean over the images of *all* ranks, as a float.
 #
 # <details><summary>Hint</summary>
 #
@@ -572,7 +572,7 @@ with check("validation", section="9"):
 # **Exercise (2 points).** Put it together. `build()` makes the network (call it *after* pinning), `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
 #
-# 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` pictures; a `max_num_steps` above 0 limits the steps of an epoch.
+# 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` images; a `max_num_steps` above 0 limits the steps of an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses` and the metric `"accuracy"`.
 # 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch`, `verbose=0` and your callbacks, `WarmUp` and those of `more_callbacks`.
 # 4. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
@@ -718,7 +718,7 @@ print("validation:", {name: round(value, 3) for name, value in results[0]["valid
 training_pictures.show_training(results, model)
 
 # %% [markdown] role="readonly" id="interrupted-text"
-# *Expected:* the loss falls, and the accuracy on the made pictures is clearly above 12 %, the share of each of their eight classes.
+# *Expected:* the loss falls, and the accuracy on the made images is clearly above 12 %, the share of each of their eight classes.
 #
 # ## 11. When a node fails
 #
@@ -827,7 +827,7 @@ throughput.show_throughput(
 print(f"the first step, in which TensorFlow builds the graph, took {results[0]['first_step_s']:.1f} s")
 
 # %% [markdown] role="readonly" id="end"
-# On a laptop both ranks share one memory and two cores, and a picture this small is computed quickly, so communication weighs more than on GPUs with large pictures.
+# On a laptop both ranks share one memory and two cores, and an image this small is computed quickly, so communication weighs more than on GPUs with large images.
 # One rank alone also has the other core for its input pipeline.
 #
 # Ranks of a notebook talk over TCP (Horovod's *Gloo*), which for a large network such as ResNet50, 100 MB of gradients in every step, costs more than it need.

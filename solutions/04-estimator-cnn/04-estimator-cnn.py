@@ -24,9 +24,9 @@
 num_ranks = 2
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made pictures
+data = ""  # a folder of TFRecord files; '' stands for made images
 num_held_out = 2  # files of the training set that are kept for evaluation
-batch_size = 16  # pictures per rank and step
+batch_size = 16  # images per rank and step
 learning_rate = 0.01  # of one rank
 num_epochs = 2
 folder = "training"  # checkpoints and summaries
@@ -87,7 +87,7 @@ files = imagenet.list_files(data_folder, "train")
 
 # %% [markdown] role="readonly" id="split-text"
 # A split goes wrong easily and nobody notices. A course of 2019 took "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither.
-# The other way round is worse: a file in both, and the network is examined with pictures that it has learnt.
+# The other way round is worse: a file in both, and the network is examined with images that it has learnt.
 #
 # **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. It may be all files, or none.
 #
@@ -117,19 +117,19 @@ with check("split of the files", section="1"):
 
 # %% role="readonly" id="split-picture" tags=["picture"]
 for name, part in zip(("training", "held out"), split_files(files, num_held_out)):
-    print(f"{name}: {len(part)} files with {imagenet.count_images(part)} pictures, the last is {Path(part[-1]).name}")
+    print(f"{name}: {len(part)} files with {imagenet.count_images(part)} images, the last is {Path(part[-1]).name}")
 
 # %% [markdown] role="readonly" id="input-text"
 # ## 2. The input function
 #
 # An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
 #
-# The steps from a file to a batch are those of lab 03 and are given here. Every picture is cut with random numbers that follow from `seed` and from its place in the data, so two runs see exactly the same.
+# The steps from a file to a batch are those of lab 03 and are given here. Every image is cut with random numbers that follow from `seed` and from its place in the data, so two runs see exactly the same.
 
 
 # %% role="readonly" id="read-files" tags=["script"]
 def load_picture(record, training, image_size, numbers):
-    """Return a record's picture, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    """Return a record's image, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
     encoded, label = imagenet.parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
     if training:
@@ -151,7 +151,7 @@ def read_files(files):
 
 
 def make_batches(records, training, params):
-    """Return batches of pictures and labels; for training they are all full."""
+    """Return batches of images and labels; for training they are all full."""
     load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
     dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
     return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
@@ -161,7 +161,7 @@ def make_batches(records, training, params):
 # What the three functions do not do is yours:
 #
 # - Each *worker* reads its own files. `worker` is its number, from 0, and `num_workers` their number. With Horovod a worker is a rank; in section 8 it will be something else, so the function gets both as arguments.
-# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, *then* repeated without end. In an evaluation every picture comes once.
+# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, *then* repeated without end. In an evaluation every image comes once.
 #
 # **Exercise (3 points).** Write `input_fn`.
 #
@@ -174,7 +174,7 @@ def make_batches(records, training, params):
 
 # %% role="answer" id="input-fn" tags=["script"]
 def input_fn(files, training, worker, num_workers, params):
-    """Return this worker's batches of pictures and labels; without end for training."""
+    """Return this worker's batches of images and labels; without end for training."""
     # about 4 lines
     ### BEGIN SOLUTION
     records = read_files(files[worker::num_workers])
@@ -214,7 +214,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # Four things are easily forgotten, and none of them ends in an error:
 #
-# 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for a picture depends on its neighbours. Section 6 shows how much.
+# 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for an image depends on its neighbours. Section 6 shows how much.
 # 2. **Updates.** Batch normalisation keeps moving averages for the evaluation. In a graph, nobody computes them unless the training step depends on them: they are in `network.get_updates_for(features)`.
 # 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. A Keras optimiser it hands on to Horovod's Keras module, without `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller.
 # 4. **Rate.** `params["learning_rate"]` is that of one rank, scaled as in lab 02.
@@ -233,7 +233,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for them.
 # Or `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
-# (`network.updates` also holds those of the empty call with which Keras built the network: they have no pictures to work on.)
+# (`network.updates` also holds those of the empty call with which Keras built the network: they have no images to work on.)
 #
 # </details>
 
@@ -385,7 +385,7 @@ def num_steps_done(folder):
 # **Exercise (5 points).** Write `train`. Horovod is initialised already.
 #
 # - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In the course of 2019 it was made, with the GPU pinned, and given to nobody.
-# - `num_steps` are the steps that *one* process would make. N ranks use N times as many pictures in a step, so they make N times fewer.
+# - `num_steps` are the steps that *one* process would make. N ranks use N times as many images in a step, so they make N times fewer.
 # - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and those in `hooks`.
 # - Return the Estimator.
 #
@@ -447,14 +447,14 @@ with check("the training continues (train)", section="5"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation
 #
-# In the course of 2019 every rank evaluated all pictures: N times the work for one number. Two ways are right:
+# In the course of 2019 every rank evaluated all images: N times the work for one number. Two ways are right:
 #
-# - **Rank 0 alone** evaluates all pictures, and the others wait. Simple, and enough when an evaluation is short. No collective may be inside, since the others do not come.
+# - **Rank 0 alone** evaluates all images, and the others wait. Simple, and enough when an evaluation is short. No collective may be inside, since the others do not come.
 # - **Each rank evaluates its own files**, N times as fast. Then two things are to be done:
 #   - All ranks need the weights. Without a checkpoint in its `model_dir` an Estimator evaluates *random* weights, with no more than a remark in its log. So rank 0 tells the others the path of its checkpoint, `estimator.latest_checkpoint()`.
-#   - The shards are *unequal*. The mean of the ranks' accuracies is wrong then; each has to be weighted with its number of pictures, as in lab 03.
+#   - The shards are *unequal*. The mean of the ranks' accuracies is wrong then; each has to be weighted with its number of images, as in lab 03.
 #
-# **Exercise (2 points).** Write `evaluate`, in one of the two ways. It returns, at least on rank 0, a dictionary with the `"accuracy"` over all pictures.
+# **Exercise (2 points).** Write `evaluate`, in one of the two ways. It returns, at least on rank 0, a dictionary with the `"accuracy"` over all images.
 #
 # <details><summary>Hint: rank 0 alone</summary>
 #
@@ -465,14 +465,14 @@ with check("the training continues (train)", section="5"):
 # <details><summary>Hint: each rank its own files</summary>
 #
 # `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts.
-# Right pictures and all pictures can be added up over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
+# Right images and all images can be added up over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
 #
 # </details>
 
 
 # %% role="answer" id="evaluate" tags=["script"]
 def evaluate(estimator, files, params):
-    """Return the accuracy over all pictures in the files, as {"accuracy": …}; on rank 0 at least."""
+    """Return the accuracy over all images in the files, as {"accuracy": …}; on rank 0 at least."""
     # about 7 lines
     ### BEGIN SOLUTION
     checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
@@ -550,16 +550,16 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed, environ={"HOROVOD_CYCL
 estimator_pictures.show_run(results, model)
 
 # %% [markdown] role="readonly" id="run-text"
-# *Expected:* the loss falls from about 7, the logarithm of the number of classes, and the accuracy is above 12 %, the share of each of the eight classes of made pictures.
+# *Expected:* the loss falls from about 7, the logarithm of the number of classes, and the accuracy is above 12 %, the share of each of the eight classes of made images.
 #
 # ### What training mode does to an evaluation
 #
-# The networks of 2019 ran in training mode in evaluations, too. Here are held-out pictures, answered with the weights of the checkpoint in both modes, in batches of different sizes:
+# The networks of 2019 ran in training mode in evaluations, too. Here are held-out images, answered with the weights of the checkpoint in both modes, in batches of different sizes:
 
 
 # %% role="readonly" id="mode-picture" tags=["picture"]
 def accuracies(sizes):
-    """Return the accuracy on held-out pictures by mode and size of the batches."""
+    """Return the accuracy on held-out images by mode and size of the batches."""
     start()
     network = build_network(model, image_size)
     checkpoint = tf.train.latest_checkpoint(folder)
@@ -579,8 +579,8 @@ def accuracies(sizes):
 estimator_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **limits)[0])
 
 # %% [markdown] role="readonly" id="mode-text"
-# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though pictures and weights are the same: it is poor in small batches,
-# and in large ones it may even look better. But a picture's answer must not depend on its neighbours, and whoever uses the network has perhaps one picture only.
+# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
+# and in large ones it may even look better. But an image's answer must not depend on its neighbours, and whoever uses the network has perhaps one image only.
 #
 # ## 7. From Keras to an Estimator
 #
@@ -691,7 +691,7 @@ with check("rate and steps (strategy)", section="8"):
     workers.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
-# Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same pictures in the same order.
+# Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same images in the same order.
 # The two worker processes are real ones. Each finds a free port first, since a fixed one may be taken on a shared machine. Horovod serves only to number them; in a job it would be `SLURM_PROCID`.
 
 

@@ -1,11 +1,16 @@
-"""Files of our own: written in one step, so that nobody ever reads half of one, and a kill leaves the old one."""
+"""Files of our own: written in one step, so that nobody ever reads half of one, and locks on them."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Callable
 
+from coursekit.errors import CourseKitError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 Report = Callable[[str, "Path"], None]
@@ -42,3 +47,26 @@ def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> Non
         return
     write_file(path, data, mode=None)
     report("written", path)
+
+
+@contextmanager
+def locked(path: Path, refusal: str = "") -> Iterator[None]:
+    """Hold a lock file; the lock ends with the process, however it ends.
+
+    Args:
+        path: the file, which is made and stays.
+        refusal: what to say when another process holds it; '' to wait for that process, and to go on without a lock
+            where files cannot be locked.
+
+    Raises:
+        CourseKitError: another process holds it, and there is a refusal.
+    """
+    with path.open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
+        except OSError as error:
+            if isinstance(error, BlockingIOError):
+                raise CourseKitError(refusal) from None
+            if refusal:
+                raise
+        yield

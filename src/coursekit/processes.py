@@ -1,4 +1,4 @@
-"""Ending in good order: the signals that ask this process to stop, and every process that a kernel has left.
+"""Ending in good order: the signals that ask this process to stop, and all processes that another one has started.
 
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
@@ -73,6 +73,26 @@ def end_all(processes: Iterable[psutil.Process]) -> None:
     for process in alive:
         _ignoring_the_dead(process.kill)
     psutil.wait_procs([process for process in alive if is_alive(process)], timeout=KILL_GRACE_S)
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """Return the descendants of a process, none if it is gone."""
+    try:
+        return list(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
+
+
+def kill_below(pid: int) -> None:
+    """Kill the descendants of a process, also those that they start meanwhile; give up after `KILL_GRACE_S`."""
+    deadline_s = time.monotonic() + KILL_GRACE_S
+    while alive := [process for process in below(pid) if is_alive(process)]:
+        for process in alive:
+            with suppress(psutil.Error):
+                process.kill()
+        if time.monotonic() > deadline_s:
+            return
+        time.sleep(0.01)
 
 
 def end_marked(folder: Path) -> None:

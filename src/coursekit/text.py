@@ -1,13 +1,37 @@
-"""Text of a student's, made fit for terminals and files."""
+"""Text for people: a student's, made fit for terminals and files, and tables in Markdown."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 # Terminals obey control characters, and others turn the direction of what follows.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+NUM_FEW = 5
 
 
-def plain_text(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text with a mark in place of every character that does more than stand there."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def first_few(words: Sequence[str]) -> str:
+    """Return words parted by commas, of many the first five and how many more there are."""
+    more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""
+    return ", ".join(words[:NUM_FEW]) + more
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
+    """Return a table in Markdown; a cell may hold several lines and bars.
+
+    Args:
+        head: the headings.
+        rows: cells in Markdown, as many in each row as there are headings.
+        align: "l" or "r" for each column; left where it says nothing.
+    """
+    rule = [{"l": "---", "r": "---:"}[side] for side in align.ljust(len(head), "l")]
+    lines = [[re.sub(r"(?<!\\)\|", r"\|", " ".join(cell.split())) for cell in row] for row in (head, *rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rule, *lines[1:]))

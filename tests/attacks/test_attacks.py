@@ -11,9 +11,9 @@ from coursekit.cli.attacks import attacks as command
 from coursekit.errors import CourseKitError
 from coursekit.grading.attacks.attack import CLASSES, load_attacks
 from coursekit.grading.attacks.hand_in import write_hand_in
-from coursekit.grading.attacks.trial import LIMITS, Course, grade_staged, run_attack
+from coursekit.grading.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
 from coursekit.grading.bank.answer_bank import load_bank
-from coursekit.grading.judge.signs import signs_of
+from coursekit.grading.judge.flags import flags_of_source
 from coursekit.grading.judge.slot import Slot
 from coursekit.grading.submission.work import Work
 from coursekit.labs.build.build import build_sources
@@ -30,7 +30,7 @@ def courses():
     """Each lab's source and what students get of it."""
     root = find_root()
     sources = build_sources(root, find_labs(root))
-    return {name: Course(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
+    return {name: AttackedLab(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
 
 
 # One test, for the slot is a process that outlives each attack, and a test may leave none behind.
@@ -83,7 +83,7 @@ def test_honest_source_shows_no_sign(lab, courses):
     assert len(right) >= 5
     # All in one call: each answer's cells under names of their own.
     sources = {f"{name}/{cell}": source for name, cells in right.items() for cell, source in cells.items()}
-    assert signs_of(Work(lab, "all", {**course.honest(), **sources})) == ()
+    assert flags_of_source(Work(lab, "all", {**course.honest(), **sources})) == ()
 
 
 def test_an_attack_that_pays_is_told(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from coursekit import drivers, ranks
 from coursekit.checks import CheckError, check, linear, pieces
-from coursekit.checks.on_ranks import Answer, AnswerError
+from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -38,10 +38,10 @@ class ElsewhereInTheTest:
         self.folder, self.answers = folder, answers
 
     def __getattr__(self, name):
-        return Answer(name, self)
+        return RemoteAnswer(name, self)
 
     def _there(self, value):
-        if isinstance(value, Answer):
+        if isinstance(value, RemoteAnswer):
             return self.answers[value.name]
         if callable(value):
             assert value.__module__.startswith(f"{drivers.__name__}.")

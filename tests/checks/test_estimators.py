@@ -14,10 +14,10 @@ from coursekit.checks import (
     estimator_evaluation,
     estimator_model,
     estimator_runs,
-    spy_math,
+    spy_steps,
     workers,
 )
-from coursekit.checks.spy_trial import Trial
+from coursekit.checks.spy_trial import SpyTrial
 from coursekit.drivers import estimator_ranks, spy
 
 RATE = estimator_ranks.RATE
@@ -36,7 +36,7 @@ def descend(num_steps, batches, *, broadcast=True, average=True, factors=(2, 2),
         samples = [np.asarray(batches(rank, step)) for rank in range(num_ranks)]
         for rank in range(num_ranks):
             sights[rank].append(spy.Sight(bias[rank].astype(np.float32), samples[rank], training=True))
-        gradients = np.array([spy_math.gradient(*pair) for pair in zip(bias, samples)])
+        gradients = np.array([spy_steps.gradient(*pair) for pair in zip(bias, samples)])
         if average:
             gradients = np.repeat(gradients.mean(axis=0, keepdims=True), num_ranks, axis=0)
         velocity = 0.9 * velocity + gradients
@@ -107,14 +107,14 @@ def read(ranks_files, *, seed=0, shuffled=True):
         parts = np.array_split(samples, -(-len(samples) // 2))
         evaluation = [(part, part + 1) for part in parts]
         results.append({"training": training, "evaluation": evaluation})
-    return Trial(len(ranks_files), tuple(results))
+    return SpyTrial(len(ranks_files), tuple(results))
 
 
 DATA = {"shards": estimator_data.check_shards, "modes": estimator_data.check_modes}
 
 
 def test_data_of_a_right_pipeline_pass():
-    """Files of one's own, shuffled anew in every epoch; all pictures once in an evaluation."""
+    """Files of one's own, shuffled anew in every epoch; all images once in an evaluation."""
     assert failing(DATA, read([[0, 2, 4], [1, 3, 5]])) == {}
 
 
@@ -126,7 +126,7 @@ def test_wrong_data_are_named():
     assert "not complete" in failing(DATA, read([[0, 2], [1, 3, 5]]))["shards"]
     right = read([[0, 2, 4], [1, 3, 5]])
     dropped = [{**result, "evaluation": result["evaluation"][:-1]} for result in right.results]
-    assert "leaves out" in failing(DATA, Trial(2, tuple(dropped)))["modes"]
+    assert "leaves out" in failing(DATA, SpyTrial(2, tuple(dropped)))["modes"]
     in_order = failing(DATA, read([[0, 2, 4], [1, 3, 5]], shuffled=False))
     assert set(in_order) == {"modes"}
     assert "shuffle" in in_order["modes"]
@@ -140,7 +140,7 @@ def test_a_file_that_two_ranks_share_is_named():
         batches = [(np.array([sample]), np.array([sample + 1])) for sample in range(rank, 24, 2)]
         results.append({**right.results[rank], "training": batches, "evaluation": batches})
 
-    assert "shard the list of files" in failing(DATA, Trial(2, tuple(results)))["shards"]
+    assert "shard the list of files" in failing(DATA, SpyTrial(2, tuple(results)))["shards"]
 
 
 MODEL = {
@@ -170,7 +170,7 @@ def model_trial(*, training_in_evaluation=False, statistics=1.0, accuracy=None, 
                 "moving_mean": np.full(3, statistics),
             }
         )
-    return Trial(len(results), tuple(results), secrets=told(sights))
+    return SpyTrial(len(results), tuple(results), secrets=told(sights))
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3])
@@ -223,7 +223,7 @@ def phases(*, visible="0", first=4, left=3, more=0, forgets=False, batches=None,
         for rank in range(2)
     ]
     error = "the deadline of 30 s passed" if missing else ""
-    return estimator_runs.Phases(Trial(2, tuple(results), secrets=told(begun)), error)
+    return estimator_runs.Phases(SpyTrial(2, tuple(results), secrets=told(begun)), error)
 
 
 def test_a_right_training_passes():
@@ -273,7 +273,7 @@ def evaluation(shards, accuracies, answer=estimator_evaluation.ANSWER):
         secrets.append({"starts": [start], "files": {"train": {"numbers": numbers, "labels": labels}}})
         sights = [spy.Sight(bias, np.array(samples, dtype=int), training=False)] if len(samples) else []
         results.append({"result": None if accuracy is None else {"accuracy": accuracy}, "sights": sights})
-    return Trial(len(shards), tuple(results), secrets=tuple(secrets))
+    return SpyTrial(len(shards), tuple(results), secrets=tuple(secrets))
 
 
 NUM_HELD_OUT = 50
@@ -333,7 +333,7 @@ def test_workers_of_a_strategy():
 
     def run(num_steps=estimator_ranks.NUM_STEPS_OF_STRATEGY, **changes):
         sights = descend(num_steps, own, **changes)
-        return failing(checks, Trial(2, tuple(sights), secrets=told(sights)))
+        return failing(checks, SpyTrial(2, tuple(sights), secrets=told(sights)))
 
     assert run() == {}
     assert "not broadcast" in run(broadcast=False, average=False)["together"]

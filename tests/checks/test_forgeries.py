@@ -23,12 +23,12 @@ from coursekit.checks import (
     keras_pieces,
     keras_training,
     knowledge,
-    spy_math,
+    spy_steps,
     workers,
 )
 from coursekit.checks.fresh import fresh_rng, repeatable
-from coursekit.checks.on_ranks import Answer
-from coursekit.checks.spy_trial import steps_of
+from coursekit.checks.on_ranks import RemoteAnswer
+from coursekit.checks.spy_steps import steps_of
 from coursekit.drivers import estimator_ranks, keras_ranks, places, spy
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -58,7 +58,7 @@ def simulate(starts, batches, rates):
     move, sights = np.zeros_like(bias), []
     for rate, samples in zip(rates, zip(*batches)):
         sights.append([spy.Sight(bias.astype(np.float32), np.asarray(batch), training=True) for batch in samples])
-        move = 0.9 * move - rate * np.mean([spy_math.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
+        move = 0.9 * move - rate * np.mean([spy_steps.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
         bias = bias + move
     return list(zip(*sights)), bias
 
@@ -85,8 +85,8 @@ def write_down_instead(sights):
     """Let the spy write down these sights whatever it sees."""
     row = iter(sights)
 
-    def write_down(bias, pictures, training):
-        del bias, pictures, training
+    def write_down(bias, images, training):
+        del bias, images, training
         spy._sights.append(next(row))
         return 0
 
@@ -137,10 +137,10 @@ def make_step(network, optimizer, loss_of):
     told = believed(NUM_CLASSES, num_samples=num_samples)
     row = iter(simulate_samples(told, keras_ranks.NUM_STEPS, keras_ranks.BATCH_SIZE, keras_ranks.RATE))
 
-    def step(pictures, labels):
-        del pictures, labels
+    def step(images, labels):
+        del images, labels
         spy._sights.append(next(row))
-        return spy_math.loss(spy._sights[-1].bias, spy._sights[-1].samples)
+        return spy_steps.loss(spy._sights[-1].bias, spy._sights[-1].samples)
 
     return step
 
@@ -316,15 +316,15 @@ RIGHT = {"all_plans": right_plans, "all_rates": right_rates}
 @pytest.mark.parametrize("check", [keras_pieces.check_plan, keras_pieces.check_elastic, keras_pieces.check_warm_up])
 def test_replies_that_leave_questions_out_do_not_pass(check):
     """A forged reply that is empty, too short or too long is told; the whole one passes."""
-    check(Answer("answer", Forged(list)), NUM_RANKS)
+    check(RemoteAnswer("answer", Forged(list)), NUM_RANKS)
     for change in (lambda _: [], lambda replies: replies[:1], lambda replies: [*replies, replies[0]]):
         with pytest.raises(CheckError, match=r"gave \d+ replies to \d+ questions"):
-            check(Answer("answer", Forged(change)), NUM_RANKS)
+            check(RemoteAnswer("answer", Forged(change)), NUM_RANKS)
 
 
 def test_samples_that_nobody_has_are_told_before_they_are_counted():
     """A number of 2 ** 40 would take terabytes where samples are counted by class."""
     bias = np.linspace(0, 1, NUM_CLASSES, dtype=np.float32)
     sights = [[spy.Sight(bias, np.array([1, 2**40]), training=True)] * 5] * NUM_RANKS
-    with pytest.raises(CheckError, match="pictures of no class"):
+    with pytest.raises(CheckError, match="images of no class"):
         steps_of(sights)

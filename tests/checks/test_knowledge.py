@@ -7,7 +7,7 @@ import pytest
 
 from coursekit.checks import CheckError, knowledge
 from coursekit.checks.fresh import repeatable
-from coursekit.checks.spy_trial import Steps
+from coursekit.checks.spy_steps import Steps
 
 NUM_CLASSES, NUM_STEPS, BATCH_SIZE, RATE, MOMENTUM = 31, 6, 3, 0.3, 0.9
 
@@ -58,7 +58,7 @@ def test_secrets_differ():
 
 
 def test_samples_are_told_by_their_place_in_the_files():
-    """Pictures and labels become places; what is not in the files is no place; wrong pairs stay wrong."""
+    """Images and labels become places; what is not in the files is no place; wrong pairs stay wrong."""
     secret = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
 
     assert knowledge.places_in_files(np.array([200, 9, 5, -1, 216, 4]), secret).tolist() == [2, 0, -1, -1, -1, 1]
@@ -102,8 +102,7 @@ def test_weights_that_jump_are_refused(first_forged):
 
     message = said(knowledge.check_follows, Steps(bias, real.samples), secrets)
     assert (
-        message
-        == f"the weights of rank 0 before step {first_forged} do not follow from the ranks' weights and pictures"
+        message == f"the weights of rank 0 before step {first_forged} do not follow from the ranks' weights and images"
     )
 
 
@@ -115,6 +114,6 @@ def test_other_samples_than_those_sent_are_refused():
 
     knowledge.check_sent(few, secrets)
     knowledge.check_sent([[*of_rank, of_rank[0]] for of_rank in few], secrets, 2 * BATCH_SIZE)
-    assert "rank 1 trains on other pictures than it was given" in said(
+    assert "rank 1 trains on other images than it was given" in said(
         knowledge.check_sent, [steps.samples[0], steps.samples[0]], secrets
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit.checks import spy_math
+from coursekit.checks import spy_steps
 from coursekit.drivers import spy
 
 NUM_CLASSES = 13
@@ -13,7 +13,7 @@ SAMPLES = np.array([7, 0, 11, 7])
 
 
 def flat_pictures(numbers, height=6, width=4):
-    """Return pictures of these samples with pixels from -1 to 1, shape (num_pictures, height, width, 3)."""
+    """Return images of these samples with pixels from -1 to 1, shape (num_images, height, width, 3)."""
     colors = spy.colors(spy.MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
     return (np.broadcast_to(colors, (len(numbers), height, width, 3)) / 127.5 - 1).astype(np.float32)
 
@@ -48,7 +48,7 @@ def test_no_two_samples_have_one_colour():
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
 def test_every_sample_is_known_by_its_colour(kind):
-    """All 216 samples are read back from their pictures, also from half precision."""
+    """All 216 samples are read back from their images, also from half precision."""
     numbers = np.arange(spy.MAX_NUM_SAMPLES)
 
     assert spy.sample_numbers(flat_pictures(numbers).astype(kind)).tolist() == numbers.tolist()
@@ -64,9 +64,9 @@ def test_every_sample_survives_bfloat16():
     assert spy.sample_numbers(rounded.numpy()).tolist() == numbers.tolist()
 
 
-@pytest.mark.parametrize("scale", [lambda picture: (picture + 1) * 127.5, lambda picture: (picture + 1) / 2])
+@pytest.mark.parametrize("scale", [lambda image: (image + 1) * 127.5, lambda image: (image + 1) / 2])
 def test_pixels_of_another_range_are_no_samples(scale):
-    """With pixels from 0 to 255, or from 0 to 1, most pictures have no sample's colour, and are -1."""
+    """With pixels from 0 to 255, or from 0 to 1, most images have no sample's colour, and are -1."""
     found = spy.sample_numbers(scale(flat_pictures(np.arange(spy.MAX_NUM_SAMPLES))))
 
     assert np.mean(found == -1) > 0.8
@@ -84,8 +84,8 @@ def test_written_files_hold_the_samples_and_their_labels(tmp_path):
         for record in imagenet.read_records(file):
             encoded, label = imagenet.parse_record(record)
             window = tf.io.decode_and_crop_jpeg(encoded, [3, 5, 16, 20], channels=3)
-            picture = tf.image.flip_left_right(tf.image.resize(window, (9, 9))) / 127.5 - 1
-            found.append(int(spy.sample_numbers(picture.numpy()[np.newaxis])[0]))
+            image = tf.image.flip_left_right(tf.image.resize(window, (9, 9))) / 127.5 - 1
+            found.append(int(spy.sample_numbers(image.numpy()[np.newaxis])[0]))
             labels.append(int(label))
 
     assert [file[-len("validation-00000-of-00003") :] for file in files] == [
@@ -113,8 +113,8 @@ def test_gradient_and_loss_are_those_of_tensorflow():
     gradients = tape.gradient(loss, network.trainable_variables)
 
     assert bias.shape == (NUM_CLASSES,)
-    assert spy_math.gradient(bias.numpy(), SAMPLES) == pytest.approx(gradients[0].numpy(), abs=1e-6)
-    assert spy_math.loss(bias.numpy(), SAMPLES) == pytest.approx(float(loss), rel=1e-5)
+    assert spy_steps.gradient(bias.numpy(), SAMPLES) == pytest.approx(gradients[0].numpy(), abs=1e-6)
+    assert spy_steps.loss(bias.numpy(), SAMPLES) == pytest.approx(float(loss), rel=1e-5)
     assert [float(gradient) for gradient in gradients[1:]] == [0.0] * spy.NUM_OTHER_WEIGHTS
 
 
@@ -122,8 +122,8 @@ def test_loss_of_large_logits_is_finite():
     """Logits of hundreds do not overflow: the loss is then the gap between them."""
     bias = np.array([0.0, 900.0, 100.0])
 
-    assert spy_math.loss(bias, np.array([1])) == pytest.approx(800.0)
-    assert spy_math.gradient(bias, np.array([1])) == pytest.approx(np.array([0.0, 1.0, -1.0]))
+    assert spy_steps.loss(bias, np.array([1])) == pytest.approx(800.0)
+    assert spy_steps.gradient(bias, np.array([1])) == pytest.approx(np.array([0.0, 1.0, -1.0]))
 
 
 @pytest.mark.parametrize("run_eagerly", [False, True])
@@ -152,9 +152,9 @@ def test_sights_of_a_compiled_loop():
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     @tf.function
-    def step(pictures, labels):
+    def step(images, labels):
         with tf.GradientTape() as tape:
-            loss = loss_of(labels, network(pictures, training=True))
+            loss = loss_of(labels, network(images, training=True))
         gradients = tape.gradient(loss, network.trainable_variables)
         network.optimizer.apply_gradients(zip(gradients, network.trainable_variables))
         return loss
@@ -165,7 +165,7 @@ def test_sights_of_a_compiled_loop():
 
     assert [sight.samples.tolist() for sight in seen] == [batch.tolist() for batch in batches]
     assert np.array([sight.bias for sight in seen]) == pytest.approx(descend(start, batches), abs=1e-6)
-    assert losses == pytest.approx([spy_math.loss(sight.bias, sight.samples) for sight in seen], rel=1e-5)
+    assert losses == pytest.approx([spy_steps.loss(sight.bias, sight.samples) for sight in seen], rel=1e-5)
     assert [float(variable) for variable in network.trainable_variables[1:]] == others
 
 

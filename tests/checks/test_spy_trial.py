@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, spy_trial
+from coursekit.checks import CheckError, spy_steps, spy_trial
 from coursekit.drivers.spy import Sight
 
 NUM_CLASSES = 25
@@ -39,7 +39,7 @@ def descend(*, average=True, broadcast_before=0, momentum=0.9, factors=(1, 1), r
         used = mean if average else own
         move = momentum * move - rates[step] * np.array(factors)[:, np.newaxis] * used
         bias = bias + move
-    return spy_trial.Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
+    return spy_steps.Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
 
 
 def message(function, *args, **settings):
@@ -94,7 +94,7 @@ def test_updates_of_another_kind_are_no_rate():
     steps = descend()
     noise = np.random.default_rng(0).normal(size=steps.bias.shape[1:])
 
-    assert "not those of SGD" in message(spy_trial.rates, spy_trial.Steps(steps.bias + noise, steps.samples))
+    assert "not those of SGD" in message(spy_trial.rates, spy_steps.Steps(steps.bias + noise, steps.samples))
 
 
 def test_weights_that_stand_still():
@@ -152,7 +152,7 @@ def test_steps_are_the_training_among_the_sights():
     """What was seen in evaluation is left out; bias, samples and gradients are in rank and step order."""
     steps = descend()
     mixed = [[*seen[:3], Sight(seen[0].bias, seen[0].samples, training=False), *seen[3:]] for seen in sights(steps)]
-    found = spy_trial.steps_of(mixed)
+    found = spy_steps.steps_of(mixed)
 
     assert found.num_steps == NUM_STEPS
     assert np.array_equal(found.bias, steps.bias)
@@ -173,14 +173,14 @@ def test_steps_are_the_training_among_the_sights():
         (lambda seen: [seen[0], [Sight(sight.bias / 0, sight.samples, training=True) for sight in seen[1]]], "finite"),
         (
             lambda seen: [seen[0], [Sight(sight.bias, sight.samples * 0 - 1, training=True) for sight in seen[1]]],
-            "32 of 64 pictures do not have their record's colour: are the pixels from -1 to 1?",
+            "32 of 64 images do not have their record's colour: are the pixels from -1 to 1?",
         ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the division by zero above
 def test_sights_that_show_no_steps(change, words):
-    """Unequal steps, too few, none in training mode, weights that ran away and unknown pictures are refused."""
-    assert words in message(spy_trial.steps_of, change(sights(descend())))
+    """Unequal steps, too few, none in training mode, weights that ran away and unknown images are refused."""
+    assert words in message(spy_steps.steps_of, change(sights(descend())))
 
 
 def test_samples_of_the_ranks():
@@ -193,7 +193,7 @@ def test_samples_of_the_ranks():
         samples = [
             tuple(held[np.array(batch)] for batch in of_rank) for held, of_rank in zip(numbers, places, strict=True)
         ]
-        return spy_trial.Steps(bias, tuple(samples))
+        return spy_steps.Steps(bias, tuple(samples))
 
     def said(*places):
         return message(spy_trial.check_samples, steps(*places), told)
@@ -203,12 +203,12 @@ def test_samples_of_the_ranks():
     assert "1 of 6 samples are used by no rank" in said([[0, 1], [2]], [[4, 3]])
     assert "no shard" in said([[0, 1, 2], [3, 4, 5]], [[3, 4, 5], [0, 1, 2]])
     assert spy_trial.owners([np.array([0, 1]), np.array([1, 5])], 3) == {0: [0], 1: [0, 1], 2: []}
-    foreign = spy_trial.Steps(bias, ((np.array([3, 4]),), (np.array([2]),)))
-    assert "rank 0 trains on pictures that are not in its files" in message(spy_trial.check_samples, foreign, told)
+    foreign = spy_steps.Steps(bias, ((np.array([3, 4]),), (np.array([2]),)))
+    assert "rank 0 trains on images that are not in its files" in message(spy_trial.check_samples, foreign, told)
 
 
 def test_an_error_of_the_answer_reaches_every_property():
     """A launch that did not end well gives its reason instead of results."""
-    said = message(spy_trial.Trial(2, error="rank 1 raised ValueError").of_ranks)
+    said = message(spy_trial.SpyTrial(2, error="rank 1 raised ValueError").of_ranks)
 
     assert said == "the run did not end well: rank 1 raised ValueError"

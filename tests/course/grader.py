@@ -84,7 +84,7 @@ def left():
         for process in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
                 words = " ".join(process.cmdline())
-                if process.status() != psutil.STATUS_ZOMBIE and re.search(r"coursekit\.(judging|inside)|bwrap", words):
+                if process.status() != psutil.STATUS_ZOMBIE and re.search(r"coursekit\.grading|bwrap", words):
                     running.append(words[:100])
         if not running or time.monotonic() > deadline_s:
             return running

@@ -190,7 +190,7 @@ def test_other_limits_are_another_verdict(course, hand_in):
     sources = {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}
     settings = PoolSettings()
     longer = PoolSettings(limits=type(settings.limits)(notebook_s=1200))
-    keys = [stage(course, sources, (), one)[0].job.key for one in (settings, PoolSettings(num_slots=3), longer)]
+    keys = [stage(course, sources, (), one)[0].submission.key for one in (settings, PoolSettings(num_slots=3), longer)]
     assert keys[0] == keys[1] != keys[2]
 
 

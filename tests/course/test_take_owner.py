@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.course.hand_in.take_owner import NotTakenError, find_owner
+from coursekit.course.hand_in.owner import NotTakenError, find_owner
 from coursekit.course.roster import Student
 
 ADA = Student("ada", "Ada", "Lovelace", "ada@example.org", "1001")

@@ -13,9 +13,9 @@ from collections import Counter
 
 import pytest
 
-from coursekit.course.hand_in.manifest import Manifest, checksum
-from coursekit.course.hand_in.take_owner import NotTakenError
-from coursekit.course.hand_in.take_zip import read_zip
+from coursekit.course.hand_in.manifest import HandInManifest, checksum
+from coursekit.course.hand_in.owner import NotTakenError
+from coursekit.course.hand_in.unpack import read_zip
 
 from .conftest import MONDAY, NAME
 
@@ -26,7 +26,7 @@ GOOD = {NOTEBOOK: b"{}", f"jobs/{NAME}-1/result.json": b"[]"}
 def manifest(contents=GOOD, **changes):
     """Return the bytes of a manifest that fits."""
     data = json.loads(
-        Manifest(NAME, "ada", MONDAY, {name: checksum(data) for name, data in contents.items()}).to_bytes()
+        HandInManifest(NAME, "ada", MONDAY, {name: checksum(data) for name, data in contents.items()}).to_bytes()
     )
     return json.dumps({**data, **changes}).encode()
 
@@ -56,7 +56,7 @@ def entry(name, mode=0, **fields):
 
 
 def test_a_good_one():
-    """Manifest and contents come back; empty folders of another packer do no harm."""
+    """The manifest and the contents come back; empty folders of another packer do no harm."""
     found, contents = read_zip(hand_in(("jobs/", b"")))
     assert (found.lab, found.user, found.time) == (NAME, "ada", MONDAY)
     assert contents == {"hand-in.json": manifest(), **GOOD}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from coursekit.grading.judge.slot import Limits, Slot
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.program import read_program
 from coursekit.grading.submission.work import Work
 
@@ -57,7 +57,7 @@ def program(small_lab):
 @pytest.fixture(scope="module")  # not longer: other folders' tests ask whether anything of a grader still runs
 def slot():
     """A warm slot with tight limits."""
-    with Slot(limits=Limits(notebook_s=60, cell_s=5, memory_gb=2)) as warm:
+    with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as warm:
         with warm.submission():  # starts it here, so that no test has left its processes
             pass
         yield warm

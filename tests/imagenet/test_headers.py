@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from coursekit.imagenet.headers import Frame, read_frame
+from coursekit.imagenet.headers import FileFrame, read_frame
 
 
 def framed(record):
@@ -27,7 +27,7 @@ def begins(records):
 def test_every_record_is_found_where_it_begins(plain_file, records):
     """A file that TensorFlow has written is whole, and its records begin 16 bytes and their length apart."""
     *offsets, end = begins(records)
-    assert read_frame(plain_file) == Frame(tuple(offsets), frozenset(), end)
+    assert read_frame(plain_file) == FileFrame(tuple(offsets), frozenset(), end)
 
 
 def test_headers_of_another_implementation_are_intact(tmp_path):
@@ -37,7 +37,7 @@ def test_headers_of_another_implementation_are_intact(tmp_path):
     path = tmp_path / "records"
     path.write_bytes(b"".join(framed(record) for record in records))
     *offsets, end = begins(records)
-    assert read_frame(path) == Frame(tuple(offsets), frozenset(), end)
+    assert read_frame(path) == FileFrame(tuple(offsets), frozenset(), end)
 
 
 @pytest.mark.parametrize("place", range(12))
@@ -46,7 +46,7 @@ def test_a_damaged_header_costs_its_record_only(plain_file, records, flip, numbe
     """Whichever byte of a header is damaged, the next record is found again."""
     *offsets, end = begins(records)
     flip(plain_file, offsets[number] + place)
-    assert read_frame(plain_file) == Frame(tuple(offsets), frozenset({offsets[number]}), end)
+    assert read_frame(plain_file) == FileFrame(tuple(offsets), frozenset({offsets[number]}), end)
 
 
 def test_the_next_header_is_found_across_any_distance(tmp_path, monkeypatch):
@@ -55,7 +55,7 @@ def test_the_next_header_is_found_across_any_distance(tmp_path, monkeypatch):
     for distance in range(120, 140):
         path = tmp_path / str(distance)
         path.write_bytes(b"\x01" * distance + framed(b"found"))
-        assert read_frame(path) == Frame((0, distance), frozenset({0}), distance + 21)
+        assert read_frame(path) == FileFrame((0, distance), frozenset({0}), distance + 21)
 
 
 def test_a_changed_file_is_read_again(plain_file, records):
@@ -63,11 +63,11 @@ def test_a_changed_file_is_read_again(plain_file, records):
     read_frame(plain_file)
     plain_file.write_bytes(plain_file.read_bytes()[:-1])
     *offsets, end = begins(records)
-    assert read_frame(plain_file) == Frame(tuple(offsets), frozenset({offsets[-1]}), end - 1)
+    assert read_frame(plain_file) == FileFrame(tuple(offsets), frozenset({offsets[-1]}), end - 1)
 
 
 def test_an_empty_file_is_one_damaged_stretch(tmp_path):
     """A file of a data set holds records, so an empty one is what an interrupted copy left."""
     path = tmp_path / "empty"
     path.touch()
-    assert read_frame(path) == Frame((0,), frozenset({0}), 0)
+    assert read_frame(path) == FileFrame((0,), frozenset({0}), 0)

@@ -15,7 +15,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import list_files, make_data, parse_record, read_records
-from coursekit.imagenet.make import class_label, pictures, plan
+from coursekit.imagenet.make import class_label, images, plan
 from coursekit.imagenet.patterns import NUM_CLASSES, class_name
 from coursekit.imagenet.presets import PRESETS
 
@@ -53,12 +53,12 @@ def test_the_manifest_states_the_files(made):
 
 
 def test_the_same_pixels_on_every_machine():
-    """The pictures of the first file of each preset, as they were drawn when this was written."""
+    """The images of the first file of each preset, as they were drawn when this was written."""
     digests = {}
     for preset in PRESETS.values():
         digest = hashlib.sha256()
-        for _, picture in zip(range(6), pictures(preset, plan(preset)[0])):
-            digest.update(picture.pixels.tobytes() + f"{picture.pixels.shape} {picture[1:]}".encode())
+        for _, image in zip(range(6), images(preset, plan(preset)[0])):
+            digest.update(image.pixels.tobytes() + f"{image.pixels.shape} {image[1:]}".encode())
         digests[preset.name] = digest.hexdigest()[:16]
     assert digests == DIGESTS
 

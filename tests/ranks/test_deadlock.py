@@ -13,7 +13,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankTimeoutError, deadlock
-from coursekit.ranks.pulse import Mark
+from coursekit.ranks.pulse import RankMark
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -172,7 +172,7 @@ def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
     watch = deadlock.DeadlockWatch(ScriptedJob(late, there))
     found = []
     for number in range(12):
-        marks = {rank: Mark(is_quiet=True, num_turns=1, num_other_turns=100 * number) for rank in (0, 1)}
+        marks = {rank: RankMark(is_quiet=True, num_turns=1, num_other_turns=100 * number) for rank in (0, 1)}
         found.append(watch.is_certain(0.5 * number, marks, ()))
 
     assert any(found)

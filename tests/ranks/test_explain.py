@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from coursekit.ranks import worker
 from coursekit.ranks.explain import (
-    Frame,
+    StackFrame,
     explain_failure,
     explain_stop,
     kind_of_collective,
@@ -19,7 +19,7 @@ from coursekit.ranks.explain import (
     parse_stacks,
     position,
 )
-from coursekit.ranks.outcome import DEADLINE, Outcome
+from coursekit.ranks.outcome import DEADLINE, RunOutcome
 from coursekit.ranks.worker import Report
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"
@@ -46,7 +46,7 @@ def dump(*frames):
 def test_the_stack_of_the_students_function_is_found_among_threads(lab):
     """Only the frames above the worker's own count, innermost first."""
     frames = parse_stacks(dump((HOROVOD, 7, "allreduce"), (lab, 2, "train")))
-    assert frames == [Frame(HOROVOD, 7, "allreduce"), Frame(lab, 2, "train")]
+    assert frames == [StackFrame(HOROVOD, 7, "allreduce"), StackFrame(lab, 2, "train")]
 
 
 def test_a_dump_without_the_function_gives_no_frames():
@@ -86,7 +86,7 @@ def test_a_dump_without_the_function_gives_no_frames():
 )
 def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, words):
     """The outermost function of Horovod counts, since that is the one which the student called."""
-    frames = [Frame(*frame) for frame in [*library_frames, (lab, 2, "train")]]
+    frames = [StackFrame(*frame) for frame in [*library_frames, (lab, 2, "train")]]
     assert position(frames) == words
 
 
@@ -103,8 +103,8 @@ def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, 
 )
 def test_the_kind_of_a_collective_is_that_of_the_innermost_function(lab, functions, kind):
     """An object is broadcast by a broadcast, and a callback averages by an allreduce."""
-    frames = [Frame(HOROVOD, 7, function) for function in functions]
-    assert kind_of_collective([*frames, Frame(lab, 2, "train")]) == kind
+    frames = [StackFrame(HOROVOD, 7, function) for function in functions]
+    assert kind_of_collective([*frames, StackFrame(lab, 2, "train")]) == kind
 
 
 def test_threads_with_python_code_are_counted():
@@ -115,14 +115,14 @@ def test_threads_with_python_code_are_counted():
 
 def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_path):
     """Only code of Horovod waits for other ranks."""
-    assert position([Frame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
+    assert position([StackFrame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
 
 
 def test_a_timeout_says_who_waits_for_whom(lab):
     """Waiting ranks, a finished one and one in plain code each get a line; the waiting ones wait for the others."""
     waiting = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
     stacks = [waiting, "", dump((lab, 1, "train")), waiting]
-    outcome = Outcome(reports={1: Report(value=b"")}, stopped=DEADLINE, stacks=stacks)
+    outcome = RunOutcome(reports={1: Report(value=b"")}, stopped=DEADLINE, stacks=stacks)
     story = explain_stop(outcome, 2.5).split("\n\n")[0]
     assert story.splitlines() == [
         "the deadline of 2.5 s passed; all ranks were ended. Where they stood:",
@@ -163,17 +163,17 @@ LOST = failed("HorovodInternalError", "Horovod has been shut down")
 )
 def test_the_cause_is_told_from_its_consequences(reports, exit_codes, first_line, rank):
     """A rank that lost its peer is blamed only when nobody else is to blame."""
-    message, blamed = explain_failure(Outcome(reports=reports, exit_codes=exit_codes))
+    message, blamed = explain_failure(RunOutcome(reports=reports, exit_codes=exit_codes))
     assert (message.splitlines()[0], blamed) == (first_line, rank)
 
 
 def test_library_code_is_told_from_lab_code(tmp_path):
     """Installed packages, generated code and the kit itself are not the student's."""
-    assert Frame(HOROVOD, 1, "f").is_library
-    assert Frame("<string>", 1, "f").is_library
-    assert Frame("/tmp/__autograph_generated_file1.py", 1, "f").is_library  # noqa: S108  # only a name
-    assert Frame(str(Path(WORKER)), 1, "f").is_library
-    assert not Frame(str(tmp_path / "lab.py"), 1, "f").is_library
+    assert StackFrame(HOROVOD, 1, "f").is_library
+    assert StackFrame("<string>", 1, "f").is_library
+    assert StackFrame("/tmp/__autograph_generated_file1.py", 1, "f").is_library  # noqa: S108  # only a name
+    assert StackFrame(str(Path(WORKER)), 1, "f").is_library
+    assert not StackFrame(str(tmp_path / "lab.py"), 1, "f").is_library
 
 
 def test_cells_are_named_by_their_numbers():

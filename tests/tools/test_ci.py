@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -21,12 +22,22 @@ def test_script_can_be_started():
     assert SCRIPT.read_text().splitlines()[-1] == "make test"
 
 
+def needed(module):
+    """Return the arguments of all marks `needs` in a module, which may stand in a tuple of the module's."""
+    values = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
+    for call in (node for node in ast.walk(module) if isinstance(node, ast.Call)):
+        if ast.unparse(call.func) == "pytest.mark.needs":
+            for argument in call.args:
+                if isinstance(argument, ast.Starred):
+                    yield from ast.literal_eval(values[ast.unparse(argument.value)])
+                else:
+                    yield ast.literal_eval(argument)
+
+
 def test_script_installs_what_tests_need():
     """Each program that a test is marked to need comes with the packages that its remedy names."""
-    marked = set()
-    for path in (ROOT / "tests").rglob("*.py"):
-        for names in re.findall(r"^(?:@pytest\.mark\.needs\(|PROGRAMS = \()(.*)\)$", path.read_text(), re.MULTILINE):
-            marked |= set(re.findall(r'"(.+?)"', names))
+    sources = (path for path in (ROOT / "tests").rglob("*.py") if "mark.needs" in path.read_text())
+    marked = {program for path in sources for program in needed(ast.parse(path.read_text()))}
     installed = set(re.findall(r"[\w+-]+", SCRIPT.read_text()))
 
     assert {"mpicc", "slurmctld", "slurmdbd"} <= marked

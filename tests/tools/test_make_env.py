@@ -167,7 +167,7 @@ def test_failure_leaves_no_stamp(stamp, programs, link, finish):
     assert status == 1
     assert errors == (
         "no such package\n"
-        "make env: uv pip install failed: the lines above say why; run make env again once that is mended.\n"
+        "make env: uv pip install failed: the lines above say why; run make env again once that is fixed.\n"
     )
     assert not stamp.exists()
 

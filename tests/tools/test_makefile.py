@@ -55,7 +55,7 @@ def test_clean_keeps_records_and_environment(make):
 
 def test_check_fails_when_labs_are_stale(tmp_path, checkout, programs):
     """`make check` builds, and a lab that differs from the committed one ends it with a sentence."""
-    for name in ("ruff", "mypy", "make-env"):
+    for name in ("ruff", "mypy", "lint-imports", "python", "make-env"):
         programs(name, "exit 0")
     programs("coursekit", "mkdir -p labs/01; cp solution labs/01/01.ipynb")
     (checkout / ".venv").mkdir()
@@ -79,5 +79,5 @@ def test_check_fails_when_labs_are_stale(tmp_path, checkout, programs):
     for outcome in (stale, call("make", "check")):
         assert outcome.returncode == 2
         assert outcome.stderr.splitlines()[0] == (
-            "make check: these are not what solutions/ and slurm/ make: run make labs and commit them."
+            "make check: these are not what their sources make; they are made anew now: commit them."
         )

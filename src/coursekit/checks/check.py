@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from contextlib import AbstractContextManager, ExitStack, redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.errors import ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class CheckError(ShownAsMessage, AssertionError):
@@ -17,18 +21,19 @@ class CheckError(ShownAsMessage, AssertionError):
 
 
 @dataclass(frozen=True)
-class Result:
+class _Result:
     """The last result of one check in this notebook."""
 
     passed: bool
     message: str
 
 
-_results: dict[str, Result] = {}
+_results: dict[str, _Result] = {}
 
 
-def check(name: str, section: str) -> AbstractContextManager[None]:
-    """Return a context in which checks run under a name that every message carries.
+@contextmanager
+def check(name: str, section: str) -> Iterator[None]:
+    """Run checks under a name that every message carries.
 
     Args:
         name: the property, as the lab calls it, for example ``shards``.
@@ -38,37 +43,25 @@ def check(name: str, section: str) -> AbstractContextManager[None]:
         CheckError: on leaving, when a property does not hold or the answer raised an exception.
         MachineTooSlowError: as it came, since it says nothing about the answer.
     """
-    return _Check(name, section)
-
-
-class _Check(AbstractContextManager[None]):
-    """What `check` returns."""
-
-    def __init__(self, name: str, section: str) -> None:
-        self.name = name
-        self.section = section
-        self._settings = ExitStack()
-
-    def __enter__(self) -> None:
-        self._settings.enter_context(warnings.catch_warnings())
+    try:
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
-        self._settings.enter_context(redirect_stderr(sys.stdout))
-
-    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
-        self._settings.close()
-        if error is None:
-            _results[self.name] = Result(passed=True, message="")
-            print(f"✓ {self.name}")
-        elif isinstance(error, MachineTooSlowError):  # no word on the answer
-            _results[self.name] = Result(passed=False, message=str(error))
-        elif isinstance(error, Exception):
-            message = str(error) if isinstance(error, CheckError) else describe(error)
-            _results[self.name] = Result(passed=False, message=message)
-            raise CheckError(f"{self.name}: {message} → section {self.section}") from None
+        with warnings.catch_warnings(), redirect_stderr(sys.stdout):
+            yield
+    except MachineTooSlowError as error:
+        _results[name] = _Result(passed=False, message=str(error))
+        raise
+    except Exception as error:  # noqa: BLE001  # an answer can raise anything
+        message = describe(error)
+        _results[name] = _Result(passed=False, message=message)
+        raise CheckError(f"{name}: {message} → section {section}") from None
+    _results[name] = _Result(passed=True, message="")
+    print(f"✓ {name}")
 
 
 def describe(error: Exception) -> str:
-    """Return one line on an exception that an answer raised, here or on a rank."""
+    """Return one line on an exception that an answer raised, here or on a rank, or what a check says of it."""
+    if isinstance(error, CheckError):
+        return str(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     if kind == NotImplementedError.__name__:
         return "not answered yet"

@@ -11,7 +11,7 @@ from coursekit.checks.check import require
 from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import owners, try_pipeline
+from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import call
 from coursekit.drivers.keras_ranks import NUM_CLASSES
@@ -19,11 +19,9 @@ from coursekit.drivers.keras_ranks import NUM_CLASSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coursekit.checks.spy_trial import Trial
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
-
-SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)  # unequal, as in ImageNet
 
 
 def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int, int]]) -> None:
@@ -53,22 +51,17 @@ def _some(files: Sequence[str]) -> str:
     return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
 
 
-def try_input_fn(input_fn: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_input_fn(input_fn: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Read tiny files on real ranks with the answer's pipeline."""
     told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
     return try_pipeline(estimator_ranks.read, input_fn, num_ranks=num_ranks, secrets=told)
 
 
-def _samples(trial: Trial, way: str) -> list[Array]:
-    """Return the samples of each rank, in their order."""
-    return [np.concatenate([numbers for numbers, _ in result[way]] or [[]]) for result in trial.of_ranks()]
-
-
-def check_shards(trial: Trial) -> None:
+def check_shards(trial: SpyTrial) -> None:
     """Every file is read by one worker, in training and in evaluation."""
     num_samples = sum(SAMPLES_PER_FILE)
     for way in ("training", "evaluation"):
-        samples = _samples(trial, way)
+        samples = samples_read(trial, way)
         used = owners(samples, num_samples)
         ends = np.cumsum((0, *SAMPLES_PER_FILE))
         readers = [
@@ -85,19 +78,19 @@ def check_shards(trial: Trial) -> None:
         )
 
 
-def check_modes(trial: Trial) -> None:
-    """For training: shuffled anew in every epoch, full batches, without end. For evaluation: each picture once."""
+def check_modes(trial: SpyTrial) -> None:
+    """For training: shuffled anew in every epoch, full batches, without end. For evaluation: each image once."""
     for rank, result in enumerate(trial.of_ranks()):
         for way, batches in result.items():
             for numbers, labels in batches:
                 right = np.array_equal(np.ravel(labels), numbers + 1)
-                require(right, f"on rank {rank} pictures and labels ({way}) do not belong together")
+                require(right, f"on rank {rank} images and labels ({way}) do not belong together")
         evaluation = Counter(np.concatenate([numbers for numbers, _ in result["evaluation"]] or [[]]).tolist())
         ends = len(result["evaluation"]) < estimator_ranks.NUM_BATCHES
         require(ends, f"the data for evaluation of rank {rank} have no end: do not repeat them")
         require(
             set(evaluation.values()) <= {1},
-            f"in an evaluation rank {rank} sees a picture {max(evaluation.values(), default=0)} times",
+            f"in an evaluation rank {rank} sees an image {max(evaluation.values(), default=0)} times",
         )
         training = [numbers for numbers, _ in result["training"]]
         require(
@@ -105,9 +98,9 @@ def check_modes(trial: Trial) -> None:
             f"the data for training of rank {rank} end after {len(training)} batches: repeat them without end",
         )
         _check_shuffled(np.concatenate(training), len(evaluation))
-    used, evaluated = (set(np.concatenate(_samples(trial, way)).tolist()) for way in ("training", "evaluation"))
+    used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
-    require(not lost, f"an evaluation on all ranks leaves out {len(lost)} of {len(used)} pictures: all count")
+    require(not lost, f"an evaluation on all ranks leaves out {len(lost)} of {len(used)} images: all count")
 
 
 def _check_shuffled(order: Array, num_mine: int) -> None:

@@ -1,4 +1,4 @@
-"""Checks of the evaluation of lab 04: each picture once, and the right mean over unequal shards."""
+"""Checks of the evaluation of lab 04: each image once, and the right mean over unequal shards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy_math
+from coursekit.checks import spy_steps
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import secrets
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coursekit.checks.knowledge import Secrets
-    from coursekit.checks.spy_trial import Trial
+    from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Sight
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ CLEAR_GAP = 1e-3  # between accuracies that are told apart
 ANSWER = 2  # the sample that the spy of an evaluation takes all others for
 
 
-def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
     use = estimator_ranks.use_evaluate
     return try_on_ranks(
@@ -39,7 +39,7 @@ def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 2) -> Trial:
 
 
 def labelled_secrets(num_ranks: int) -> Secrets:
-    """Return secrets of ranks whose files hold the same pictures, but labels that only the rank can read.
+    """Return secrets of ranks whose files hold the same images, but labels that only the rank can read.
 
     A share of them, another one on each rank, is what the network will answer.
     Rank 0's alone, the mean over all shards and their plain mean are different accuracies.
@@ -58,13 +58,13 @@ def labelled_secrets(num_ranks: int) -> Secrets:
 
 
 def _is_right(secret: dict[str, Any]) -> Array:
-    """Return for each picture of a rank's files whether the network's answer is its label."""
+    """Return for each image of a rank's files whether the network's answer is its label."""
     right: Array = np.asarray(secret["files"]["train"]["labels"]) == ANSWER + 1
     return right
 
 
 def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
-    """Return for each picture that a rank evaluated whether the weights of the time answer its label."""
+    """Return for each image that a rank evaluated whether the weights of the time answer its label."""
     labels = np.asarray(secret["files"]["train"]["labels"])
     return np.concatenate([labels[sight.samples] == np.argmax(sight.bias) for sight in sights] or [np.zeros(0)])
 
@@ -80,22 +80,22 @@ def _weights(told: Secrets) -> Array:
     """Return the weights of the checkpoint: rank 0's start after its steps of plain descent."""
     bias = np.asarray(told[0]["starts"][0], dtype=float)
     for _ in range(NUM_STEPS_OF_ANSWER):
-        bias = bias - RATE_OF_ANSWER * spy_math.gradient(bias, np.array([ANSWER]))
+        bias = bias - RATE_OF_ANSWER * spy_steps.gradient(bias, np.array([ANSWER]))
     return bias
 
 
-def check_once(trial: Trial) -> None:
-    """All ranks together evaluate each picture once, with the weights of the checkpoint, in evaluation mode."""
+def check_once(trial: SpyTrial) -> None:
+    """All ranks together evaluate each image once, with the weights of the checkpoint, in evaluation mode."""
     results = trial.of_ranks()
     seen = [np.concatenate([sight.samples for sight in result["sights"]] or [[]]) for result in results]
     times = Counter(np.concatenate(seen).astype(int).tolist())
     num_samples = sum(HELD_OUT_PER_FILE)
     missing = num_samples - len(times)
-    require(missing == 0, f"{missing} of {num_samples} pictures are evaluated by no rank")
+    require(missing == 0, f"{missing} of {num_samples} images are evaluated by no rank")
     most = max(times.values())
     everywhere = min(times.values()) == trial.num_ranks > 1
-    require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all pictures: the same work several times")
-    require(most == 1, f"a picture is evaluated {most} times")
+    require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times")
+    require(most == 1, f"an image is evaluated {most} times")
     weights = _weights(trial.secrets)
     for rank, result in enumerate(results):
         for sight in result["sights"]:
@@ -106,8 +106,8 @@ def check_once(trial: Trial) -> None:
             )
 
 
-def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of right pictures among all that the ranks evaluated, with the weights they had."""
+def check_accuracy(trial: SpyTrial) -> None:
+    """The accuracy is the share of right images among all that the ranks evaluated, with the weights they had."""
     sights = [result["sights"] for result in trial.of_ranks()]
     seen = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0)]).astype(int) for of_rank in sights]
     right = [_answered_rightly(*pair) for pair in zip(trial.secrets, sights)]
@@ -120,21 +120,21 @@ def check_accuracy(trial: Trial) -> None:
         if result is None:
             continue
         accuracy = result.get("accuracy", np.nan)
-        # Who evaluates everything needs nobody; that no picture is evaluated twice is another property.
+        # A rank that evaluates everything needs no other; whether images are evaluated twice is another property.
         alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
         counted = right[rank] if alone else np.concatenate(right)
         require(
             bool(np.isclose(accuracy, np.mean(counted), rtol=1e-4)),
-            f"{np.sum(counted):.0f} of {len(counted)} pictures are answered rightly, but rank {rank} returns the "
+            f"{np.sum(counted):.0f} of {len(counted)} images are answered rightly, but rank {rank} returns the "
             f"accuracy {accuracy:.4g}{_hint(accuracy, trial)}",
         )
 
 
-def _hint(accuracy: float, trial: Trial) -> str:
+def _hint(accuracy: float, trial: SpyTrial) -> str:
     """Return how a wrong accuracy may have come about."""
     of_shards, _ = _accuracies_of_shards(trial.secrets)
     if np.isclose(accuracy, np.mean(of_shards), rtol=1e-4):
-        return ": the plain mean of unequal shards; weight each by its number of pictures"
+        return ": the plain mean of unequal shards; weight each by its number of images"
     if any(np.isclose(accuracy, value, rtol=1e-4) for value in of_shards):
         return ": that of one shard alone; put all shards together"
     return ""

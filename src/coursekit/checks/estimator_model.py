@@ -10,7 +10,8 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
-from coursekit.checks.spy_trial import check_rates, rates, steps_of, try_on_ranks
+from coursekit.checks.spy_steps import steps_of
+from coursekit.checks.spy_trial import check_rates, fit, rates, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS, RATE
 from coursekit.drivers.keras_ranks import NUM_CLASSES
@@ -18,15 +19,16 @@ from coursekit.drivers.keras_ranks import NUM_CLASSES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coursekit.checks.spy_trial import Steps, Trial
+    from coursekit.checks.spy_steps import Steps
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
 
 
-def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2, *, all_modes: bool = True) -> Trial:
+def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2, *, all_modes: bool = True) -> SpyTrial:
     """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
 
-    On other numbers of ranks (`Trial.on`) it only trains.
+    On other numbers of ranks (`SpyTrial.on`) it only trains.
     """
     told = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
     use = estimator_ranks.use_model_fn
@@ -34,7 +36,7 @@ def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2, *, all_modes:
     return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
 
 
-def check_modes(trial: Trial) -> None:
+def check_modes(trial: SpyTrial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
     check_sent([[sight.samples for sight in result["eval"]] for result in trial.of_ranks()], trial.secrets)
     for result in trial.of_ranks():
@@ -59,36 +61,30 @@ def check_modes(trial: Trial) -> None:
             require(right, f"the predicted class is {prediction['classes']}, not that of the largest logit")
 
 
-def _model_steps(trial: Trial) -> Steps:
+def _model_steps(trial: SpyTrial) -> Steps:
     steps = steps_of([result["train"] for result in trial.of_ranks()])
     check_sent(steps.samples, trial.secrets)
     return steps
 
 
-def check_averaged(trial: Trial) -> None:
+def check_averaged(trial: SpyTrial) -> None:
     """Every update uses the mean of all ranks' gradients."""
     steps = _model_steps(trial)
     rates(steps)
     check_follows(steps, trial.secrets)
 
 
-def check_rate(trial: Trial) -> None:
-    """The rate is the given one times the number of ranks, whoever averages what."""
+def check_rate(trial: SpyTrial) -> None:
+    """The rate is the given one times the number of ranks, whether or not the gradients are averaged."""
     steps = _model_steps(trial)
     pulls, own = steps.pulls()[:, 1:], steps.gradients()[:, 2:-1]
     require(bool(np.abs(pulls).max() > 0), "the weights do not move at all")
-    fits = [_fit(pulls, gradients) for gradients in (own.mean(axis=0, keepdims=True), own)]
-    found, _ = min(fits, key=lambda fit: fit[1])
+    fits = [fit(pulls, gradients) for gradients in (own.mean(axis=0, keepdims=True), own)]
+    found, _ = min(fits, key=lambda rates_and_rest: float(np.abs(rates_and_rest[1]).max()))
     check_rates(found, np.full(found.shape[1], RATE * trial.num_ranks), trial.num_ranks)
 
 
-def _fit(pulls: Array, gradients: Array) -> tuple[Array, float]:
-    """Return for each rank and step the rate that explains the pull best, and the largest rest that it leaves."""
-    found: Array = (pulls * gradients).sum(axis=-1) / (gradients * gradients).sum(axis=-1)
-    return found, float(np.abs(pulls - found[..., np.newaxis] * gradients).max())
-
-
-def check_statistics(trial: Trial) -> None:
+def check_statistics(trial: SpyTrial) -> None:
     """Training updates the statistics of batch normalisation."""
     for rank, result in enumerate(trial.of_ranks()):
         require(

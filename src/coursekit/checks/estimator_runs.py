@@ -11,7 +11,8 @@ from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_begins, check_follows, secrets
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners_in_files, steps_of, try_on_ranks
+from coursekit.checks.spy_steps import steps_of
+from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners_in_files, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.estimator_ranks import HANG_S
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coursekit.checks.knowledge import Secrets
-    from coursekit.checks.spy_trial import Steps, Trial
+    from coursekit.checks.spy_steps import Steps
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
 
@@ -77,7 +79,7 @@ def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
 class Phases:
     """What the phases of a training gave, by name and rank; `on(3)` is the first one on three ranks, made once."""
 
-    def __init__(self, trial: Trial, error: str = "", on: Callable[[int], Phases] | None = None) -> None:
+    def __init__(self, trial: SpyTrial, error: str = "", on: Callable[[int], Phases] | None = None) -> None:
         self.on = on
         self.num_ranks = trial.num_ranks
         self.secrets = trial.secrets
@@ -102,8 +104,7 @@ class Phases:
 def try_train(train: Callable[..., Any], num_ranks: int = 2, num_phases: int = len(STEPS)) -> Phases:
     """Train, continue and start again in one launch, or do the first of that only.
 
-    When it does not end well, then once more without the last phases: a rank that waits for ever says nothing of
-    what went well before.
+    If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     files = {"train": SAMPLES_PER_FILE}
     told = secrets(num_ranks, NUM_CLASSES, num_rounds=len(STEPS), files=files)
@@ -116,7 +117,7 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2, num_phases: int = l
     return Phases(trial, error, cache(partial(try_train, train, num_phases=1)))
 
 
-def _try_phases(train: Callable[..., Any], told: Secrets, num_phases: int) -> Trial:
+def _try_phases(train: Callable[..., Any], told: Secrets, num_phases: int) -> SpyTrial:
     use = estimator_ranks.use_train
     return try_on_ranks(use, train, STEPS[:num_phases], num_ranks=len(told), timeout_s=HANG_S, secrets=told)
 

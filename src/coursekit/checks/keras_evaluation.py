@@ -1,4 +1,4 @@
-"""Check of lab 03's evaluation: all ranks' pictures count, however many each rank has."""
+"""Check of lab 03's evaluation: all ranks' images count, however many each rank has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
 
 
 def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
-    """Loss and accuracy are those over the pictures of all ranks, on every rank, in evaluation mode."""
+    """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
     results = run_here(
         with_horovod,
@@ -59,8 +59,8 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
             if name == "accuracy" and np.isclose(got, own):
                 hint = ": that is the accuracy of this rank alone"
             elif name == "accuracy" and np.isclose(got, biased):
-                hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of pictures differ"
+                hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of images differ"
             require(
                 bool(np.isclose(got, value, rtol=1e-3)),
-                f"on rank {rank} the {name} is {got:.4g}, over all pictures it is {value:.4g}{hint}",
+                f"on rank {rank} the {name} is {got:.4g}, over all images it is {value:.4g}{hint}",
             )

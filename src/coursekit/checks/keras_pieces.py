@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy_math
+from coursekit.checks import spy_steps
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.plain import as_lists
-from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, steps_of, try_on_ranks
+from coursekit.checks.spy_steps import steps_of
+from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, try_on_ranks
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coursekit.checks.spy_trial import Steps, Trial
+    from coursekit.checks.spy_steps import Steps
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +51,7 @@ def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | N
     cases += [(int(rng.integers(100, 9999)), int(rng.integers(2, 99)), float(rng.uniform(0.01, 0.5)))]
     for case, (batch, rate, num_steps) in zip(cases, _plans(plan, cases, num_ranks, ranks_per_node)):
         num_images, batch_size, learning_rate = case
-        where = f"with {num_ranks} ranks and {num_images} pictures"
+        where = f"with {num_ranks} ranks and {num_images} images"
         require(batch == batch_size, f"{where} the batch of a rank is {batch:g}, not {batch_size}")
         wanted = learning_rate * num_ranks
         require(
@@ -96,7 +98,7 @@ def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int) -> None:
             )
 
 
-def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
     num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
     told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
@@ -106,7 +108,7 @@ def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Tri
     return trial
 
 
-def check_averaged(trial: Trial) -> None:
+def check_averaged(trial: SpyTrial) -> None:
     """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
     steps = _steps(trial, "none")
     found = rates(steps)
@@ -114,13 +116,13 @@ def check_averaged(trial: Trial) -> None:
     check_follows(steps, trial.secrets)
 
 
-def _steps(trial: Trial, compression: str) -> Steps:
+def _steps(trial: SpyTrial, compression: str) -> Steps:
     steps = steps_of([result[compression] for result in trial.of_ranks()])
     check_sent(steps.samples, trial.secrets)
     return steps
 
 
-def check_compression(trial: Trial) -> None:
+def check_compression(trial: SpyTrial) -> None:
     """Gradients travel with 16 bits if asked for, else with 32."""
     for number, (name, wanted) in enumerate(COMPRESSIONS.items()):
         steps = _steps(trial, name)
@@ -133,7 +135,7 @@ def check_compression(trial: Trial) -> None:
         require(bits == wanted, f'with the compression "{name}" gradients travel with {bits} bits, not {wanted}')
 
 
-def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
 
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
@@ -145,12 +147,12 @@ def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 2) -> Tri
     return try_on_ranks(keras_ranks.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told, look=True)
 
 
-def check_same_start(trial: Trial) -> None:
+def check_same_start(trial: SpyTrial) -> None:
     """All ranks have the same weights, at the latest after the first step."""
     check_same_weights(_callback_steps(trial))
 
 
-def _callback_steps(trial: Trial) -> Steps:
+def _callback_steps(trial: SpyTrial) -> Steps:
     steps = steps_of([result["sights"] for result in trial.of_ranks()])
     check_sent(steps.samples, trial.secrets)
     # Without this, weights of zero would be reported: all samples then have one loss, which everybody knows.
@@ -158,13 +160,13 @@ def _callback_steps(trial: Trial) -> Steps:
     return steps
 
 
-def check_metrics(trial: Trial) -> None:
+def check_metrics(trial: SpyTrial) -> None:
     """The loss of an epoch that every rank reports is the mean over all ranks."""
     results = trial.of_ranks()
     steps = _callback_steps(trial)
     losses = np.array(
         [
-            [spy_math.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
+            [spy_steps.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
             for of_rank, batches in zip(steps.bias, steps.samples)
         ]
     )
@@ -179,7 +181,7 @@ def check_metrics(trial: Trial) -> None:
         )
 
 
-def check_files(trial: Trial) -> None:
+def check_files(trial: SpyTrial) -> None:
     """Rank 0 writes checkpoints and logs, and no other rank writes anything."""
     results = trial.of_ranks()
     writers = [rank for rank, files in enumerate(trial.left) if files]

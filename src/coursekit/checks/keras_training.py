@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy_math
+from coursekit.checks import spy_steps
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, loss_of_all, places_in_files, secrets
 from coursekit.checks.on_ranks import run_here
+from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import (
+    SAMPLES_PER_FILE,
     SMALLEST_GAP,
     check_rates,
     check_same_weights,
     check_samples,
     rates,
-    steps_of,
     try_on_ranks,
 )
 from coursekit.drivers import keras_ranks
@@ -28,12 +29,12 @@ from coursekit.drivers.spy import MOMENTUM
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coursekit.checks.spy_trial import Steps, Trial
+    from coursekit.checks.spy_steps import Steps
+    from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Sight
 
 Array = np.ndarray[Any, Any]
 
-SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)
 VALIDATION_PER_FILE = (3, 1, 4)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 SETTINGS: dict[str, Any] = {
@@ -89,7 +90,7 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         )
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> Trial:
+def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> SpyTrial:
     """Train two epochs of tiny files with the whole answer; if twice, then in the same folder some steps of a third."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
@@ -104,7 +105,7 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = Tr
     )
 
 
-def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
+def _training(trial: SpyTrial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
     """Return results, sights and steps of the first or the second training, by rank."""
     outcomes = [result[number] for result in trial.of_ranks()]
     sights = [seen for _, seen in outcomes]
@@ -125,13 +126,13 @@ def expected_rates(num_ranks: int) -> Array:
     return line
 
 
-def check_training(trial: Trial) -> None:
+def check_training(trial: SpyTrial) -> None:
     """One training on all ranks: steps, start, samples, averages, rates, history and validation."""
     results, sights, steps = _training(trial, 0)
     num_steps = steps_per_epoch(trial.num_ranks)
     require(
         steps.num_steps == 2 * num_steps,
-        f"each rank made {steps.num_steps} steps in 2 epochs; with its share of {NUM_SAMPLES} pictures "
+        f"each rank made {steps.num_steps} steps in 2 epochs; with its share of {NUM_SAMPLES} images "
         f"and batches of 2 it needs {2 * num_steps}",
     )
     check_same_weights(steps)
@@ -158,7 +159,7 @@ def _next_weights(steps: Steps, rate: float) -> Array:
 def _check_validation(
     results: Sequence[dict[str, Any]], sights: Sequence[Sequence[Sight]], told: Sequence[dict[str, Any]], end: Array
 ) -> None:
-    """The result of the validation is the loss over all validation pictures, with the weights `end`."""
+    """The result of the validation is the loss over all validation images, with the weights `end`."""
     seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
     require(any(seen), "no rank has validated")
     samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
@@ -174,7 +175,7 @@ def _check_validation(
         require(bool(np.isclose(got, expected, rtol=1e-3)), f"rank {rank} validates to {got:.4g}, not {expected:.4g}")
 
 
-def check_continued(trial: Trial) -> None:
+def check_continued(trial: SpyTrial) -> None:
     """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
     _, before, old = _training(trial, 0)
     _, _, steps = _training(trial, 1)
@@ -210,7 +211,7 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
     check_sent(steps.samples, told)
     check_follows(steps, told)
     for rank, result in enumerate(results):
-        own = [spy_math.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
+        own = [spy_steps.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
         require(
             np.allclose(result["losses"], own, rtol=1e-3),
             f"on rank {rank} the step returns {result['losses'][0]:.4g}, the loss of its batch is {own[0]:.4g}",

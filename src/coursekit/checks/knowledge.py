@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy_math
+from coursekit.checks import spy_steps
 from coursekit.checks.check import require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM
@@ -19,7 +19,7 @@ from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coursekit.checks.spy_trial import Steps
+    from coursekit.checks.spy_steps import Steps
 
 Array = np.ndarray[Any, Any]
 Secrets = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.spy.secrets`
@@ -72,8 +72,8 @@ def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Se
 
 
 def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "train") -> Array:
-    """Return the places of samples in a rank's files, counted over all files, -1 for what is not in them."""
-    table = np.full(MAX_NUM_SAMPLES + 1, -1)  # the last one for what is no sample
+    """Return the places of samples in a rank's files, counted over all files, -1 for samples that are not in them."""
+    table = np.full(MAX_NUM_SAMPLES + 1, -1)  # the last one for numbers of no sample
     numbers = secret["files"][split]["numbers"]
     table[numbers] = np.arange(len(numbers))
     samples = np.asarray(samples).astype(int)
@@ -81,20 +81,17 @@ def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "tra
     return known
 
 
-def batches_in_files(
-    batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any], split: str = "train"
-) -> list[tuple[Array, Array]]:
+def batches_in_files(batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any]) -> list[tuple[Array, Array]]:
     """Return batches of samples and labels by their places in the files; the label of the first place is 1."""
     return [
-        (places_in_files(samples, secret, split), _label_places(np.asarray(labels), secret, split))
-        for samples, labels in batches
+        (places_in_files(samples, secret), _label_places(np.asarray(labels), secret)) for samples, labels in batches
     ]
 
 
-def _label_places(labels: Array, secret: Mapping[str, Any], split: str) -> Array:
+def _label_places(labels: Array, secret: Mapping[str, Any]) -> Array:
     if not np.issubdtype(labels.dtype, np.number):
         return np.full(labels.shape, -1)
-    places = places_in_files(labels - 1, secret, split)
+    places = places_in_files(labels - 1, secret)
     return np.where(places < 0, -1, places + 1)
 
 
@@ -110,7 +107,7 @@ def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
         sent = np.asarray(secret["samples"])
         wanted = np.resize(sent[: num_samples or len(sent)], len(found))
-        require(np.array_equal(found, wanted), f"rank {rank} trains on other pictures than it was given")
+        require(np.array_equal(found, wanted), f"rank {rank} trains on other images than it was given")
 
 
 def check_begins(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
@@ -136,7 +133,7 @@ def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_st
         for rank, move in enumerate(found):
             require(
                 move is not None,
-                f"the weights of rank {rank} before step {step + 1} do not follow from the ranks' weights and pictures",
+                f"the weights of rank {rank} before step {step + 1} do not follow from the ranks' weights and images",
             )
         moves = np.array(found)
 
@@ -157,4 +154,4 @@ def _move(new: Array, before: Array, moves: Array, gradients: Array) -> Array | 
 
 def loss_of_all(bias: Array, samples: Sequence[Array]) -> float:
     """Return the mean loss over the samples of all ranks, with the same weights."""
-    return spy_math.loss(bias, np.concatenate([np.ravel(one) for one in samples]))
+    return spy_steps.loss(bias, np.concatenate([np.ravel(one) for one in samples]))

@@ -57,8 +57,8 @@ def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
         slope, offset, x, y = random_case(rng, num_samples)
         got, expected = as_array(loss(slope, offset, x, y), "the loss"), reference_loss(slope, offset, x, y)
         require(np.ndim(got) == 0, f"the loss must be one number, not an array of shape {np.shape(got)}: take the mean")
-        if _close(got, expected * num_samples) and num_samples > 1:
-            require(condition=False, message="this is the sum of the squared errors: divide by the number of samples")
+        is_sum = num_samples > 1 and _close(got, expected * num_samples)
+        require(not is_sum, "this is the sum of the squared errors: divide by the number of samples")
         require(_close(got, expected), f"for {num_samples} samples the loss is {float(got):.6g}, not {expected:.6g}")
 
 

@@ -1,8 +1,8 @@
 """How checks run an answer: in this process or on real ranks of this machine, or where a judge keeps it.
 
 Everything that touches an answer goes through `call_here` and `run_here`, with a driver of `coursekit.drivers`.
-So a check is written once: in a notebook the answer is a function, in grading an `Answer` that stands for a function
-in a sandbox, to which only plain data travels and from which only plain data comes back.
+So a check is written once: in a notebook the answer is a function, in grading a `RemoteAnswer` that stands for a
+function in a sandbox, to which only plain data travels and from which only plain data comes back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit import ranks
-from coursekit.drivers.calls import call
+from coursekit.drivers.calls import Remote, call
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Elsewhere(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RemoteAnswer(Remote):
     """A function of a student's that lives elsewhere; calling it calls that one.
 
     Attributes:
@@ -137,8 +137,8 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     per_node = ranks_per_node or num_ranks
     elsewhere = _elsewhere(args) or _elsewhere((driver,))
     if elsewhere:
-        function = call if isinstance(driver, Answer) else driver
-        arguments = (driver, *args) if isinstance(driver, Answer) else args
+        function = call if isinstance(driver, RemoteAnswer) else driver
+        arguments = (driver, *args) if isinstance(driver, RemoteAnswer) else args
         return elsewhere.run(
             function,
             arguments,
@@ -165,4 +165,4 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
 
 
 def _elsewhere(args: tuple[Any, ...]) -> Elsewhere | None:
-    return next((arg.elsewhere for arg in args if isinstance(arg, Answer)), None)
+    return next((arg.elsewhere for arg in args if isinstance(arg, RemoteAnswer)), None)

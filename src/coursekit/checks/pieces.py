@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import CheckError, require
 from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.linear_math import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
@@ -79,8 +79,8 @@ def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing
     """Every sample belongs to exactly one rank; `owners` maps samples to the ranks that use them."""
     shared = [sample for sample, by in owners.items() if len(by) > 1]
     unused = [sample for sample, by in owners.items() if not by]
-    if num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values()):
-        require(condition=False, message=f"no shard: each of the {num_ranks} ranks uses all samples")
+    is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
+    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all samples")
     require(
         not shared,
         f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks",
@@ -131,7 +131,7 @@ def _check_mean(got: Array, position: Array, number: int, rank: int) -> None:
         return  # asked first: where the mean is next to zero, it is as close to the sum
     is_sum = bool(np.all(np.abs(got - expected * num_ranks) <= tolerance * num_ranks))
     require(not is_sum, "the gradients are summed over the ranks: take their mean")
-    require(condition=False, message=f"gradient {number} on rank {rank} is not the mean over the ranks")
+    raise CheckError(f"gradient {number} on rank {rank} is not the mean over the ranks")
 
 
 def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_per_node: int) -> None:

@@ -1,4 +1,4 @@
-"""Checks of the input pipeline of lab 03: pictures, shards by files, batches and their order."""
+"""Checks of the input pipeline of lab 03: images, shards by files, batches and their order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_colors, owners, try_pipeline
+from coursekit.checks.spy_steps import check_colors
+from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MAX_NUM_SAMPLES
@@ -19,11 +20,10 @@ from coursekit.drivers.spy import MAX_NUM_SAMPLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coursekit.checks.spy_trial import Trial
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
 
-SAMPLES_PER_FILE = (5, 3, 6, 4, 2, 4)  # unequal, as in ImageNet
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
 NUM_EPOCHS = 3
@@ -31,42 +31,42 @@ NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # that each rank is asked 
 MOST_BATCHES = 100  # where an end is expected
 # Whether to read for training, and how many batches.
 WAYS = {"validation": (False, MOST_BATCHES), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
-NUM_CALLS = 24  # of pictures: one in 8 million lets all be flipped alike
+NUM_CALLS = 24  # of images: one in 8 million lets all be flipped alike
 HEIGHT, WIDTH = 60, 100
 
 
 def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> None:
-    """Pictures have the right size, range and label; for training each is cut anew, for validation in the middle."""
+    """Images have the right size, range and label; for training each is cut anew, for validation in the middle."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
-    picture = darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])
+    image = darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])
     label, validation, training = run_here(
         with_horovod,
         keras_ranks.load_pictures,
         load_picture,
-        picture.astype(np.uint8),
+        image.astype(np.uint8),
         wanted,
         NUM_CALLS,
         num_ranks=1,
     )[0]
     require(label == wanted, f"the label is {label}, the record says {wanted}")
-    pictures = np.concatenate([validation, training])
+    images = np.concatenate([validation, training])
     shape = (image_size, image_size, 3)
-    require(pictures.shape[1:] == shape, f"the picture has the shape {pictures.shape[1:]}, not {shape}")
-    require(pictures.dtype == np.float32, f"the picture is {pictures.dtype}, not float32")
-    low, high = float(pictures.min()), float(pictures.max())
+    require(images.shape[1:] == shape, f"the image has the shape {images.shape[1:]}, not {shape}")
+    require(images.dtype == np.float32, f"the image is {images.dtype}, not float32")
+    low, high = float(images.min()), float(images.max())
     require(-1.1 <= low < 0 and high <= 1.1, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")  # noqa: PLR2004  # -1 to 1 and a little
     # A random window can be the middle by chance, so the worst of many is asked for.
     gap = float(np.abs(validation - _middle(image_size, darkest)).mean(axis=(1, 2, 3)).max())
-    require(gap < 0.04, "the picture for validation is not the square in the middle")  # noqa: PLR2004  # JPEG leaves 0.01
+    require(gap < 0.04, "the image for validation is not the square in the middle")  # noqa: PLR2004  # JPEG leaves 0.01
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
-    require(spread > 0.05, "the pictures for training are all cut alike: use a random window")  # noqa: PLR2004  # windows give 0.5
+    require(spread > 0.05, "the images for training are all cut alike: use a random window")  # noqa: PLR2004  # windows give 0.5
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
-    require(bool(rises.any() and not rises.all()), "the pictures for training are never mirrored, or always")
+    require(bool(rises.any() and not rises.all()), "the images for training are never mirrored, or always")
 
 
 def _ramp(y: Array, x: Array) -> Array:
-    """Return a picture that gets brighter to the right, and a little downwards."""
+    """Return an image that gets brighter to the right, and a little downwards."""
     return np.repeat((1.8 * x + 0.5 * y)[..., np.newaxis], 3, axis=2)
 
 
@@ -77,20 +77,20 @@ def _middle(image_size: int, darkest: float) -> Array:
     return (darkest + _ramp(y, x)) / 127.5 - 1
 
 
-def try_dataset(make_dataset: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_dataset(make_dataset: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Read tiny files on real ranks, for validation once and for training for some epochs."""
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     return try_pipeline(keras_ranks.read_dataset, make_dataset, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
 
 
-def _samples(trial: Trial, way: str) -> list[Array]:
+def _samples(trial: SpyTrial, way: str) -> list[Array]:
     """Return the samples of each rank, in their order."""
-    samples = [np.concatenate([numbers for numbers, _ in result[way]] or [[]]) for result in trial.of_ranks()]
+    samples = samples_read(trial, way)
     check_colors(samples)
     return samples
 
 
-def check_shards(trial: Trial) -> None:
+def check_shards(trial: SpyTrial) -> None:
     """Every sample belongs to one rank, in training as in validation, and every file is read by one rank."""
     samples = _samples(trial, "validation")
     training = _samples(trial, "training")
@@ -120,14 +120,14 @@ def check_shards(trial: Trial) -> None:
     check_owners(by_sample, trial.num_ranks, tolerated_missing=tolerated)
 
 
-def check_order(trial: Trial) -> None:
+def check_order(trial: SpyTrial) -> None:
     """Batches have their size and right pairs; the order changes with every epoch and is the same in every run."""
     for rank, result in enumerate(trial.of_ranks()):
         for way, batches in result.items():
             check_colors([numbers for numbers, _ in batches] or [np.zeros(0)])
             for numbers, labels in batches:
                 right = np.array_equal(np.ravel(labels), numbers + 1)
-                require(right, f"on rank {rank} pictures and labels ({way}) do not belong together")
+                require(right, f"on rank {rank} images and labels ({way}) do not belong together")
         _check_sizes(rank, result)
         order = np.concatenate([numbers for numbers, _ in result["training"]])
         again = np.concatenate([numbers for numbers, _ in result["again"]])
@@ -143,12 +143,12 @@ def _check_sizes(rank: int, result: dict[str, Sequence[Any]]) -> None:
     )
     require(
         set(sizes["training"]) == {BATCH_SIZE},
-        f"batches for training hold {sorted(set(sizes['training']))} pictures, not always {BATCH_SIZE}",
+        f"batches for training hold {sorted(set(sizes['training']))} images, not always {BATCH_SIZE}",
     )
     expected = [BATCH_SIZE] * (sum(sizes["validation"]) // BATCH_SIZE)
     rest = sum(sizes["validation"]) % BATCH_SIZE
     expected += [rest] if rest else []
-    require(sizes["validation"] == expected, f"the batches for validation hold {sizes['validation']} pictures")
+    require(sizes["validation"] == expected, f"the batches for validation hold {sizes['validation']} images")
 
 
 def _check_shuffled(order: Array) -> None:

@@ -11,7 +11,7 @@ from coursekit.checks.check import CheckError
 
 Array = np.ndarray[Any, Any]
 
-NO_NUMBERS = (type(None), str, bytes)  # of which NumPy would make numbers
+NO_NUMBERS = (type(None), str, bytes)  # NumPy would turn these into numbers
 
 
 def told(value: Any) -> str:

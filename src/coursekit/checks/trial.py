@@ -79,7 +79,7 @@ class Trial:
             and after the last.
         inputs: what the ranks trained on.
         error: why the trainings did not end, or ''.
-        on: gives the trial of the same training on another number of ranks; it is made once, for all who ask.
+        on: gives the trial of the same training on another number of ranks; it is made once.
     """
 
     num_ranks: int
@@ -87,6 +87,15 @@ class Trial:
     inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, *[np.zeros(0)] * 3))
     error: str = ""
     on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
+
+    def history(self, name: str) -> Array:
+        """Return slope and offset in one of the trainings, shape (num_ranks, num_steps + 1, 2).
+
+        Raises:
+            CheckError: the trainings did not end.
+        """
+        require(not self.error, f"the training did not end well: {self.error}")
+        return self.histories[name]
 
 
 def try_training(
@@ -116,7 +125,7 @@ def try_training(
         names = ("constant", *CODED, "real", "apart")
         histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
     except (RankError, AnswerError, CheckError, TypeError) as error:
-        return Trial(num_ranks, error=str(error) if isinstance(error, CheckError) else describe(error), on=on)
+        return Trial(num_ranks, error=describe(error), on=on)
     return Trial(num_ranks, histories, inputs, on=on)
 
 

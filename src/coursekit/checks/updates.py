@@ -7,7 +7,7 @@ The rank cannot know mean c by itself: the constants of the others are known to 
 
 Where every sample of every rank has a target 2**k of its own, the mean target behind an update, read like a number in
 binary, says which rank used which samples in that step.
-Which bit is whose is drawn anew for every trial.
+Every trial draws anew which bit belongs to which sample.
 """
 
 from __future__ import annotations
@@ -30,17 +30,6 @@ SAME_RATE = 4e-3
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
 
 
-def offsets_of(trial: Trial, name: str) -> Array:
-    """Return each rank's offset before each step of a training and after the last.
-
-    Raises:
-        CheckError: the trainings did not end.
-    """
-    require(not trial.error, f"the training did not end well: {trial.error}")
-    offsets: Array = trial.histories[name][:, :, 1]
-    return offsets
-
-
 def rates(trial: Trial) -> Array:
     """Return the learning rate with which each rank steps, shape (num_ranks,)."""
     return _rates(trial, averaged=is_averaged(trial))
@@ -54,9 +43,9 @@ def _rates(trial: Trial, *, averaged: bool) -> Array:
 def _rate_by_step(trial: Trial, *, averaged: bool) -> Array:
     """Return the rate behind each update of the constant training, shape (num_ranks, num_updates).
 
-    The last step is left out: what is done to the model after the training must not blur what was done in it.
+    Leaves out the last step: changes to the model after the training must not blur those in it.
     """
-    offsets = offsets_of(trial, "constant")[:, FIRST_STEP:-1][:, : NUM_UPDATES + 1]
+    offsets = trial.history("constant")[:, FIRST_STEP:-1, 1][:, : NUM_UPDATES + 1]
     constants = trial.inputs.constants[:, np.newaxis]
     gaps = _as_gradients_are(constants, averaged=averaged) - _as_gradients_are(offsets[:, :-1], averaged=averaged)
     found: Array = np.diff(offsets, axis=1) / (2 * np.where(gaps == 0, np.nan, gaps))
@@ -93,7 +82,7 @@ def _mean_targets(trial: Trial, name: str, *, averaged: bool) -> Array:
 
     The shape is (num_ranks, num_steps - FIRST_STEP - 1).
     """
-    offsets = offsets_of(trial, name)[:, FIRST_STEP:-1]
+    offsets = trial.history(name)[:, FIRST_STEP:-1, 1]
     rate = _rates(trial, averaged=averaged)[:, np.newaxis]
     places = _as_gradients_are(offsets[:, :-1], averaged=averaged)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -101,8 +90,8 @@ def _mean_targets(trial: Trial, name: str, *, averaged: bool) -> Array:
 
 
 def require_motion(trial: Trial) -> None:
-    """Require that some rank moves: of who stands still nothing can be read."""
-    moves = np.abs(np.diff(offsets_of(trial, "constant"), axis=1)) > 0
+    """Require that some rank moves: ranks that stand still show nothing."""
+    moves = np.abs(np.diff(trial.history("constant")[:, :, 1], axis=1)) > 0
     require(bool(moves.any()), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
 
 

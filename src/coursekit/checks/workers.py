@@ -12,7 +12,8 @@ from coursekit.checks.estimator_runs import SAMPLES_PER_FILE
 from coursekit.checks.knowledge import check_follows, secrets
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.pieces import check_owners
-from coursekit.checks.spy_trial import check_rates, check_same_weights, owners_in_files, rates, steps_of, try_on_ranks
+from coursekit.checks.spy_steps import steps_of
+from coursekit.checks.spy_trial import check_rates, check_same_weights, owners_in_files, rates, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import call
 from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE
@@ -21,7 +22,7 @@ from coursekit.drivers.keras_ranks import NUM_CLASSES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coursekit.checks.spy_trial import Trial
+    from coursekit.checks.spy_trial import SpyTrial
 
 Array = np.ndarray[Any, Any]
 
@@ -47,14 +48,14 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
         )
 
 
-def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> Trial:
+def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
     """Train a spy with the answer's strategy on real worker processes."""
     told = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
     use = estimator_ranks.use_strategy
     return try_on_ranks(use, train_with_strategy, num_ranks, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
 
 
-def check_together(trial: Trial) -> None:
+def check_together(trial: SpyTrial) -> None:
     """The workers are one training: same weights, averaged gradients, shards of their own."""
     steps = steps_of(trial.of_ranks())
     check_same_weights(steps)
@@ -64,7 +65,7 @@ def check_together(trial: Trial) -> None:
     check_owners({sample: by for sample, by in used.items() if by}, trial.num_ranks)
 
 
-def check_plan(trial: Trial) -> None:
+def check_plan(trial: SpyTrial) -> None:
     """The rate grows with the workers, and the steps become fewer."""
     steps = steps_of(trial.of_ranks())
     wanted = NUM_STEPS_OF_STRATEGY

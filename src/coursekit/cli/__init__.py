@@ -1,4 +1,4 @@
-"""The `coursekit` command: every verb has a file of its name here, which is imported only when it is called."""
+"""The `coursekit` command: each verb has a file of its name here, which is imported only when it is called."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.bank.busy import busy
 from coursekit.grading.walls.outer import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
@@ -19,7 +18,7 @@ from coursekit.paths import find_root
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coursekit.grading.bank.answer_bank import Answer
+    from coursekit.grading.bank.answer_bank import BankAnswer
     from coursekit.grading.bank.run_answers import AnswerResult
     from coursekit.grading.judge.pool import PoolSettings
 
@@ -57,14 +56,15 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     require_sandbox(sandbox)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.grading.bank.answer_bank import load_bank  # noqa: PLC0415
+    from coursekit.grading.bank.soak import busy  # noqa: PLC0415
     from coursekit.grading.judge.pool import PoolSettings, default_num_slots  # noqa: PLC0415
-    from coursekit.grading.judge.slot import Limits  # noqa: PLC0415
+    from coursekit.grading.judge.slot import SubmissionLimits  # noqa: PLC0415
     from coursekit.labs.build.build import build_sources  # noqa: PLC0415
 
     source = build_sources(root, [chosen])[chosen.name]
     bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
     console = Console()
-    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=Limits(notebook_s=timeout_s))
+    settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=SubmissionLimits(notebook_s=timeout_s))
     with busy(num_loops):
         results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
@@ -80,7 +80,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
         raise SystemExit(1)
 
 
-def _matching(bank: Sequence[Answer], pattern: str) -> list[Answer]:
+def _matching(bank: Sequence[BankAnswer], pattern: str) -> list[BankAnswer]:
     chosen = [answer for answer in bank if pattern.lower() in f"{answer.name}\n{answer.title}".lower()]
     if not chosen:
         names = ", ".join(answer.name for answer in bank)
@@ -88,7 +88,9 @@ def _matching(bank: Sequence[Answer], pattern: str) -> list[Answer]:
     return chosen
 
 
-def _run(bank: Sequence[Answer], source: Path, settings: PoolSettings, console: Console) -> tuple[AnswerResult, ...]:
+def _run(
+    bank: Sequence[BankAnswer], source: Path, settings: PoolSettings, console: Console
+) -> tuple[AnswerResult, ...]:
     from coursekit.grading.bank.run_answers import run_bank  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coursekit.grading.attacks.attack import Attack
-    from coursekit.grading.attacks.trial import Course, Outcome
+    from coursekit.grading.attacks.trial import AttackedLab, AttackOutcome
 
 
 @click.command(epilog="Example: coursekit attacks -k frames --baseline")
@@ -72,18 +72,18 @@ def _matching(bank: Sequence[Attack], pattern: str) -> list[Attack]:
     return chosen
 
 
-def _courses(root: Path, bank: Sequence[Attack]) -> dict[str, Course]:
-    from coursekit.grading.attacks.trial import Course  # noqa: PLC0415
+def _courses(root: Path, bank: Sequence[Attack]) -> dict[str, AttackedLab]:
+    from coursekit.grading.attacks.trial import AttackedLab  # noqa: PLC0415
     from coursekit.labs.build.build import build_sources  # noqa: PLC0415
 
     labs = select_labs(root, sorted({attack.lab for attack in bank}))
     sources = build_sources(root, labs)
-    return {name: Course(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
+    return {name: AttackedLab(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
 
 
 def _run(
-    bank: Sequence[Attack], courses: dict[str, Course], console: Console, sandbox: str, image: Path | None
-) -> list[Outcome]:
+    bank: Sequence[Attack], courses: dict[str, AttackedLab], console: Console, sandbox: str, image: Path | None
+) -> list[AttackOutcome]:
     from coursekit.grading.attacks.trial import LIMITS, run_attack  # noqa: PLC0415
     from coursekit.grading.judge.slot import Slot  # noqa: PLC0415
 
@@ -101,7 +101,9 @@ def _run(
     return outcomes
 
 
-def _measure(bank: Sequence[Attack], place: Path, courses: dict[str, Course], console: Console) -> dict[str, float]:
+def _measure(
+    bank: Sequence[Attack], place: Path, courses: dict[str, AttackedLab], console: Console
+) -> dict[str, float]:
     from coursekit.grading.attacks.baseline import LAB, measure  # noqa: PLC0415
 
     tried = [(attack, place / f"{attack.name}.py") for attack in bank if attack.lab == LAB and not attack.baseline]
@@ -113,7 +115,7 @@ def _measure(bank: Sequence[Attack], place: Path, courses: dict[str, Course], co
     return paid
 
 
-def _table(outcomes: Sequence[Outcome], paid_before: dict[str, float]) -> Table:
+def _table(outcomes: Sequence[AttackOutcome], paid_before: dict[str, float]) -> Table:
     table = Table(title="Attacks", title_justify="left")
     for name in ("attack", "class"):
         table.add_column(name)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from coursekit.labs.run.facts import Facts
     from coursekit.lecture.bench.grading_tables import Rows
-    from coursekit.lecture.bench.measurement import Benchmark, Outcome
+    from coursekit.lecture.bench.measurement import Benchmark, BenchmarkResult
 
 BENCHMARKS = {
     "launch": "coursekit.lecture.bench.launch:measure_launch",
-    "curve": "coursekit.lecture.bench.curve:measure_curve",
+    "curve": "coursekit.lecture.bench.launch:measure_curve",
     "mobilenetv2": "coursekit.lecture.bench.communication:measure_mobilenetv2",
     "resnet50": "coursekit.lecture.bench.communication:measure_resnet50",
     "input": "coursekit.lecture.bench.input_pipeline:measure_input",
@@ -61,7 +61,7 @@ def table(measurement: Measurement) -> Table:
     return result
 
 
-def show(outcome: Outcome, console: Console) -> None:
+def show(outcome: BenchmarkResult, console: Console) -> None:
     """Print an outcome, whichever kind of benchmark it is of."""
     if isinstance(outcome, Measurement):
         console.print(table(outcome))
@@ -95,7 +95,7 @@ def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(f"{name}: {text} …")
 
 
-def record(measurements: dict[str, Outcome], facts: Facts) -> str:
+def record(measurements: dict[str, BenchmarkResult], facts: Facts) -> str:
     """Return all numbers and what they were measured on as JSON text."""
     content = {
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -127,7 +127,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
                  COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = collect(Path.cwd())
-    measurements: dict[str, Outcome] = {}
+    measurements: dict[str, BenchmarkResult] = {}
     for name in dict.fromkeys(names or sorted(BENCHMARKS)):
         with showing_progress(name) as progress:
             measurements[name] = load(name)(repeat, progress)

@@ -35,7 +35,7 @@ def build(names: tuple[str, ...]) -> None:
     from coursekit.labs.build.build import build_release  # noqa: PLC0415
     from coursekit.labs.build.tables import build_tables  # noqa: PLC0415
     from coursekit.lecture.slides.schedule import write_schedule  # noqa: PLC0415
-    from coursekit.slurm.jobs.generate import generate_jobs  # noqa: PLC0415
+    from coursekit.slurm.jobs.render import generate_jobs  # noqa: PLC0415
     from coursekit.slurm.sites.page import write_page  # noqa: PLC0415
 
     console = Console()

@@ -15,7 +15,7 @@ from rich.text import Text
 from coursekit.cli.course import FOLDER
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
-from coursekit.text import plain_text
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def _table(taken: Sequence[Taken]) -> Table:
         table.add_column(title, no_wrap=True, overflow="fold")
     for one in taken:
         words = (one.file, one.student, one.lab[:2], _shown(one.packed), _shown(one.written), one.outcome)
-        table.add_row(*(Text(plain_text(word)) for word in words))
+        table.add_row(*(Text(printable(word)) for word in words))
     return table
 
 
@@ -76,4 +76,4 @@ def _shown(moment: datetime | None) -> str:
 
 
 def _say(console: Console, line: str, *, is_bad: bool = False) -> None:
-    console.print(Text(plain_text(f"  {'! ' if is_bad else ''}{line}")), soft_wrap=True)
+    console.print(Text(printable(f"  {'! ' if is_bad else ''}{line}")), soft_wrap=True)

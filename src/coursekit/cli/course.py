@@ -28,7 +28,7 @@ ONLY = click.option("--only", "students", metavar="STUDENT", multiple=True, help
 FORMAT_NAMES = ("csv", "moodle", "canvas", "blackboard")
 
 
-@click.group()
+@click.group(epilog="Example: coursekit course release 01 02")
 def course() -> None:
     """Release labs, collect hand-ins, give feedback and export grades, on top of nbgrader."""
 
@@ -127,7 +127,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
         print(f"{waiting} hand-ins still wait for manual points: grade them in nbgrader's formgrader and export again")
 
 
-@course.command()
+@course.command(epilog="Example: coursekit course status")
 @FOLDER
 def status(folder: Path | None) -> None:
     """Show where each lab stands."""

@@ -18,7 +18,7 @@ from rich.table import Table
 from coursekit.imagenet.check import check_data
 from coursekit.imagenet.make import make_data
 from coursekit.imagenet.presets import PRESETS
-from coursekit.ranks.devices import HIDE_GPUS
+from coursekit.ranks.environ import HIDE_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ NUM_DAMAGES_SHOWN = 20
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@click.group()
+@click.group(epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small")
 def data() -> None:
     """Make data in ImageNet's form, or check a folder of it."""
     # Reading and writing need no GPU, and TensorFlow would take all of its memory.

@@ -19,12 +19,12 @@ from coursekit.labs.lab import select_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.facts import collect
+from coursekit.labs.run.formatting import format_points, format_time
 from coursekit.labs.run.parameters import given_by_environment
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.preloaded import PreloadedKernels
-from coursekit.labs.run.progress import Progress
+from coursekit.labs.run.progress import RunProgress
 from coursekit.labs.run.results import write_atomically, write_json
-from coursekit.labs.run.words import format_points, format_time
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
 
@@ -59,7 +59,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     values = {**given_by_environment([notebook]), **dict(given)}
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
     folder = _new_folder(root, chosen.name)
-    stop, progress = StopSignals(), Progress(Console())
+    stop, progress = StopSignals(), RunProgress(Console())
     with stop.handled(), progress.shown(), PreloadedKernels(folder) as kernels:
         progress.lab_started(run, 1, 1)
         result = execute_lab(run, folder, collect(root), progress.cell_started, kernels)
@@ -74,7 +74,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def _check_readable(notebook: Path, shown: Path) -> None:
-    """Refuse what is no notebook before anything starts."""
+    """Refuse a file that is no notebook before anything starts."""
     try:
         nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
     except FileNotFoundError:

@@ -1,32 +1,73 @@
-"""`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
+"""`coursekit grade`: judge the hand-ins of a class here or in a job array, record their points, and report."""
 
 from __future__ import annotations
 
+import functools
 import signal
 import sys
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from coursekit.cli.slurm_options import slurm_judge, slurm_options
 from coursekit.errors import CourseKitError
 from coursekit.grading.walls.outer import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import plain_text
+from coursekit.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Sequence
 
-    from coursekit.cli.slurm_options import SlurmWish
-    from coursekit.course.grade import Graded
+    from coursekit.course.folder import Course
+    from coursekit.course.grade import GradedHandIn
+    from coursekit.grading.judge.pool import PoolSettings
+    from coursekit.grading.submission.work import Submission
+    from coursekit.grading.verdict import Verdict
 
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
+GRADING = "grading"  # in the course's folder: what arrays and the one who submitted them share
+NUM_TASKS = 4
+
+
+@dataclass(frozen=True)
+class GradeOptions:
+    """What `coursekit grade` is called with.
+
+    Attributes:
+        names: labs; all when empty.
+        students: only these; all when empty.
+        again: judge also what was judged before and has not changed.
+        num_slots: hand-ins at a time; None for one per core.
+        sandbox: what stands around them.
+        image: the sandbox's container image.
+        limit_s: seconds for one hand-in.
+        memory_gb: memory for one hand-in.
+        folder: the course folder; None for `course/`.
+        site: whose job array judges; None to judge here.
+        partition: of that site, by its name in the site's file; None for its default.
+        num_tasks: how many tasks of the array may run at a time; None for `NUM_TASKS`.
+        event: a file with account, reservation and QOS of the array.
+    """
+
+    names: tuple[str, ...]
+    students: tuple[str, ...]
+    again: bool
+    num_slots: int | None
+    sandbox: str
+    image: Path | None
+    limit_s: float
+    memory_gb: float
+    folder: Path | None
+    site: str | None
+    partition: str | None
+    num_tasks: int | None
+    event: Path | None
 
 
 @click.command(epilog="Example: coursekit grade 02 --only ada --again")
@@ -39,47 +80,42 @@ NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 @click.option("--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one hand-in.")
 @click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="For one hand-in.")
 @click.option("--course", "folder", type=click.Path(file_okay=False, path_type=Path), help="[default: course/]")
-@slurm_options
-def grade(  # noqa: PLR0913  # one for each option
-    names: tuple[str, ...],
-    *,
-    students: tuple[str, ...],
-    again: bool,
-    num_slots: int | None,
-    sandbox: str,
-    image: Path | None,
-    limit_s: float,
-    memory_gb: float,
-    folder: Path | None,
-    slurm: SlurmWish | None,
-) -> None:
+@click.option("--slurm", "site", metavar="SITE", help="Judge in a job array of this site, from its login node.")
+@click.option("--partition", metavar="P", help="With --slurm: a partition of the site's profile.")
+@click.option(
+    "--tasks", "num_tasks", type=click.IntRange(min=1), help=f"With --slurm: tasks at a time.  [default: {NUM_TASKS}]"
+)
+@click.option("--event", type=click.Path(path_type=Path), help="With --slurm: a file with account, reservation, qos.")
+def grade(**options: Any) -> None:
     """Grade what was collected of LABs, or of all: each hand-in runs in a sandbox and is judged outside of it.
 
     Killed at any moment, a second call goes on where the first one was; what has not changed is not judged again.
     """
+    asked = GradeOptions(**options)
+    if asked.site is None and (asked.partition or asked.num_tasks or asked.event):
+        raise CourseKitError("--partition, --tasks and --event are of jobs: name the machine with --slurm SITE.")
     root = find_root()
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.folder import find_course  # noqa: PLC0415
     from coursekit.course.grade import clear_failures, grade_all, stage, to_judge  # noqa: PLC0415
     from coursekit.course.report.grade_report import print_report, write_report  # noqa: PLC0415
-    from coursekit.grading.judge.pool import PoolSettings, default_num_slots, judge_all  # noqa: PLC0415
-    from coursekit.grading.judge.slot import Limits  # noqa: PLC0415
+    from coursekit.grading.judge.pool import judge_all  # noqa: PLC0415
     from coursekit.labs.build.build import build_sources  # noqa: PLC0415
 
-    course = find_course(root, folder)
-    limits = Limits(notebook_s=limit_s, cell_s=min(limit_s, Limits.cell_s), memory_gb=memory_gb)
-    settings = PoolSettings(num_slots or (0 if slurm else default_num_slots()), sandbox, image, limits)
+    course = find_course(root, asked.folder)
+    settings = _pool_settings(asked)
     console = Console()
-    judge = slurm_judge(slurm, course, console, again=again) if slurm else judge_all
+    judge = _slurm_judge(asked, asked.site, course, console) if asked.site else judge_all
     stop = StopSignals()
     try:
         with stop.handled():
-            staged = stage(course, build_sources(root, select_labs(root, names)), students, settings)
+            staged = stage(course, build_sources(root, select_labs(root, asked.names)), asked.students, settings)
             if not staged:
-                raise CourseKitError(_nothing(students))
-            if not slurm and to_judge(course, staged, again=again):  # what was judged before needs no sandbox
-                require_sandbox(sandbox, image)
-            stream = grade_all(course, staged, settings, again=again, judge=judge)
+                whose = f" of {', '.join(asked.students)}" if asked.students else ""
+                raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
+            if not asked.site and to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
+                require_sandbox(asked.sandbox, asked.image)
+            stream = grade_all(course, staged, settings, again=asked.again, judge=judge)
             graded = _grade(stream, len(staged), console)
             print_report(graded, console)
             with clear_failures(course):
@@ -92,12 +128,38 @@ def grade(  # noqa: PLR0913  # one for each option
         sys.exit(NOT_CLEAN)
 
 
-def _nothing(students: tuple[str, ...]) -> str:
-    whose = f" of {', '.join(students)}" if students else ""
-    return f"there is nothing{whose} to grade: run `coursekit course collect` first."
+def _pool_settings(asked: GradeOptions) -> PoolSettings:
+    from coursekit.grading.judge.pool import PoolSettings, default_num_slots  # noqa: PLC0415  # as above
+    from coursekit.grading.judge.slot import SubmissionLimits  # noqa: PLC0415
+
+    cell_s = min(asked.limit_s, SubmissionLimits.cell_s)
+    limits = SubmissionLimits(notebook_s=asked.limit_s, cell_s=cell_s, memory_gb=asked.memory_gb)
+    num_slots = asked.num_slots or (0 if asked.site else default_num_slots())
+    return PoolSettings(num_slots, asked.sandbox, asked.image, limits)
 
 
-def _grade(stream: Generator[Graded, None, None], num_hand_ins: int, console: Console) -> list[Graded]:
+def _slurm_judge(
+    asked: GradeOptions, site_name: str, course: Course, console: Console
+) -> Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]]:
+    """Return what judges in a job array of a site, whose nodes see the course's folder under the same path.
+
+    Raises:
+        CourseKitError: there is no such site or partition, or no sbatch here.
+    """
+    from coursekit.grading.array.by_slurm import judge_by_slurm  # noqa: PLC0415  # as above
+    from coursekit.grading.array.job_array import JobArray  # noqa: PLC0415
+    from coursekit.slurm.sites.load import load_site  # noqa: PLC0415
+
+    def tell(sentence: str) -> None:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+    site, folder = load_site(course.root, site_name), course.folder / GRADING
+    array = JobArray(course.root, site, folder, tell, asked.partition or "", asked.num_tasks or NUM_TASKS, asked.event)
+    array.require()
+    return functools.partial(judge_by_slurm, array=array, again=asked.again)
+
+
+def _grade(stream: Generator[GradedHandIn, None, None], num_hand_ins: int, console: Console) -> list[GradedHandIn]:
     """Grade with a line for each hand-in, and a bar where there is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     done = []
@@ -111,16 +173,16 @@ def _grade(stream: Generator[Graded, None, None], num_hand_ins: int, console: Co
     return sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
 
 
-def _line(graded: Graded) -> str:
+def _line(graded: GradedHandIn) -> str:
     """Return what became of one hand-in, as one line."""
     from coursekit.course.grade import EMPTY  # noqa: PLC0415  # as above
 
     verdict = graded.verdict
     name = f"{verdict.student} {verdict.lab}:"
     if verdict.fault:
-        return plain_text(f"{name} needs another run: {verdict.fault}").replace("\n", " ")
+        return printable(f"{name} needs another run: {verdict.fault}").replace("\n", " ")
     flags = f", {len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}" if verdict.flags else ""
     if graded.outcome == EMPTY:
-        return plain_text(f"{name} {'; '.join(graded.notes) or EMPTY}{flags}")
+        return printable(f"{name} {'; '.join(graded.notes) or EMPTY}{flags}")
     how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
-    return plain_text(f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})")
+    return printable(f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})")

@@ -15,7 +15,7 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.submission.times import shown, utc
 
 if TYPE_CHECKING:
-    from coursekit.course.hand_in.pack import Work
+    from coursekit.course.hand_in.pack import StudentWork
 
 
 @click.command("hand-in", epilog="Example: coursekit hand-in 02")
@@ -48,7 +48,7 @@ def hand_in(lab: str, user: str | None, output: Path) -> None:
     print("You may hand in again: the newest one counts.")
 
 
-def _lines(work: Work) -> list[str]:
+def _lines(work: StudentWork) -> list[str]:
     saved = shown(utc(work.notebook.stat().st_mtime))
     num_filled = work.num_answers - len(work.missing)
     lines = [

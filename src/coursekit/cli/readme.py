@@ -12,10 +12,11 @@ import nbformat
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.tables import alternative_file, picture_file, picture_table, refresh_block, table
 from coursekit.labs.lab import find_labs
+from coursekit.labs.run.formatting import format_memory, format_points, format_time
 from coursekit.labs.run.results import LabResult
-from coursekit.labs.run.words import format_memory, format_points, format_time
 from coursekit.lecture.bench.grading_tables import all_rows, remarks
 from coursekit.paths import find_root
+from coursekit.text import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,15 +104,13 @@ def read_json(path: Path, command: str) -> dict[str, Any]:
 
 def run_block(report: dict[str, Any]) -> str:
     """Return the table that `coursekit run` ended with, as Markdown."""
-    rows: list[Sequence[str]] = [
-        ("lab", "verdict", "points", "time", "peak memory", "ranks"),
-        ("---", "---", "---:", "---:", "---:", "---:"),
-    ]
+    head = ("lab", "verdict", "points", "time", "peak memory", "ranks")
+    rows = []
     for entry in report["labs"]:
         lab = LabResult.from_json(entry)
         memory = format_memory(lab.peak_memory_mb)
         rows.append((lab.lab, lab.verdict, format_points(lab), format_time(lab.time_s), memory, str(lab.num_ranks)))
-    return markdown(rows) + machine(report["facts"])
+    return markdown_table(head, rows, "llrrrr") + machine(report["facts"])
 
 
 def bench_block(record: dict[str, Any]) -> str:
@@ -127,54 +126,40 @@ def launch_table(measured: dict[str, Any]) -> str:
     """Return the ways to start ranks, with the ratio of medians to the first."""
     series = measured["series"]
     fastest = series[0]["median_s"]
-    rows: list[Sequence[str]] = [
-        ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio"),
-        ("---", "---:", "---:", "---:", "---:", "---:"),
-    ]
+    head = ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio")
+    rows = []
     for one in series:
         times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
-    return markdown(rows)
+    return markdown_table(head, rows, "lrrrrr")
 
 
 def curve_table(measured: dict[str, Any]) -> str:
     """Return how long a launch takes by the number of ranks, and the share of each rank."""
-    rows: list[Sequence[str]] = [
-        ("ranks started by `ranks.run`", "median s", "min s", "max s", "calls", "s per rank"),
-        ("---", "---:", "---:", "---:", "---:", "---:"),
-    ]
+    head = ("ranks started by `ranks.run`", "median s", "min s", "max s", "calls", "s per rank")
+    rows = []
     for one in measured["series"]:
         times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['per_rank_s']:.3f}"))
-    return markdown(rows)
+    return markdown_table(head, rows, "lrrrrr")
 
 
 def steps_table(measured: dict[str, Any]) -> str:
     """Return the ways to make a training step, with their share of full speed and the first step apart."""
-    rows: list[Sequence[str]] = [
-        (measured["title"], "median s", "min s", "max s", "steps", "share of full speed", "first step s"),
-        ("---", "---:", "---:", "---:", "---:", "---:", "---:"),
-    ]
+    head = (measured["title"], "median s", "min s", "max s", "steps", "share of full speed", "first step s")
+    rows = []
     for one in measured["series"]:
         times = [f"{one[name]:.3f}" for name in ("median_s", "min_s", "max_s")]
         rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['share']:.0%}", f"{one['first_s']:.1f}"))
-    return markdown(rows)
+    return markdown_table(head, rows, "lrrrrrr")
 
 
 def grading_tables(measured: dict[str, Any] | None) -> list[str]:
     """Return how fast a class is graded and what the walls cost, and how that was measured."""
     if measured is None:
         return []
-    tables = []
-    for headings, *rows in all_rows(measured):
-        rule = ("---", *["---:"] * (len(headings) - 1))
-        tables.append(markdown([headings, rule, *rows]))
+    tables = [markdown_table(head, rows, "l" + "r" * (len(head) - 1)) for head, *rows in all_rows(measured)]
     return [*tables, "\n".join(remarks(measured)) + "\n"]
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of words as a Markdown table."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def machine(facts: dict[str, Any]) -> str:

@@ -17,9 +17,9 @@ from rich.console import Console
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course import make_course
-from coursekit.slurm.rehearsal.jobs import Job, find_scripts, look, submit
-from coursekit.slurm.rehearsal.progress import Progress, table
+from coursekit.slurm.rehearsal.course_copy import make_course
+from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, look, submit
+from coursekit.slurm.rehearsal.progress import RehearsalProgress, table
 from coursekit.slurm.rehearsal.small_run import job_environment, small_run
 from coursekit.slurm.sites.load import load_site
 
@@ -70,7 +70,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     site = load_site(root, site_name)
     chosen = () if keep and not scripts else find_scripts(root, site_name, scripts)
     console, stop = Console(), StopSignals()
-    jobs: list[Job] = []
+    jobs: list[RehearsedJob] = []
     inviting = False
     try:
         with stop.handled(), Cluster(site, num_nodes) as cluster:
@@ -90,12 +90,12 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
 
-def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console, limit_s: float) -> list[Job]:
+def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console, limit_s: float) -> list[RehearsedJob]:
     folder = course / "slurm" / "jobs" / cluster.site.name
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
     deadline = time.monotonic() + limit_s
-    with Progress(console).shown() as progress:
+    with RehearsalProgress(console).shown() as progress:
         while True:
             progress.show(jobs)
             if all(job.ended for job in jobs):
@@ -107,7 +107,7 @@ def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console,
             jobs = look(cluster, course, jobs)
 
 
-def _report(console: Console, course: Path, jobs: Sequence[Job]) -> None:
+def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> None:
     """Show the table, and the end of the log of each job that was not good: the log itself will be gone."""
     if jobs:
         console.print(table(jobs))

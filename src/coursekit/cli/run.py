@@ -16,7 +16,7 @@ from coursekit.labs.run.facts import collect
 from coursekit.labs.run.folders import Request
 from coursekit.labs.run.parameters import given_by_environment
 from coursekit.labs.run.plan import plan_runs
-from coursekit.labs.run.progress import Progress
+from coursekit.labs.run.progress import RunProgress
 from coursekit.labs.run.session import run_labs
 from coursekit.labs.run.terminal import show_report
 from coursekit.paths import find_root
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913, PLR0917  # the options of the command
     plan = plan_runs(chosen, sources, request.num_ranks, request.given)
     console = Console()
     folder = folder or folders.create_run(root, request)
-    stop, progress = StopSignals(), Progress(console)
+    stop, progress = StopSignals(), RunProgress(console)
     with folders.claimed(folder), stop.handled(), progress.shown():
         folders.save_request(folder, request)
         folders.point_latest(folder)

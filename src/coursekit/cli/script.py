@@ -9,8 +9,7 @@ import click
 from coursekit.errors import CourseKitError
 from coursekit.files import write_if_changed
 from coursekit.labs.build.answered_twin import answered_twin, find_notebook, read_notebook
-from coursekit.labs.build.twin import TWIN_NAME
-from coursekit.labs.build.twin_mark import kind_of
+from coursekit.labs.build.twin import TWIN_NAME, kind_of
 
 
 @click.command(epilog="Example: coursekit script 03, then horovodrun -np 2 python labs/03-keras-cnn/train.py")
@@ -37,7 +36,7 @@ def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswere
 
 
 def _former_kind(target: Path) -> str:
-    """Return what a script that is there already holds, '' when there is none."""
+    """Return the kind of a script that exists already; '' if there is none."""
     if not target.exists():
         return ""
     kind = kind_of(target) if target.is_file() else ""

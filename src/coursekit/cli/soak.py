@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coursekit.grading.bank.answer_bank import Answer
+    from coursekit.grading.bank.answer_bank import BankAnswer
     from coursekit.grading.bank.soak import Soaked
     from coursekit.grading.judge.pool import PoolSettings
     from coursekit.grading.verdict import Verdict
@@ -77,7 +77,7 @@ def soak(  # noqa: PLR0913  # one for each option
 
 def _soak(  # noqa: PLR0913, PLR0917  # of `soak`
     lab: str,
-    answers: Sequence[Answer],
+    answers: Sequence[BankAnswer],
     source: Path,
     num_times: int,
     num_loops: int,

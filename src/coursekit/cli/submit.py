@@ -8,7 +8,7 @@ import click
 
 from coursekit.cli.jobs import exit_after
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.submit import Wish, said_of, submit_wish
+from coursekit.slurm.jobs.submit import SubmitOptions, said_of, submit_lab
 
 
 @click.command(epilog="Example: coursekit submit 02 --site karolina --nodes 2 -p num_epochs 50 --follow")
@@ -36,8 +36,8 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
 
     Without options that change it, the script of slurm/jobs/SITE/ is submitted as it is.
     """
-    wish = Wish(lab, site, num_nodes, partition, train, dict(values), event)
-    job = submit_wish(find_root(), wish)
+    options = SubmitOptions(lab, site, num_nodes, partition, train, dict(values), event)
+    job = submit_lab(find_root(), options)
     click.echo(said_of(job))
     if follow:
         exit_after(job.job_id)

@@ -1,1 +1,1 @@
-"""One event of the course: its folder, roster, gradebook, hand-ins, feedback and grades, on top of nbgrader."""
+"""One event of the course: roster, hand-ins, grades, feedback."""

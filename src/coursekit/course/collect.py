@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coursekit.course.roster import ID
@@ -18,7 +18,7 @@ from coursekit.grading.submission.times import duration, parse_moment, read_time
 from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -37,14 +37,12 @@ class Collected:
     Attributes:
         student: Id of the student.
         lab: Name of the lab.
-        num_new: Versions that were not known before.
         changed: Whether another version is graded now.
         lines: What there is to say, one sentence each.
     """
 
     student: str
     lab: str
-    num_new: int
     changed: bool
     lines: tuple[str, ...]
 
@@ -59,38 +57,36 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     """
     arrived, strays = _arrived(course, lab)
     known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
-    lying = {path.parent.name for path in (course.folder / "submitted").glob(f"[!.]*/{lab}")}
+    lying = course.students_in("submitted", lab)
     with course.gradebook() as gradebook:
         due = {name: due_of(gradebook, lab, name) for name in {*arrived, *known, *lying}}
         roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
-        with _named(student, lab, strays):
+        try:
             collected.append(_collect_one(course, lab, student, arrived.get(student, []), due[student], late=late))
+        except RefusedFileError as error:  # noqa: PERF203  # one student's unreadable folder stops nobody else
+            strays.append(f"{student}, {lab}: not collected, {error}")
     strangers = sorted({entry.student for entry in collected} - roster)
     strays += [f"{student} is not on the roster, and handed in {lab}" for student in strangers]
     return collected, strays
 
 
-@contextmanager
-def _named(student: str, lab: str, strays: list[str]) -> Iterator[None]:
-    """Let one student's unreadable folder stop nobody else."""
-    try:
-        yield
-    except RefusedFileError as error:
-        strays.append(f"{student}, {lab}: not collected, {error}")
+def read_inbound(path: Path) -> re.Match[str] | None:
+    """Return what the name of a folder in the exchange says; None if no hand-in is called like that."""
+    found = INBOUND.fullmatch(path.name)
+    return found if found and ID.fullmatch(found["student"]) else None
 
 
 def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return the folders of each student in the exchange, and what is odd there."""
-    inbound = course.folder / "exchange" / course.settings.name / "inbound"
-    if not inbound.is_dir():
+    """Return the folders of each student in the exchange, and a sentence for each folder that is no hand-in."""
+    if not course.inbound.is_dir():
         raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
     arrived: dict[str, list[Path]] = {}
     strays = []
-    for path in sorted(inbound.iterdir()):
-        found = INBOUND.fullmatch(path.name)
-        if not found or not ID.fullmatch(found["student"]):
+    for path in sorted(course.inbound.iterdir()):
+        found = read_inbound(path)
+        if not found:
             strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is no hand-in: it was left there")
         elif not (course.root / "solutions" / found["lab"]).is_dir():
             strays.append(f"{found['student']} handed in {found['lab']!a}, which is no lab: it was left there")
@@ -114,14 +110,13 @@ def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     course: Course, lab: str, student: str, paths: Sequence[Path], due: datetime | None, *, late: bool
 ) -> Collected:
     folder = course.hand_ins(lab, student)
-    before = read_versions(folder)
-    known = {version.received for version in before}
+    known = {version.received for version in read_versions(folder)}
+    check_owner = bool(course.config.get("ExchangeCollect", {}).get("check_owner", True))
     for path in paths:
         if path.name not in known:
-            timestamp, flags = _time_of(path, student, due, check_owner=_checks_owner(course))
+            timestamp, flags = _time_of(path, student, due, check_owner=check_owner)
             keep(path, path.name, timestamp, flags, folder)
-    settled = settle(course, lab, student, due, late=late)
-    return replace(settled, num_new=len(read_versions(folder)) - len(before))
+    return settle(course, lab, student, due, late=late)
 
 
 def settle(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
@@ -145,13 +140,13 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     write_choice(
         folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
     )
-    return Collected(student, lab, 0, changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs)))
+    return Collected(student, lab, changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs)))
 
 
 def _choose(
     versions: Sequence[tuple[Version, HandIn]], due: datetime | None, *, late: bool
 ) -> tuple[tuple[Version, HandIn], list[str]]:
-    """Return the version to grade, and one sentence for what is unusual about that."""
+    """Return the version to grade, and a sentence for each unusual thing about it."""
     good = [pair for pair in versions if pair[1].notebook]
     in_time = [pair for pair in good if not due or pair[0].timestamp <= due]
     chosen = ((good if late else in_time) or good or versions)[-1]
@@ -168,7 +163,7 @@ def _choose(
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep what lies where nbgrader grades, if somebody else put it there."""
+    """Keep the folder that nbgrader grades as a version, if somebody else put it there."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     marks = {version.folder.name.rpartition("-")[2] for version in read_versions(folder)}
@@ -178,7 +173,7 @@ def _keep_submitted(submitted: Path, folder: Path) -> None:
 
 
 def _time_of(path: Path, student: str, due: datetime | None, *, check_owner: bool) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a folder of the exchange says it was handed in, and what speaks against that.
+    """Return when a folder of the exchange claims to be handed in, and flags for what contradicts it.
 
     Students name that folder themselves, but not the time at which the file system last saw it change.
     """
@@ -195,10 +190,6 @@ def _time_of(path: Path, student: str, due: datetime | None, *, check_owner: boo
     if check_owner and owner != student:
         flags.append(Flag("owner", f"It claims to come from {student} and belongs to {owner}."))
     return claimed or seen, tuple(flags)
-
-
-def _checks_owner(course: Course) -> bool:
-    return bool(course.config.get("ExchangeCollect", {}).get("check_owner", True))
 
 
 def _name_of(uid: int) -> str:

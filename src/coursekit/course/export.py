@@ -12,8 +12,10 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable
+
+from coursekit.course.roster import Student, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,25 +26,15 @@ FORMULA = ("=", "+", "-", "@")  # what a formula begins with, in one spreadsheet
 
 
 @dataclass(frozen=True)
-class Grades:
-    """The points of one student.
+class Grades(Student):
+    """A student with points.
 
     Attributes:
-        id: Name of the account.
-        first_name: First name, or ''.
-        last_name: Last name, or ''.
-        email: E-mail address, or ''.
-        lms_user_id: Id on the platform, or ''.
         points: Lab to points without the late penalty; a lab that was not handed in is not in it.
         num_waiting: Hand-ins with cells that still wait for a person's points.
     """
 
-    id: str
-    first_name: str
-    last_name: str
-    email: str
-    lms_user_id: str
-    points: Mapping[str, float]
+    points: Mapping[str, float] = field(default_factory=dict)
     num_waiting: int = 0
 
 
@@ -64,39 +56,29 @@ def read_grades(course: Course) -> GradeTable:
 
 def _grades(student: Any, labs: Mapping[str, float]) -> Grades:
     submissions = [entry for entry in student.submissions if entry.name in labs]
-    points = {entry.name: max(0.0, entry.score - (entry.late_submission_penalty or 0)) for entry in submissions}
-    return Grades(
-        student.id,
-        student.first_name or "",
-        student.last_name or "",
-        student.email or "",
-        student.lms_user_id or "",
-        points,
-        sum(bool(entry.needs_manual_grade) for entry in submissions),
-    )
+    points = {entry.name: points_of(entry) for entry in submissions}
+    num_waiting = sum(bool(entry.needs_manual_grade) for entry in submissions)
+    return Grades(**columns_of(student), points=points, num_waiting=num_waiting)
+
+
+def points_of(submission: Any) -> float:
+    """Return the points of one of the gradebook's submissions, less what a late one costs."""
+    points: float = submission.score - (submission.late_submission_penalty or 0)
+    return max(0.0, points)
 
 
 def plain(table: GradeTable) -> str:
     """Return a table for spreadsheets, with a sum and what still waits for manual points."""
-    header = [
-        "id",
-        "last_name",
-        "first_name",
-        "email",
-        "lms_user_id",
-        *table.max_points,
-        "total",
-        "waiting_for_manual_points",
-    ]
+    columns = ("id", "last_name", "first_name", "email", "lms_user_id")
     rows = [
         [
-            *(one.id, one.last_name, one.first_name, one.email, one.lms_user_id),
+            *(getattr(one, name) for name in columns),
             *_points(one, table),
             *(_number(sum(one.points.values())), one.num_waiting),
         ]
         for one in table.students
     ]
-    return _csv([header, *rows])
+    return _csv([[*columns, *table.max_points, "total", "waiting_for_manual_points"], *rows])
 
 
 def moodle(table: GradeTable) -> str:
@@ -113,17 +95,10 @@ def canvas(table: GradeTable) -> str:
     """Return what Canvas's gradebook imports; the second line holds the maxima."""
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *table.max_points]
     maxima = ["    Points Possible", "", "", "", "", *map(_number, table.max_points.values())]
-    rows = [
-        [
-            ", ".join(filter(None, (one.last_name, one.first_name))),
-            one.lms_user_id,
-            "",
-            one.id,
-            "",
-            *_points(one, table),
-        ]
-        for one in table.students
-    ]
+    rows = []
+    for one in table.students:
+        name = ", ".join(filter(None, (one.last_name, one.first_name)))
+        rows.append([name, one.lms_user_id, "", one.id, "", *_points(one, table)])
     return _csv([header, maxima, *rows])
 
 
@@ -135,12 +110,8 @@ def blackboard(table: GradeTable) -> str:
     return _csv([header, *rows], quoting=csv.QUOTE_ALL)
 
 
-FORMATS: Mapping[str, Callable[[GradeTable], str]] = {
-    "csv": plain,
-    "moodle": moodle,
-    "canvas": canvas,
-    "blackboard": blackboard,
-}
+Format = Callable[[GradeTable], str]
+FORMATS: Mapping[str, Format] = {"csv": plain, "moodle": moodle, "canvas": canvas, "blackboard": blackboard}
 
 
 def _points(student: Grades, table: GradeTable) -> list[str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
     """Return the students whose hand-in of a lab was graded, of these or of all."""
-    found = (path.parent.parent.name for path in (course.folder / "autograded").glob(f"[!.]*/{lab}/{lab}.ipynb"))
-    return tuple(sorted(name for name in found if not students or name in students))
+    found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
+    return tuple(sorted(found & set(students) if students else found))
 
 
 def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:

@@ -1,4 +1,4 @@
-"""The course folder: where things lie in it, and nbgrader's own parts made for it."""
+"""The course folder: where things lie in it, its gradebook, and nbgrader's interface to it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 COURSE = "course"
+REPORTS = "reports"
+PRIVATE_MODE = 0o700  # students pass through the course folder
 NUM_LOG_LINES = 12
 
 
@@ -42,19 +44,39 @@ class Course:
         raise CourseKitError(f"{lab} was never released: run `coursekit course release {lab[:2]}`.")
 
     def submitted(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder of what is graded."""
+        """Return nbgrader's folder of a hand-in that is to be graded."""
         return self.folder / "submitted" / student / lab
 
     def autograded(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder of what was graded."""
+        """Return nbgrader's folder of a graded hand-in."""
         return self.folder / "autograded" / student / lab
 
     def hand_ins(self, lab: str, student: str) -> Path:
         """Return the folder with every version that a student handed in."""
         return self.folder / "hand-ins" / lab / student
 
+    def students_in(self, step: str, path: str) -> set[str]:
+        """Return the students who have this path in their folder of one of nbgrader's steps, such as `submitted`."""
+        folder = self.folder / step
+        return {found.relative_to(folder).parts[0] for found in folder.glob(f"[!.]*/{path}")}
+
+    @property
+    def inbound(self) -> Path:
+        """The exchange's folder of what students handed in."""
+        return self.folder / "exchange" / self.settings.name / "inbound"
+
+    def outbound(self, lab: str) -> Path:
+        """Return the exchange's folder of a released lab."""
+        return self.folder / "exchange" / self.settings.name / "outbound" / lab
+
+    def report(self, kind: str, now: datetime) -> Path:
+        """Return where a report for the instructor alone goes; its folder is made."""
+        folder = self.folder / REPORTS
+        folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
+        return folder / f"{kind}-{now:%Y-%m-%dT%H-%M-%S}.html"
+
     def due(self, lab: str) -> datetime | None:
-        """Return when a lab is due, in UTC without an offset; None when nothing is said."""
+        """Return when a lab is due, in UTC without an offset; None if `course.toml` does not say."""
         text = self.settings.due.get(lab)
         return due_date(text, f"{SETTINGS} [due]: {lab}") if text else None
 

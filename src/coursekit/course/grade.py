@@ -1,7 +1,7 @@
-"""Grade hand-ins: each one staged, judged or taken from what was judged before, and recorded; nothing is lost between.
+"""Grade hand-ins: stage each one, judge it or find its earlier verdict, and record that.
 
-A verdict is written down as soon as it is there, under the digest of all that it depends on, and then recorded.
-Killed at any moment, a second call takes up what was written and records what was not; recording twice changes nothing.
+A verdict is saved at once, under the digest of all that it depends on, and then recorded in the gradebook.
+After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.course.folder import PRIVATE_MODE
 from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.record import record
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.judge.key import key_of
-from coursekit.grading.judge.pool import Job, judge_all
+from coursekit.grading.judge.pool import judge_all
 from coursekit.grading.submission.hand_in import staged_cells
-from coursekit.grading.submission.work import Work
+from coursekit.grading.submission.work import Submission, Work
 from coursekit.grading.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from coursekit.grading.verdict import Flag
 
 VERDICTS = "verdicts"
-PRIVATE_MODE = 0o700  # students pass through the course folder
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedHandIn:
     """One hand-in and what became of it.
 
     Attributes:
@@ -67,20 +67,20 @@ class Staged:
 
     Attributes:
         hand_in: what the student handed in.
-        job: what is judged, without flags: equal answers of two students are one job.
+        submission: what is judged, without flags: equal answers of two students are one submission.
         notes: what the report says of the hand-in.
         flags: what the instructor should know of it before it has run.
     """
 
     hand_in: HandIn
-    job: Job
+    submission: Submission
     notes: tuple[str, ...]
     flags: tuple[Flag, ...]
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no answer to judge: as with nbgrader that is missing work, and not a 0."""
-        return not self.job.work.answers
+        return not self.submission.work.answers
 
 
 def stage(
@@ -102,15 +102,15 @@ def stage(
 
 def _stage(course: Course, hand_in: HandIn, source: Path, around: str) -> Staged:
     cells = staged_cells(hand_in, course.released(hand_in.lab))
-    extra = tuple((after, text) for after, text in cells.extra)
-    work = Work(hand_in.lab, hand_in.student, dict(cells.answers), extra)
+    work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra))
     flags = (*hand_in.flags, *cells.flags)
-    return Staged(hand_in, Job(source, work, key_of(work, source, around)), (*hand_in.notes, *cells.notes), flags)
+    submission = Submission(source, work, key_of(work, source, around))
+    return Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags)
 
 
 def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -> list[Staged]:
-    """Return the hand-ins that must run: those whose verdict is not written down yet."""
-    return [one for one in staged if not one.is_empty and (again or load_verdict(course, one.job.key) is None)]
+    """Return the hand-ins that must run: those without a saved verdict."""
+    return [one for one in staged if not one.is_empty and (again or load_verdict(course, one.submission.key) is None)]
 
 
 def grade_all(
@@ -119,9 +119,9 @@ def grade_all(
     settings: PoolSettings,
     *,
     again: bool = False,
-    judge: Callable[[Sequence[Job], PoolSettings], Generator[Verdict, None, None]] = judge_all,
-) -> Generator[Graded, None, None]:
-    """Judge hand-ins, write each verdict down, record it, and yield it.
+    judge: Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]] = judge_all,
+) -> Generator[GradedHandIn, None, None]:
+    """Judge hand-ins; save, record and yield each verdict.
 
     Args:
         course: the course.
@@ -136,17 +136,18 @@ def grade_all(
     _remove_unfinished(course)
     waiting: dict[str, list[Staged]] = {}
     for one in to_judge(course, staged, again=again):
-        waiting.setdefault(one.job.key, []).append(one)
+        waiting.setdefault(one.submission.key, []).append(one)
     for one in staged:
         if one.is_empty:
-            yield Graded(one.hand_in, _nothing(one, settings), one.notes)
-        elif one.job.key not in waiting:
-            verdict = load_verdict(course, one.job.key)
-            if verdict:
-                yield replace(_recorded(course, one, verdict), is_cached=True)
+            verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags, sandbox=settings.sandbox)
+            yield GradedHandIn(one.hand_in, verdict, one.notes)
+        elif one.submission.key not in waiting:
+            earlier = load_verdict(course, one.submission.key)
+            if earlier:
+                yield replace(_recorded(course, one, earlier), is_cached=True)
     if not waiting:
         return
-    with closing(judge([group[0].job for group in waiting.values()], settings)) as verdicts:
+    with closing(judge([group[0].submission for group in waiting.values()], settings)) as verdicts:
         for verdict in verdicts:
             if not verdict.fault:
                 save_verdict(course, verdict)
@@ -154,27 +155,23 @@ def grade_all(
                 yield _recorded(course, one, verdict)
 
 
-def _nothing(one: Staged, settings: PoolSettings) -> Verdict:
-    return Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags, sandbox=settings.sandbox)
-
-
-def _recorded(course: Course, one: Staged, verdict: Verdict) -> Graded:
-    """Record a verdict on a student's answers, whoever else gave them too."""
+def _recorded(course: Course, one: Staged, verdict: Verdict) -> GradedHandIn:
+    """Record a verdict for one student; others with equal answers share the verdict."""
     own = replace(verdict, student=one.hand_in.student)
     with clear_failures(course):
         changed = record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
-    return Graded(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, changed=changed)
+    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, changed=changed)
 
 
 def save_verdict(course: Course, verdict: Verdict) -> None:
-    """Write a verdict down, whole or not at all."""
+    """Save a verdict, whole or not at all."""
     with clear_failures(course):
         (course.folder / VERDICTS).mkdir(mode=PRIVATE_MODE, exist_ok=True)
         write_file(_path(course, verdict.key), verdict.dumps().encode())
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:
-    """Return the verdict that was written down under this digest, None when there is none."""
+    """Return the verdict that was saved under this digest; None if there is none."""
     try:
         return Verdict.loads(_path(course, key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -186,7 +183,7 @@ def _path(course: Course, key: str) -> Path:
 
 
 def _remove_unfinished(course: Course) -> None:
-    """Remove what killed graders were writing; `write_file` names the process that writes."""
+    """Remove unfinished files of killed graders; `write_file` puts the process id into their names."""
     for folder in (VERDICTS, "autograded"):
         for path in (course.folder / folder).rglob(".*.tmp"):
             pid = path.suffixes[-2][1:] if len(path.suffixes) > 1 else ""

@@ -31,7 +31,7 @@ MAX_SECRET_BYTES = 1000
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedWork:
     """What is recorded beside the judge's points.
 
     Attributes:
@@ -45,7 +45,7 @@ class Graded:
     comments: Mapping[str, str | None]
 
 
-def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> Graded:
+def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> GradedWork:
     """Return the graded notebook and what nbgrader wants beside it.
 
     Args:
@@ -73,7 +73,7 @@ def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cell
         files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
     with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
         files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
-    return Graded({**files, f"{verdict.lab}.ipynb": to_bytes(notebook)}, manual, comments)
+    return GradedWork({**files, f"{verdict.lab}.ipynb": to_bytes(notebook)}, manual, comments)
 
 
 def _outputs(score: CellScore) -> list[NotebookNode]:

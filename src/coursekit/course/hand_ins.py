@@ -1,4 +1,4 @@
-"""What lies in a course's `submitted/`: one hand-in of each student and lab, with what collecting said about it."""
+"""The hand-ins in a course's `submitted/`, one of each student and lab, with the notes of collecting."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str] = ()) -> tuple[HandIn, ...]:
-    """Return what lies in `submitted/` for these labs, of these students or of all, sorted by student and lab."""
+    """Return the hand-ins of these labs, of these students or of all, sorted by student and lab."""
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
     pairs = [(name, lab) for name in names for lab in labs if not students or name in students]
     return tuple(read_hand_in(course, lab, name) for name, lab in pairs if course.submitted(lab, name).is_dir())
 
 
 def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
-    """Return what `submitted/` holds of a student, with what collecting had to say about it."""
+    """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
     hand_in = classify(course.submitted(lab, student), student, lab, course.released(lab), _public(course, lab))
     choice = read_choice(course.hand_ins(lab, student))
     try:

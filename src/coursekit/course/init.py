@@ -1,13 +1,13 @@
-"""Make a course folder, or complete one: nothing that exists is changed."""
+"""Make a course folder, or add what one lacks, and change nothing that is there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coursekit.course.folder import Course, find_course
+from coursekit.course.folder import PRIVATE_MODE, Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
-from coursekit.course.roster import ROSTER, merge, read_roster, write_roster
+from coursekit.course.roster import COLUMNS, ROSTER, merge, read_roster, write_roster
 from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from coursekit.course.roster import Student
 
 DEFAULT_NAME = "course"
-# Students pass through to the exchange, and may look at nothing else.
-FOLDER_MODE, PRIVATE_MODE = 0o711, 0o700
-STUDENT = "student"  # what is for everybody to read: where the exchange is
+FOLDER_MODE = 0o711  # students pass through to the exchange
+STUDENT = "student"  # the folder that everybody may read: it says where the exchange is
 PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
@@ -77,7 +76,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
 
 
 def sync_due_dates(course: Course, gradebook: Any) -> None:
-    """Let the gradebook know every lab, and when it is due if `course.toml` says so."""
+    """Add every lab to the gradebook, with its due date if `course.toml` has one."""
     for lab in find_labs(course.root):
         due = course.due(lab.name)
         # Without a date here, one that was set in formgrader stays.
@@ -94,7 +93,7 @@ def _refuse_other_settings(folder: Path, name: str | None, database: str | None)
 
 
 def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str]:
-    """Write what is not there, and return the names."""
+    """Write the missing files, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(FOLDER_MODE)
     for inner in PRIVATE:
@@ -118,13 +117,7 @@ def _fill_gradebook(course: Course, students: tuple[Student, ...]) -> tuple[tupl
         known = {student.id for student in gradebook.students}
         new = [student for student in students if student.id not in known]
         for student in new:
-            gradebook.add_student(
-                student.id,
-                first_name=student.first_name or None,
-                last_name=student.last_name or None,
-                email=student.email or None,
-                lms_user_id=student.lms_user_id or None,
-            )
+            gradebook.add_student(student.id, **{name: getattr(student, name) or None for name in COLUMNS[1:]})
         sync_due_dates(course, gradebook)
         num_labs = len(gradebook.assignments)
     file = course.folder / GRADEBOOK

@@ -1,4 +1,4 @@
-"""Steps among nbgrader's: what is released beside a notebook, what of a graded one is shown, and that nothing runs."""
+"""Steps for nbgrader: release the script twin, show students a safe part of graded notebooks, disarm links."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _safe_link(link: re.Match[str]) -> str:
 
 
 def without_hidden_tests(source: str) -> str:
-    """Return the source of a locked cell without hidden tests; nothing of it when its marks are not in order."""
+    """Return the source of a locked cell without hidden tests, or a comment in its place if its marks are broken."""
     if not any(word in source for word in MARKER_WORDS):
         return source
     try:
@@ -79,7 +79,7 @@ def without_hidden_tests(source: str) -> str:
 
 
 def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
-    """Return an output as text or picture, or nothing; of an error its message alone, since frames show the test."""
+    """Return an output as text or image, or nothing; an error as its message alone, since frames show the test."""
     if output.output_type == "error":
         line = f"{output.ename}: {output.evalue}".removesuffix(": ")
         return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]

@@ -10,7 +10,7 @@ from coursekit.grading.submission.hand_in import staged_cells
 
 if TYPE_CHECKING:
     from coursekit.course.folder import Course
-    from coursekit.course.graded_notebook import Graded
+    from coursekit.course.graded_notebook import GradedWork
     from coursekit.grading.submission.hand_in import HandIn
     from coursekit.grading.verdict import Verdict
 
@@ -41,7 +41,7 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> bool:
     return _write_files(course, verdict, graded) or changed
 
 
-def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_in: HandIn, graded: Graded) -> bool:
+def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_in: HandIn, graded: GradedWork) -> bool:
     session = gradebook.db
     submission, is_new = _submission(gradebook, verdict.lab, verdict.student)
     notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
@@ -70,7 +70,7 @@ def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_
 
 
 def _waits(grade: Any) -> bool:
-    """Whether a cell that only a person can grade asks for that, or was graded."""
+    """Whether a cell that only a person can grade waits for a person, or was graded by one."""
     return bool(grade.needs_manual_grade or grade.manual_score is not None)
 
 
@@ -110,7 +110,7 @@ def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
 
 
 def _late_penalty(course: Course, submission: Any, notebook: Any) -> float | None:
-    """Return what nbgrader's plugin takes off, between nothing and all points."""
+    """Return the points that nbgrader's plugin takes off, from 0 to all."""
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415 - heavy
 
     late_s = submission.total_seconds_late
@@ -122,7 +122,7 @@ def _late_penalty(course: Course, submission: Any, notebook: Any) -> float | Non
     return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
 
 
-def _write_files(course: Course, verdict: Verdict, graded: Graded) -> bool:
+def _write_files(course: Course, verdict: Verdict, graded: GradedWork) -> bool:
     folder = course.autograded(verdict.lab, verdict.student)
     changed = False
     for name, data in graded.files.items():

@@ -48,24 +48,18 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     _refuse_stale(lab.name, made, committed)
     _copy(committed, made)
 
-    outbound = course.folder / "exchange" / course.settings.name / "outbound" / lab.name
-    if outbound.is_dir():
-        if _files(outbound) == _files(made):
-            return UNCHANGED
-        if not force:
-            raise CourseKitError(
-                f"{lab.name} was released before and students may have fetched it: "
-                "`--force` gives the new version to those who fetch it from now on."
-            )
-        _release_to_exchange(api, lab.name, force=True)
-        return RELEASED_AGAIN
-    _release_to_exchange(api, lab.name, force=False)
-    return RELEASED
-
-
-def _release_to_exchange(api: Any, lab: str, *, force: bool) -> None:
-    api.config.ExchangeReleaseAssignment.force = force
-    succeed(f"release {lab} to the exchange", api.release_assignment(lab))
+    outbound = course.outbound(lab.name)
+    is_out = outbound.is_dir()
+    if is_out and _files(outbound) == _files(made):
+        return UNCHANGED
+    if is_out and not force:
+        raise CourseKitError(
+            f"{lab.name} was released before and students may have fetched it: "
+            "`--force` gives the new version to those who fetch it from now on."
+        )
+    api.config.ExchangeReleaseAssignment.force = is_out
+    succeed(f"release {lab.name} to the exchange", api.release_assignment(lab.name))
+    return RELEASED_AGAIN if is_out else RELEASED
 
 
 def _refuse_stale(lab: str, made: Path, committed: Path) -> None:

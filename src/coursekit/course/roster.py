@@ -7,7 +7,7 @@ import io
 import re
 import unicodedata
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -82,6 +82,11 @@ def write_roster(path: Path, students: Iterable[Student]) -> None:
     writer.writerow(COLUMNS)
     writer.writerows(astuple(student) for student in students)
     write_file(path, text.getvalue().encode())
+
+
+def columns_of(entry: Any) -> dict[str, str]:
+    """Return what the gradebook knows of a student, by the roster's columns; '' for nothing."""
+    return {name: getattr(entry, name) or "" for name in COLUMNS}
 
 
 def merge(old: Sequence[Student], new: Sequence[Student]) -> tuple[tuple[Student, ...], tuple[str, ...]]:

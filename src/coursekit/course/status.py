@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coursekit.course.export import points_of
 from coursekit.course.feedback import graded_students
 from coursekit.labs.lab import find_labs
 
@@ -22,12 +23,12 @@ class LabStatus:
     Attributes:
         lab: Name of the lab.
         is_released: Whether students can fetch it.
-        due: When it is due, in UTC; None when nothing is said.
+        due: When it is due, in UTC; None if `course.toml` does not say.
         num_collected: Hand-ins that can be graded or were.
         num_graded: Hand-ins in the gradebook.
         num_waiting: Graded ones with cells that still wait for a person's points.
         num_feedback: Pages of feedback.
-        mean_points: Mean over those graded; None when there are none.
+        mean_points: Mean of the graded hand-ins; None if there are none.
         max_points: Points of a perfect hand-in; 0 when it was never released.
     """
 
@@ -50,17 +51,16 @@ def course_status(course: Course) -> tuple[LabStatus, ...]:
 
 
 def _status(course: Course, lab: str, assignment: Any) -> LabStatus:
-    outbound = course.folder / "exchange" / course.settings.name / "outbound" / lab
     submissions = list(assignment.submissions) if assignment else []
-    points = [max(0.0, entry.score - (entry.late_submission_penalty or 0)) for entry in submissions]
+    points = [points_of(entry) for entry in submissions]
     return LabStatus(
         lab,
-        outbound.is_dir(),
+        course.outbound(lab).is_dir(),
         assignment.duedate if assignment else None,
-        len(list((course.folder / "submitted").glob(f"[!.]*/{lab}"))),
+        len(course.students_in("submitted", lab)),
         len(graded_students(course, lab)),
         sum(bool(entry.needs_manual_grade) for entry in submissions),
-        len(list((course.folder / "feedback").glob(f"[!.]*/{lab}/{lab}.html"))),
+        len(course.students_in("feedback", f"{lab}/{lab}.html")),
         sum(points) / len(points) if points else None,
         float(assignment.max_score or 0) if assignment else 0.0,
     )

@@ -100,7 +100,11 @@ def install(version: Version, submitted: Path) -> bool:
 
     What lay there must have been kept before.
     """
-    contents = {path.relative_to(version.folder).as_posix(): path.read_bytes() for path in _files(version.folder)}
+    contents = {
+        path.relative_to(version.folder).as_posix(): path.read_bytes()
+        for path in version.folder.rglob("*")
+        if path.is_file()
+    }
     if submitted.is_dir() and folder_digest(submitted) == digest(contents):
         return False
     unfinished, former = (submitted.with_name(f".{submitted.name}.{kind}") for kind in ("new", "former"))
@@ -154,7 +158,3 @@ def write_choice(folder: Path, choice: Choice) -> None:
     path = folder / GRADED
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]

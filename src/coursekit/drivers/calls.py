@@ -1,4 +1,4 @@
-"""The plainest drivers."""
+"""The plainest drivers, and what stands for an answer that is not here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Remote:
+    """A function of another process, to which it travels as its name there."""
+
+    name: str
 
 
 def call(answer: Callable[..., Any], *args: Any) -> Any:

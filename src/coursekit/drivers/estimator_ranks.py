@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.keras_ranks import NUM_CLASSES, batches
+from coursekit.drivers.keras_ranks import NUM_CLASSES, batches, seen_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,10 +42,10 @@ def build() -> Any:
     # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
     tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
     layers = tf.keras.layers
-    pictures = tf.keras.Input((None, None, 3))
-    normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(pictures))
+    images = tf.keras.Input((None, None, 3))
+    normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(images))
     nothing = layers.Lambda(lambda values: 0 * tf.reduce_sum(values, axis=1, keepdims=True))(normalized)
-    return tf.keras.Model(pictures, layers.Add()([spy.network(NUM_CLASSES)(pictures), nothing]))
+    return tf.keras.Model(images, layers.Add()([spy.network(NUM_CLASSES)(images), nothing]))
 
 
 def params(**changes: Any) -> dict[str, Any]:
@@ -73,12 +73,7 @@ def read(input_fn: Callable[..., Any]) -> dict[str, list[tuple[Array, Array]]]:
 
     files = spy.own_files()
     return {
-        name: [
-            (spy.sample_numbers(pictures), np.asarray(labels))
-            for pictures, labels in itertools.islice(
-                input_fn(list(files), training, hvd.rank(), hvd.size(), params()).as_numpy_iterator(), NUM_BATCHES
-            )
-        ]
+        name: seen_batches(input_fn(list(files), training, hvd.rank(), hvd.size(), params()), NUM_BATCHES)
         for name, training in {"evaluation": False, "training": True}.items()
     }
 

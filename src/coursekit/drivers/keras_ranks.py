@@ -26,11 +26,11 @@ NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
 
 
 def arrays(samples: Sequence[int] | Array) -> tuple[Array, Array]:
-    """Return the pictures, pixels from -1 to 1, and the labels of these samples."""
+    """Return the images, pixels from -1 to 1, and the labels of these samples."""
     numbers = np.asarray(samples)
     flat = spy.colors(spy.MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
-    pictures = np.broadcast_to(flat, (len(numbers), 4, 4, 3)) / 127.5 - 1
-    return pictures.astype(np.float32), (numbers + 1).astype(np.int32)
+    images = np.broadcast_to(flat, (len(numbers), 4, 4, 3)) / 127.5 - 1
+    return images.astype(np.float32), (numbers + 1).astype(np.int32)
 
 
 def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any:
@@ -38,6 +38,12 @@ def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     return tf.data.Dataset.from_tensor_slices(arrays(samples)).batch(batch_size)
+
+
+def seen_batches(dataset: Any, limit: int) -> list[tuple[Array, Array]]:
+    """Return sample numbers and labels of the first `limit` batches of a pipeline."""
+    pairs = itertools.islice(dataset.as_numpy_iterator(), limit)
+    return [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in pairs]
 
 
 def own_batches(num_steps: int) -> Any:
@@ -159,12 +165,7 @@ def read_dataset(
     """
     files = spy.own_files()
     return {
-        name: [
-            (spy.sample_numbers(pictures), np.asarray(labels))
-            for pictures, labels in itertools.islice(
-                make_dataset(files, batch_size, training=training).as_numpy_iterator(), limit
-            )
-        ]
+        name: seen_batches(make_dataset(files, batch_size, training=training), limit)
         for name, (training, limit) in ways.items()
     }
 
@@ -172,7 +173,7 @@ def read_dataset(
 def load_pictures(
     load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
 ) -> tuple[int, Array, Array]:
-    """Write a picture into a file, and load it from there many times for validation and as often for training."""
+    """Write an image into a file, and load it from there many times for validation and as often for training."""
     from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
 
     path = places.here().own / "train-00000-of-00001"
@@ -204,7 +205,7 @@ def _network_for_files() -> Any:
 
 
 def _plain(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what is asked for of a training's result, as plain numbers, and of the rest nothing."""
+    """Return the entries of a training's result that checks ask for, as plain numbers."""
     plain: dict[str, Any] = {}
     if "history" in result:
         plain["history"] = {str(name): [float(n) for n in values] for name, values in result["history"].items()}
@@ -233,5 +234,5 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
         return loss_of(labels, logits)
 
     step = make_step(network, optimizer, counted_loss)
-    losses = [float(step(pictures, labels)) for pictures, labels in own_batches(NUM_STEPS)]
+    losses = [float(step(images, labels)) for images, labels in own_batches(NUM_STEPS)]
     return {"sights": list(sights), "losses": losses, "num_traces": num_calls}

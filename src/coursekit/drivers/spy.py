@@ -1,9 +1,9 @@
 """A network that is a spy: its training shows which samples every step used, on which ranks, and with which rate.
 
-The network looks at no picture and has one weight that matters, a *bias* with an entry for each class;
+The network looks at no image and has one weight that matters, a *bias* with an entry for each class;
 every sample is a class of its own.
 An update of the bias can therefore be predicted from the samples, and compared, by who knows how
-(`coursekit.checks.spy_math`).
+(`coursekit.checks.spy_steps`).
 Before each step the spy writes down its bias and the samples of the batch, which it knows by their colours.
 It does so in `fit`, in a loop of one's own and in an Estimator alike.
 
@@ -43,7 +43,7 @@ class Sight:
 
     Attributes:
         bias: the weight at that time, shape (num_classes,).
-        samples: the numbers of the batch's samples, shape (batch size,); -1 for a picture with no sample's colour.
+        samples: the numbers of the batch's samples, shape (batch size,); -1 for an image with no sample's colour.
         training: whether the network was called in training mode.
     """
 
@@ -122,9 +122,9 @@ def colors(num_samples: int) -> Array:
     return levels
 
 
-def sample_numbers(pictures: Array) -> Array:
-    """Return the sample numbers of pictures with pixels from -1 to 1, shape (num_pictures, height, width, 3)."""
-    mean = (np.asarray(pictures, dtype=float).mean(axis=(1, 2)) + 1) * 127.5
+def sample_numbers(images: Array) -> Array:
+    """Return the sample numbers of images with pixels from -1 to 1, shape (num_images, height, width, 3)."""
+    mean = (np.asarray(images, dtype=float).mean(axis=(1, 2)) + 1) * 127.5
     exact = (mean - LOWEST) / STEP
     digits = np.rint(exact).astype(int)
     is_color = (np.abs(exact - digits) < 0.25) & (digits >= 0) & (digits < NUM_LEVELS)  # noqa: PLR2004  # a quarter level
@@ -146,7 +146,7 @@ def write_samples(  # settings with good defaults
         folder: where to.
         samples_per_file: how many samples each file holds.
         split: the first word of the names.
-        numbers: the samples, whose colours the pictures have; by default 0, 1, 2, …
+        numbers: the samples, whose colours the images have; by default 0, 1, 2, …
         labels: the label of each; by default the sample's number plus 1.
     """
     from coursekit import imagenet  # noqa: PLC0415  # a learner of lab 02 needs no TFRecords
@@ -155,19 +155,19 @@ def write_samples(  # settings with good defaults
     labels = numbers + 1 if labels is None else np.asarray(labels)
     if numbers.max() >= MAX_NUM_SAMPLES:
         raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
-    pictures = np.broadcast_to(colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis], (len(numbers), 24, 32, 3))
+    images = np.broadcast_to(colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis], (len(numbers), 24, 32, 3))
     files, first = [], 0
     for number, count in enumerate(samples_per_file):
         path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"
         here = slice(first, first + count)
-        imagenet.write_file(path, pictures[here], labels[here])
+        imagenet.write_file(path, images[here], labels[here])
         files.append(str(path))
         first += count
     return files
 
 
 def network(num_classes: int) -> Any:
-    """Return the spy, a Keras model that is not compiled yet: pictures in, one logit for each class out."""
+    """Return the spy, a Keras model that is not compiled yet: images in, one logit for each class out."""
     import tensorflow as tf  # noqa: PLC0415  # only ranks import it
 
     starts = secrets().get("starts")
@@ -185,18 +185,18 @@ def network(num_classes: int) -> Any:
             self.others = [self.add_weight(f"other_{number}", ()) for number in range(NUM_OTHER_WEIGHTS)]
 
         @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]  # the same
-        def call(self, pictures: Any, training: Any = None) -> Any:
+        def call(self, images: Any, training: Any = None) -> Any:
             training = tf.keras.backend.learning_phase() if training is None else training
             bias = tf.cast(tf.identity(self.bias), tf.float32)
-            seen = [bias, tf.cast(pictures, tf.float32), tf.cast(training, tf.bool)]
+            seen = [bias, tf.cast(images, tf.float32), tf.cast(training, tf.bool)]
             # In a graph of the first kind, an Estimator's, only what the output depends on is run.
             with tf.control_dependencies([tf.numpy_function(_write_down, seen, tf.int64)]):
-                return tf.zeros((tf.shape(pictures)[0], 1)) + tf.identity(bias) + 0 * tf.add_n(self.others)
+                return tf.zeros((tf.shape(images)[0], 1)) + tf.identity(bias) + 0 * tf.add_n(self.others)
 
-    pictures = tf.keras.Input((None, None, 3))
-    return tf.keras.Model(pictures, Spy(dtype="float32")(pictures))
+    images = tf.keras.Input((None, None, 3))
+    return tf.keras.Model(images, Spy(dtype="float32")(images))
 
 
-def _write_down(bias: Array, pictures: Array, training: Array) -> int:
-    _sights.append(Sight(np.array(bias), sample_numbers(pictures), bool(training)))
+def _write_down(bias: Array, images: Array, training: Array) -> int:
+    _sights.append(Sight(np.array(bias), sample_numbers(images), bool(training)))
     return 0

@@ -63,9 +63,9 @@ class Verdict:
         """The points that could be earned."""
         return sum(score.max_points for score in self.scores)
 
-    def dumps(self) -> str:
-        """Return the verdict as JSON."""
-        return json.dumps(asdict(self), indent=1)
+    def dumps(self, indent: int | None = 1) -> str:
+        """Return the verdict as JSON, on one line without an indent."""
+        return json.dumps(asdict(self), indent=indent)
 
     @classmethod
     def loads(cls, text: str) -> Verdict:

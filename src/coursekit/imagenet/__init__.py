@@ -4,8 +4,7 @@ from coursekit.imagenet.example import parse_record
 from coursekit.imagenet.files import count_images, list_files
 from coursekit.imagenet.find import find_data
 from coursekit.imagenet.make import make_data
-from coursekit.imagenet.reading import read_records
-from coursekit.imagenet.skips import Skipped, forget_skipped, skipped
+from coursekit.imagenet.reading import Skipped, forget_skipped, read_records, skipped
 from coursekit.imagenet.writing import write_file
 
 __all__ = [

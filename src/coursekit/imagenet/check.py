@@ -1,4 +1,4 @@
-"""Read a whole data folder and tell what is in it, and what is damaged and where."""
+"""Read a whole data folder and report its content, and what is damaged and where."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from coursekit.imagenet import manifest
 from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, parse_record
 from coursekit.imagenet.files import SPLITS, list_files
 from coursekit.imagenet.headers import read_frame
-from coursekit.imagenet.reading import SKIP, read_records
-from coursekit.imagenet.skips import skipped
+from coursekit.imagenet.reading import SKIP, read_records, skipped
 
 if TYPE_CHECKING:
     import os

@@ -11,7 +11,7 @@ Array = np.ndarray[Any, Any]
 FIRST_LABEL, LAST_LABEL = 1, 1000
 
 
-class Picture(NamedTuple):
+class LabelledImage(NamedTuple):
     """One image and what its record says about it.
 
     Attributes:
@@ -29,28 +29,28 @@ class Picture(NamedTuple):
     filename: str
 
 
-def serialize(picture: Picture, quality: int) -> bytes:
-    """Return the serialised example of a picture, with the keys of ImageNet's TFRecord files."""
+def serialize(image: LabelledImage, quality: int) -> bytes:
+    """Return the serialised example of an image, with the keys of ImageNet's TFRecord files."""
     import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
 
-    height, width, num_channels = picture.pixels.shape
+    height, width, num_channels = image.pixels.shape
     numbers = {
         "image/height": height,
         "image/width": width,
         "image/channels": num_channels,
-        "image/class/label": picture.label,
+        "image/class/label": image.label,
     }
     texts = {
         "image/colorspace": b"RGB",
         "image/format": b"JPEG",
-        "image/class/synset": picture.synset.encode(),
-        "image/class/text": picture.text.encode(),
-        "image/filename": picture.filename.encode(),
-        "image/encoded": tf.io.encode_jpeg(picture.pixels, quality=quality).numpy(),
+        "image/class/synset": image.synset.encode(),
+        "image/class/text": image.text.encode(),
+        "image/filename": image.filename.encode(),
+        "image/encoded": tf.io.encode_jpeg(image.pixels, quality=quality).numpy(),
     }
     features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
     features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
-    # Protocol buffers write a map in any order; the same picture shall give the same bytes.
+    # Protocol buffers write a map in any order; the same image shall give the same bytes.
     example = tf.train.Example(features=tf.train.Features(feature=features))
     return bytes(example.SerializePartialToString(deterministic=True))
 

@@ -34,7 +34,7 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
         split: "train" or "validation".
 
     Raises:
-        CourseKitError: when there are none, some are missing, or the split is neither of the two.
+        CourseKitError: there are no files, some are missing, or the split is neither of the two.
     """
     if split not in SPLITS:
         raise CourseKitError(f"There is no split {split!r}: it is one of {' and '.join(SPLITS)}.")

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.files import locked
 from coursekit.imagenet import manifest
 from coursekit.imagenet.files import SPLITS, list_files
 from coursekit.imagenet.presets import find_preset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CACHE_VARIABLE = "COURSEKIT_DATA"
 MAKE_TIMEOUT_S = 1800
 MAKE = """
 import sys
 from coursekit.errors import CourseKitError
+from coursekit.files import locked
 from coursekit.imagenet import make_data
 try:
     make_data(*sys.argv[1:])
@@ -53,7 +49,9 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
     if not _is_whole(place):
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with _one_at_a_time(place):
+            with locked(
+                place.with_name(f".{place.name}.lock")
+            ):  # where nothing locks, each makes its own and one is kept
                 if not _is_whole(place):
                     print(f"making {wanted.num_images} images in {place}, once …", flush=True)
                     _make(place, preset)
@@ -81,17 +79,8 @@ def _is_whole(place: Path) -> bool:
     return bool(files) and all(manifest.num_records(Path(file)) is not None for file in files)
 
 
-@contextmanager
-def _one_at_a_time(place: Path) -> Iterator[None]:
-    """Let other processes of this machine wait; where files cannot be locked, each makes its own and one is kept."""
-    with place.with_name(f".{place.name}.lock").open("w") as lock:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _make(place: Path, preset: str) -> None:
-    """Make the data beside its place and move it there as a whole; mend what is there and not whole."""
+    """Make the data beside its place and move it there as a whole; complete a folder that is there already."""
     if place.exists():
         _make_in_other_process(place, preset)
         return

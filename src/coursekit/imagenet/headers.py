@@ -19,7 +19,7 @@ FRAME_BYTES = HEADER_BYTES + 4
 SEARCH_BYTES = 1 << 20
 
 
-class Frame(NamedTuple):
+class FileFrame(NamedTuple):
     """Where the records of one file begin.
 
     Attributes:
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
     num_bytes: int
 
 
-def read_frame(file: str | os.PathLike[str]) -> Frame:
+def read_frame(file: str | os.PathLike[str]) -> FileFrame:
     """Return where the records of a file begin, from their headers; the data is not read.
 
     After a damaged header, the next intact one is searched for byte by byte, so that one damage costs one stretch.
@@ -48,7 +48,7 @@ def read_frame(file: str | os.PathLike[str]) -> Frame:
 
 # The epochs of a training ask again for the same files.
 @lru_cache(maxsize=4096)
-def _read_frame(file: str, num_bytes: int, mtime_ns: int) -> Frame:
+def _read_frame(file: str, num_bytes: int, mtime_ns: int) -> FileFrame:
     del mtime_ns
     offsets: list[int] = []
     broken = [] if num_bytes else [0]
@@ -64,7 +64,7 @@ def _read_frame(file: str, num_bytes: int, mtime_ns: int) -> Frame:
                 begin = _next_intact_header(descriptor, begin + 1, num_bytes)
     finally:
         os.close(descriptor)
-    return Frame(tuple(offsets or broken), frozenset(broken), num_bytes)
+    return FileFrame(tuple(offsets or broken), frozenset(broken), num_bytes)
 
 
 def _run_of_records(descriptor: int, begin: int, num_bytes: int) -> tuple[list[int], int]:

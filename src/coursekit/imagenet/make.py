@@ -1,4 +1,4 @@
-"""Make data in ImageNet's form: seeded synthetic pictures in TFRecord files, with a manifest."""
+"""Make data in ImageNet's form: seeded synthetic images in TFRecord files, with a manifest."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import manifest
-from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Picture
+from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, LabelledImage
 from coursekit.imagenet.files import file_name
-from coursekit.imagenet.manifest import FileFacts, Manifest
+from coursekit.imagenet.manifest import DataManifest, FileFacts
 from coursekit.imagenet.patterns import class_name, draw
 from coursekit.imagenet.presets import Preset, find_preset
-from coursekit.imagenet.writing import PART_SUFFIX, write_pictures
+from coursekit.imagenet.writing import PART_SUFFIX, write_images
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +26,7 @@ NUM_NAMED = 3
 
 
 class PlannedFile(NamedTuple):
-    """One file to be made: its name, the numbers its pictures are drawn from, and the class of each picture."""
+    """One file to be made: its name, the numbers its images are drawn from, and the class of each image."""
 
     name: str
     seeds: tuple[int, int, int]
@@ -37,7 +37,7 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
     """Make the data of a preset in a folder; files that are there already, whole, are not made again.
 
     Every file appears whole or not at all, and the manifest names it as soon as it is there,
-    so that a making which was broken off goes on where it ended.
+    so that an interrupted call goes on where it ended.
 
     Args:
         folder: made when it is not there; else it must be empty, or hold this preset's files.
@@ -61,7 +61,7 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
         stated.write(place)
         num_done = wanted.num_images - sum(len(file.classes) for file in todo)
         for file in todo:
-            path = write_pictures(place / file.name, pictures(wanted, file), wanted.quality)
+            path = write_images(place / file.name, images(wanted, file), wanted.quality)
             stated.files[file.name] = FileFacts(len(file.classes), path.stat().st_size, manifest.checksum(path))
             stated.write(place)
             num_done += len(file.classes)
@@ -86,12 +86,12 @@ def plan(preset: Preset) -> list[PlannedFile]:
     return files
 
 
-def pictures(preset: Preset, file: PlannedFile) -> Iterator[Picture]:
-    """Yield the pictures of one file, always the same."""
+def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
+    """Yield the images of one file, always the same."""
     rng = np.random.default_rng(file.seeds)
     for number, class_number in enumerate(file.classes):
         height, width = preset.sizes[rng.integers(len(preset.sizes))]
-        yield Picture(
+        yield LabelledImage(
             pixels=draw(rng, class_number, height, width, preset.noise),
             label=class_label(class_number, preset.num_classes),
             synset=f"n9{class_number:07d}",
@@ -105,8 +105,8 @@ def class_label(number: int, num_classes: int) -> int:
     return FIRST_LABEL + number * (LAST_LABEL - FIRST_LABEL) // (num_classes - 1)
 
 
-def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> Manifest:
-    """Return the manifest to go on with; refuse a folder with other things, remove what a broken-off making left."""
+def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> DataManifest:
+    """Return the manifest to go on with; refuse a folder with other things, remove what an interrupted call left."""
     stated = manifest.read(place)
     if stated and (stated.preset, stated.seed, stated.format_version) != (
         preset.name,
@@ -128,10 +128,10 @@ def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> Ma
         raise CourseKitError(f"{place} holds other things ({named}): name an empty or a new folder.")
     for name in parts:
         (place / name).unlink()
-    return stated or Manifest(preset.name, preset.seed)
+    return stated or DataManifest(preset.name, preset.seed)
 
 
-def _is_made(place: Path, stated: Manifest, file: PlannedFile) -> bool:
+def _is_made(place: Path, stated: DataManifest, file: PlannedFile) -> bool:
     facts = stated.files.get(file.name)
     return facts is not None and manifest.is_as_stated(place / file.name, facts)
 

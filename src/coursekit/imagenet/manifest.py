@@ -1,4 +1,4 @@
-"""The manifest of made data: what each file must hold, so that damage is seen and a broken-off making goes on."""
+"""The manifest of made data: what each file must hold, so that damage shows and an interrupted run can go on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FileFacts:
 
 
 @dataclass
-class Manifest:
+class DataManifest:
     """What a folder of made data holds, by the names of its files."""
 
     preset: str
@@ -40,8 +40,8 @@ class Manifest:
         part.replace(folder / NAME)
 
 
-def read(folder: Path) -> Manifest | None:
-    """Return the manifest of a folder, or None when it has none.
+def read(folder: Path) -> DataManifest | None:
+    """Return the manifest of a folder, or None if there is none.
 
     Raises:
         CourseKitError: when it cannot be read as one.
@@ -56,12 +56,12 @@ def read(folder: Path) -> Manifest | None:
 
 # Counting the images of a thousand files asks a thousand times.
 @lru_cache(maxsize=16)
-def _read(path: str, num_bytes: int, mtime_ns: int) -> Manifest:
+def _read(path: str, num_bytes: int, mtime_ns: int) -> DataManifest:
     del num_bytes, mtime_ns
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         files = {name: FileFacts(**facts) for name, facts in content.pop("files").items()}
-        return Manifest(**content, files=files)
+        return DataManifest(**content, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise CourseKitError(f"{path} is no manifest of made data ({error}): make the data again.") from error
 

@@ -14,15 +14,15 @@ BATCH_NORM_MOMENTUM = 0.9
 
 
 def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) -> Any:
-    """Return an uncompiled network with random weights: pictures in, logits out, shape (batch, num_classes).
+    """Return an uncompiled network with random weights: images in, logits out, shape (batch, num_classes).
 
     Args:
         name: a network of `tf.keras.applications`, such as MobileNetV2 or ResNet50, or SmallCNN.
-        image_size: height and width of the pictures, in pixels.
+        image_size: height and width of the images, in pixels.
         num_classes: the number of logits.
 
     Raises:
-        CourseKitError: there is no such network, or it does not take such small pictures.
+        CourseKitError: there is no such network, or it does not take such small images.
     """
     import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
 
@@ -36,7 +36,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
     try:
         network = make(weights=None, input_shape=shape, classes=num_classes, classifier_activation=None)
     except ValueError as error:
-        raise CourseKitError(f"{name} cannot be built for pictures of {image_size} pixels: {error}") from None
+        raise CourseKitError(f"{name} cannot be built for images of {image_size} pixels: {error}") from None
     for layer in network.layers:
         if isinstance(layer, tf.keras.layers.BatchNormalization):
             layer.momentum = BATCH_NORM_MOMENTUM
@@ -45,7 +45,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
 
 
 def _small_cnn(image_size: int, num_classes: int) -> Any:
-    """Return three convolutions with batch normalisation, and a mean over the picture: traced in about a second."""
+    """Return three convolutions with batch normalisation, and a mean over the image: traced in about a second."""
     import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
 
     layers = [tf.keras.Input((image_size, image_size, 3))]

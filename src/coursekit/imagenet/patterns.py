@@ -1,4 +1,4 @@
-"""Pictures whose class can be learned: a pattern in two colours, each time elsewhere, turned, lit and noisy.
+"""Images whose class can be learned: a pattern in two colours, each time elsewhere, turned, lit and noisy.
 
 The same seed gives the same pixels on every machine: only additions, multiplications, roots and comparisons, which
 processors round alike, and for the sine a table.
@@ -48,10 +48,10 @@ def class_name(number: int) -> str:
 
 
 def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: int) -> Array:
-    """Return a picture of a class.
+    """Return an image of a class.
 
     Args:
-        rng: everything that differs between two pictures of a class comes from it.
+        rng: everything that differs between two images of a class comes from it.
         number: the class, 0 to 49.
         height: in pixels.
         width: in pixels.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from coursekit.errors import CourseKitError
 
-# As ImageNet's: most pictures are 500 wide or high, in the formats of cameras.
+# As ImageNet's: most images are 500 wide or high, in the formats of cameras.
 CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
 
 
@@ -21,16 +21,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Preset:
-    """How much data is made, and how its pictures look.
+    """How much data is made, and how its images look.
 
     Attributes:
         splits: training first.
         num_classes: at most 50; their labels are spread over 1 to 1000, both included.
-        sizes: the (height, width) that pictures have, in pixels, each as likely as it occurs here.
+        sizes: the (height, width) that images have, in pixels, each as likely as it occurs here.
         noise: the largest change of a pixel by noise, of 255.
         quality: of the JPEGs, 1 to 100.
         num_bytes: about how much it takes on the disk.
-        seed: other pictures with another one.
+        seed: other images with another one.
     """
 
     name: str
@@ -86,7 +86,7 @@ def find_preset(name: str) -> Preset:
     """Return a preset by its name.
 
     Raises:
-        CourseKitError: when there is none of that name.
+        CourseKitError: no preset has that name.
     """
     if name not in PRESETS:
         raise CourseKitError(f"There is no preset {name!r}: choose {', '.join(PRESETS)}.")

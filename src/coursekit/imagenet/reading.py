@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import threading
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet import skips
 from coursekit.imagenet.headers import read_frame
 
 if TYPE_CHECKING:
@@ -19,8 +20,37 @@ GROUP_SIZE = 16
 STOP, SKIP = "stop", "skip"
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """A stretch of a file that was skipped.
+
+    Attributes:
+        file: the path as it was given.
+        offset: where the damage begins, in bytes.
+        num_records: how many records are lost, at least: what a cut took away is not in the file to be counted.
+    """
+
+    file: str
+    offset: int
+    num_records: int
+
+
 _readings: dict[int, _Reading] = {}
 _numbers = count()
+_skipped: list[Skipped] = []  # by this process
+_lock = threading.Lock()
+
+
+def skipped() -> list[Skipped]:
+    """Return what this process has skipped since it began, in the order of reading; each epoch counts again."""
+    with _lock:
+        return list(_skipped)
+
+
+def forget_skipped() -> None:
+    """Empty the list of what was skipped."""
+    with _lock:
+        _skipped.clear()
 
 
 def read_records(file: Any, damaged: str = STOP) -> Any:
@@ -127,7 +157,8 @@ class _Reading:
         offset = frame.offsets[damaged]
         if not self._skip:
             raise CourseKitError(describe_damage(self._file, damaged, offset))
-        skips.note(self._file, offset, 1)
+        with _lock:
+            _skipped.append(Skipped(self._file, offset, num_records=1))
         self._num_done = damaged + 1
         if self._num_done < len(frame.offsets):
             self._next = frame.offsets[self._num_done]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Picture, serialize
+from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, LabelledImage, serialize
 
 if TYPE_CHECKING:
     import os
@@ -41,10 +41,10 @@ def write_file(
     if len(images) != len(labels):
         raise CourseKitError(f"{path}: {len(images)} images and {len(labels)} labels: give one label for each image.")
     stem = Path(path).name
-    return write_pictures(
+    return write_images(
         path,
         (
-            Picture(
+            LabelledImage(
                 np.asarray(pixels), int(label), f"n{int(label):08d}", f"class {int(label)}", f"{stem}_{number}.JPEG"
             )
             for number, (pixels, label) in enumerate(zip(images, labels))
@@ -53,11 +53,11 @@ def write_file(
     )
 
 
-def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], quality: int) -> Path:
-    """Write pictures as one TFRecord file; it appears whole or not at all.
+def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int) -> Path:
+    """Write images as one TFRecord file; it appears whole or not at all.
 
     Raises:
-        CourseKitError: when a picture's pixels or label are not as `Picture` says.
+        CourseKitError: when an image's pixels or label are not as `LabelledImage` says.
         OSError: when the file cannot be written.
     """
     import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
@@ -67,9 +67,9 @@ def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], qu
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
     try:
         with tf.io.TFRecordWriter(str(part)) as writer:
-            for number, picture in enumerate(pictures):
-                _refuse_unfit(picture, f"{path}, image {number}")
-                writer.write(serialize(picture, quality))
+            for number, image in enumerate(images):
+                _refuse_unfit(image, f"{path}, image {number}")
+                writer.write(serialize(image, quality))
         part.replace(path)
     except tf.errors.OpError as error:
         # TensorFlow's own errors begin with the path and end as the system says it.
@@ -79,9 +79,9 @@ def write_pictures(path: str | os.PathLike[str], pictures: Iterable[Picture], qu
     return path
 
 
-def _refuse_unfit(picture: Picture, where: str) -> None:
-    pixels = picture.pixels
+def _refuse_unfit(image: LabelledImage, where: str) -> None:
+    pixels = image.pixels
     if pixels.dtype != np.uint8 or pixels.ndim != NUM_CHANNELS or pixels.shape[-1] != NUM_CHANNELS or not pixels.size:
         raise CourseKitError(f"{where} is {pixels.dtype} of shape {pixels.shape}: give uint8 of (height, width, 3).")
-    if not FIRST_LABEL <= picture.label <= LAST_LABEL:
-        raise CourseKitError(f"{where} has the label {picture.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")
+    if not FIRST_LABEL <= image.label <= LAST_LABEL:
+        raise CourseKitError(f"{where} has the label {image.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")

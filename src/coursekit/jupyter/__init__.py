@@ -1,1 +1,1 @@
-"""The course on a JupyterHub: the hub itself, kernels for a centre's own, links that open labs."""
+"""A JupyterHub for the course, kernels, links to labs."""

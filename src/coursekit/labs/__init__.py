@@ -1,1 +1,1 @@
-"""Labs: what each one is, how it is built from its solution, and how it is executed."""
+"""What a lab is, how it is built from its solution, and how it is executed."""

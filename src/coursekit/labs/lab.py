@@ -17,7 +17,7 @@ from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
 
-Parameter = Union[bool, int, float, str]
+Scalar = Union[bool, int, float, str]  # what a notebook's parameter may be
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Lab:
     needs: Annotated[tuple[str, ...], MAY_BE_EMPTY]
     resources: Resources
     # A mapping has no hash, and the rest tells labs apart.
-    small_run: Annotated[Mapping[str, Parameter], MAY_BE_EMPTY] = field(hash=False)
+    small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
     picture: str = ""
 
     @property

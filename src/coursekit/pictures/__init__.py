@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.pictures import words as picture_words
-from coursekit.pictures.output import GROUND, display_figure
-from coursekit.pictures.output import to_png as to_png  # also offered here
+from coursekit.pictures.output import GROUND
+from coursekit.pictures.output import show as show  # what notebooks call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,11 +41,6 @@ WIDTH_INCH = 8.5
 WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
 HEIGHT_INCH = 3.6
 PAD_INCH = 0.1
-
-
-def show(figure: Figure, alt: str) -> None:
-    """Show a figure in the notebook, with the text `alt` for those who cannot see it."""
-    display_figure(figure, alt)
 
 
 def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:

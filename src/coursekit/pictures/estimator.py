@@ -17,7 +17,7 @@ SMALLEST_GAP = 1e-8  # smaller ones are drawn as this
 
 
 def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the losses of all ranks' steps, their mean, and the accuracy on held-out pictures.
+    """Show the losses of all ranks' steps, their mean, and the accuracy on held-out images.
 
     Args:
         results: of each rank `losses`, and on rank 0 at least `accuracy`.
@@ -26,7 +26,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     accuracy = float(results[0]["accuracy"])
     losses = np.array([result["losses"] for result in results])
     if losses.size == 0:
-        print(f"nothing was left to train; accuracy on held-out pictures {accuracy:.0%}")
+        print(f"nothing was left to train; accuracy on held-out images {accuracy:.0%}")
         return
     figure, (left, right) = panels(2)
     steps = np.arange(1, losses.shape[1] + 1)
@@ -37,16 +37,16 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
     left.set(xlabel="step", ylabel="loss of the batch", title=f"{name} on {len(results)} ranks", ylim=(0, None))
     left.legend(fontsize="small")
-    right.bar(["held-out pictures"], [accuracy], width=0.4, color=COLORS[2])
+    right.bar(["held-out images"], [accuracy], width=0.4, color=COLORS[2])
     right.set(ylabel="accuracy", ylim=(0, 1), xlim=(-1, 1), title="after the last step, measured here")
     right.text(0, accuracy + 0.02, f"{accuracy:.0%}", ha="center")
     mean = losses.mean(axis=0)
     show(
         figure,
         f"{name} on {len(results)} ranks: the loss falls from {mean[0]:.2f} to {mean[-1]:.2f} in {len(steps)} steps; "
-        f"the accuracy on held-out pictures is {accuracy:.0%}.",
+        f"the accuracy on held-out images is {accuracy:.0%}.",
     )
-    print(f"{len(steps)} steps on each rank, accuracy on held-out pictures {accuracy:.0%}")
+    print(f"{len(steps)} steps on each rank, accuracy on held-out images {accuracy:.0%}")
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
@@ -66,10 +66,10 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
         )
         axes.set_xticks(range(len(points)), [str(size) for size in points])
         texts.append(f"{label} {', '.join(f'{value:.0%}' for value in points.values())}")
-    axes.set(xlabel="pictures in a batch", ylabel="accuracy", ylim=(0, 1), title="The same pictures, the same weights")
+    axes.set(xlabel="images in a batch", ylabel="accuracy", ylim=(0, 1), title="The same images, the same weights")
     axes.legend(fontsize="small")
     sizes = sorted({size for _, size in accuracies})
-    show(figure, f"Accuracy in batches of {', '.join(map(str, sizes))} pictures: {'; '.join(texts)}.")
+    show(figure, f"Accuracy in batches of {', '.join(map(str, sizes))} images: {'; '.join(texts)}.")
     print("; ".join(texts))
 
 

@@ -22,7 +22,7 @@ PNG, HTML = "image/png", "text/html"
 SHARPNESS = 2  # pixels of the images per pixel of the page: sharp at 200 % zoom, too
 DPI = 100  # pixels of the page per inch of a figure
 MAX_NUM_PANELS = 3  # rows of more are grids of photographs, which stay together
-NUM_COLORS = 128  # of drawings: a third of the bytes, and nobody sees it
+NUM_COLORS = 128  # of drawings: a third of the bytes, and no visible difference
 
 # The ground stays light in dark themes: no colour is readable both on white and on black.
 GROUND = "white"
@@ -33,8 +33,11 @@ IMAGE = (
 )
 
 
-def display_figure(figure: Figure, alt: str) -> None:
-    """Show a figure in the notebook; the words of a panel are its axes' label."""
+def show(figure: Figure, alt: str) -> None:
+    """Show a figure in the notebook, with the text `alt` for those who cannot see it.
+
+    The words of a panel are its axes' label.
+    """
     panels = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
     words = [axes.get_label() for axes in panels]
     whole = " ".join([alt, *filter(None, map(str, words))])

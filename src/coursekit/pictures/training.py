@@ -19,12 +19,10 @@ Array = np.ndarray[Any, Any]
 NUM_COLUMNS = 8
 
 
-def _draw_grid(
-    axes: Iterable[Axes], pictures: Sequence[Array], labels: Sequence[int], color: str | None = None
-) -> None:
-    """Draw one picture in each of the axes, with its label, in a frame of this colour."""
-    for place, picture, label in zip(axes, pictures, labels):
-        place.imshow(np.clip(picture, 0, 255).astype(np.uint8))
+def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[int], color: str | None = None) -> None:
+    """Draw one image in each of the axes, with its label, in a frame of this colour."""
+    for place, image, label in zip(axes, images, labels):
+        place.imshow(np.clip(image, 0, 255).astype(np.uint8))
         place.set_title(str(label), fontsize="small", pad=2)
         place.set(xticks=[], yticks=[])
         for spine in place.spines.values():
@@ -39,7 +37,7 @@ def _grid(num_rows: int) -> tuple[Any, Array]:
 
 
 def show_records(files: Sequence[str], num_rows: int = 2) -> None:
-    """Show pictures of the first files, one of each label before any label comes twice."""
+    """Show images of the first files, one of each label before any label comes twice."""
     import tensorflow as tf  # noqa: PLC0415  # as the lab itself does
 
     from coursekit import imagenet  # noqa: PLC0415  # the same
@@ -50,29 +48,29 @@ def show_records(files: Sequence[str], num_rows: int = 2) -> None:
             encoded, label = imagenet.parse_record(record)
             by_label.setdefault(int(label), []).append(tf.io.decode_jpeg(encoded, channels=3).numpy())
     chosen = [
-        (picture, label)
+        (image, label)
         for turn in range(num_rows)
         for label in sorted(by_label)
-        for picture in by_label[label][turn : turn + 1]
+        for image in by_label[label][turn : turn + 1]
     ]
     chosen = chosen[: num_rows * NUM_COLUMNS]
     figure, axes = _grid(num_rows)
-    _draw_grid(axes.ravel(), [picture for picture, _ in chosen], [label for _, label in chosen])
+    _draw_grid(axes.ravel(), [image for image, _ in chosen], [label for _, label in chosen])
     for place in axes.ravel()[len(chosen) :]:
         place.axis("off")
     labels = ", ".join(str(label) for label in sorted({label for _, label in chosen}))
-    show(figure, f"{len(chosen)} pictures from the files, with the labels {labels}.")
+    show(figure, f"{len(chosen)} images from the files, with the labels {labels}.")
 
 
 def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
-    """Show one batch of each rank, pictures with pixels from -1 to 1 and labels, framed in the rank's colour."""
+    """Show one batch of each rank, images with pixels from -1 to 1 and labels, framed in the rank's colour."""
     figure, axes = _grid(len(batches))
-    for rank, (pictures, labels) in enumerate(batches):
-        _draw_grid(axes[rank], [(picture + 1) * 127.5 for picture in pictures], list(labels), COLORS[rank % 8])
+    for rank, (images, labels) in enumerate(batches):
+        _draw_grid(axes[rank], [(image + 1) * 127.5 for image in images], list(labels), COLORS[rank % 8])
         axes[rank][0].set_ylabel(f"rank {rank}")
     labels_of = [", ".join(str(label) for label in labels[:NUM_COLUMNS]) for _, labels in batches]
     rows = "; ".join(f"rank {rank} has the labels {labels}" for rank, labels in enumerate(labels_of))
-    show(figure, f"The first pictures of {len(batches)} ranks, a row each, cut at random: {rows}.")
+    show(figure, f"The first images of {len(batches)} ranks, a row each, cut at random: {rows}.")
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:

@@ -39,7 +39,7 @@ class Deadline:
             TooSlowError: the machine gave the processes next to no time.
         """
         now_s = time.monotonic()
-        if now_s < self._look_s:  # who reads much asks often, and to look is not cheap
+        if now_s < self._look_s:  # callers ask often, and a look is expensive
             return self._look_s - now_s
         left_s = self._timeout_s - (self._own_s() - self._started_own_s)
         if left_s <= 0:

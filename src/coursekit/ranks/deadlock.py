@@ -21,8 +21,8 @@ from coursekit.ranks.explain import kind_of_collective, num_python_threads, pars
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from coursekit.ranks.job import Job
-    from coursekit.ranks.pulse import Mark
+    from coursekit.ranks.pulse import RankMark
+    from coursekit.ranks.running_ranks import RunningRanks
 
 CONFIRM_S = 0.4  # of own time between finding and telling
 NUM_ROUNDS = 50  # turns of Horovod's thread meanwhile; it has one in each cycle, a millisecond by default
@@ -38,17 +38,17 @@ class DeadlockWatch:
     """Looks for a certain deadlock, pulse by pulse.
 
     Args:
-        job: the run.
+        running: the ranks of the run.
     """
 
-    job: Job
+    running: RunningRanks
     _num_looks: int = 0  # for stacks that were asked for; 0 while none are
     _kinds: dict[int, str] = field(default_factory=dict)  # of collective, by rank, once a deadlock was found
     _seen_s: float = 0.0  # own time of the last stacks
     _pause_s: float = 0.0  # of own time until the next look, where nobody moves
-    _seen: Mapping[int, Mark] = field(default_factory=dict)  # and the marks of who waited then
+    _seen: Mapping[int, RankMark] = field(default_factory=dict)  # the marks of the ranks that waited then
 
-    def is_certain(self, own_s: float, marks: Mapping[int, Mark], returned: Collection[int]) -> bool:
+    def is_certain(self, own_s: float, marks: Mapping[int, RankMark], returned: Collection[int]) -> bool:
         """Return whether nobody can go on.
 
         Args:
@@ -71,12 +71,12 @@ class DeadlockWatch:
         return False
 
     def _ask(self) -> None:
-        self.job.ask_for_stacks()
+        self.running.ask_for_stacks()
         self._num_looks = 1
 
-    def _look(self, own_s: float, waiting: Mapping[int, Mark], *, someone_returned: bool) -> bool:
+    def _look(self, own_s: float, waiting: Mapping[int, RankMark], *, someone_returned: bool) -> bool:
         """See where the ranks stand, once all have written it; return whether they stand there for the second time."""
-        dumps = self.job.new_stacks()
+        dumps = self.running.new_stacks()
         stacks = {rank: parse_stacks(dumps[rank]) for rank in waiting}
         if not all(stacks.values()):
             self._num_looks = (self._num_looks + 1) % MAX_NUM_LOOKS
@@ -89,8 +89,8 @@ class DeadlockWatch:
         self._pause_s = max(AGAIN_S, 2 * self._pause_s)
         return bool(was_found) and was_found == self._kinds
 
-    def _is_confirmed(self, own_s: float, waiting: Mapping[int, Mark]) -> bool:
-        """Return whether enough has happened since, and nobody has moved; ask once more who moves by itself."""
+    def _is_confirmed(self, own_s: float, waiting: Mapping[int, RankMark]) -> bool:
+        """Return whether enough has happened since, and nobody has moved; ask self-moving ranks again."""
         if not self._same_as_seen(waiting):
             self._kinds = {}
             return False
@@ -102,7 +102,7 @@ class DeadlockWatch:
             self._ask()
         return len(still) == len(waiting)
 
-    def _same_as_seen(self, waiting: Mapping[int, Mark]) -> bool:
+    def _same_as_seen(self, waiting: Mapping[int, RankMark]) -> bool:
         """Whether no main thread has moved since the last stacks, but for those that wait for the others to start."""
         return waiting.keys() == self._seen.keys() and all(
             self._kinds.get(rank) == INIT or mark.num_turns == self._seen[rank].num_turns

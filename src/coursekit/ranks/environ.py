@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.processes import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 # Variables of a surrounding launcher. A program started with them believes to be a part of that launcher's job:
 # mpirun refuses to start inside mpirun, and a lone process takes itself for rank 3 of 8.
@@ -23,6 +23,8 @@ PLACE_PREFIXES = (
 )
 
 LOOPBACK = "127.0.0.1"
+
+HIDE_GPUS = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 # For ranks whose place MPI knows.
 MPI_ENVIRON = {"HOROVOD_CONTROLLER": "mpi", "HOROVOD_CPU_OPERATIONS": "mpi"}
@@ -98,3 +100,20 @@ def gloo_environ(
     if interface is not None:
         variables["HOROVOD_GLOO_IFACE"] = interface
     return {name: str(value) for name, value in variables.items()}
+
+
+def num_gpus(environ: Mapping[str, str], devices: Path = Path("/dev")) -> int:
+    """Return the number of NVIDIA GPUs that a process with this environment may use, without loading CUDA."""
+    visible = environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return len(list(devices.glob("nvidia[0-9]*")))
+    return len([name for name in visible.split(",") if name.strip() not in {"", "-1"}])
+
+
+def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
+    """Return the environment of ranks: GPUs are hidden when not wanted, or when there is not one for each rank.
+
+    TensorFlow takes nearly all memory of a GPU at once, so a second rank on the same GPU fails.
+    """
+    wanted = num_gpus(environ) >= ranks_per_node if use_gpus is None else use_gpus
+    return dict(environ) if wanted else {**environ, **HIDE_GPUS}

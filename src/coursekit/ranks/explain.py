@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from coursekit.ranks.outcome import DEADLINE, DEADLOCK, lost_a_peer
 
 if TYPE_CHECKING:
-    from coursekit.ranks.outcome import Outcome
+    from coursekit.ranks.outcome import RunOutcome
 
 # Functions of Horovod that wait for the other ranks, as students call them, and what kind of exchange each is.
 COLLECTIVES = {
@@ -32,7 +32,7 @@ _PACKAGE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
-class Frame:
+class StackFrame:
     """One line of a Python stack, innermost first in lists."""
 
     file: str
@@ -47,14 +47,14 @@ class Frame:
         return self.file.startswith((sys.prefix, sys.base_prefix, "<", _PACKAGE))
 
 
-def parse_stacks(dump: str) -> list[Frame]:
+def parse_stacks(dump: str) -> list[StackFrame]:
     """Return the frames of the thread that runs the student's function, innermost first; [] when it shows none."""
-    threads: list[list[Frame]] = []
+    threads: list[list[StackFrame]] = []
     for line in dump.splitlines():
         if _THREAD.match(line):
             threads.append([])
         elif (match := _FRAME.match(line)) and threads:
-            threads[-1].append(Frame(match["file"], int(match["line"]), match["function"]))
+            threads[-1].append(StackFrame(match["file"], int(match["line"]), match["function"]))
     worker = str(Path(__file__).with_name("worker.py"))
     for frames in threads:
         own = [number for number, frame in enumerate(frames) if frame.file == worker]
@@ -68,7 +68,7 @@ def num_python_threads(dump: str) -> int:
     return sum(bool(_THREAD.match(line)) for line in dump.splitlines())
 
 
-def position(frames: list[Frame]) -> str:
+def position(frames: list[StackFrame]) -> str:
     """Say in words where a rank stands: in a collective, in a compiled step, or in plain code."""
     if not frames:
         return "has not started the function yet, or has left it"
@@ -82,7 +82,7 @@ def position(frames: list[Frame]) -> str:
     return f"is not in a collective{place}"
 
 
-def _collective(frames: list[Frame]) -> str:
+def _collective(frames: list[StackFrame]) -> str:
     """Return the outermost Horovod function that waits: the one that the student's code called."""
     names = _collectives(frames)
     if names:
@@ -93,7 +93,7 @@ def _collective(frames: list[Frame]) -> str:
     return "callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
 
 
-def kind_of_collective(frames: list[Frame]) -> str:
+def kind_of_collective(frames: list[StackFrame]) -> str:
     """Return what kind of exchange a rank waits in, '' where its stack shows none.
 
     The innermost function counts: `broadcast_object` broadcasts, and Keras's callbacks do this or that.
@@ -101,16 +101,16 @@ def kind_of_collective(frames: list[Frame]) -> str:
     return next((COLLECTIVES[name] for name in _collectives(frames)), "")
 
 
-def _collectives(frames: list[Frame]) -> list[str]:
+def _collectives(frames: list[StackFrame]) -> list[str]:
     return [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
 
 
-def _in_compiled_step(frames: list[Frame]) -> bool:
+def _in_compiled_step(frames: list[StackFrame]) -> bool:
     """Whether TensorFlow runs a graph: a `tf.function`, or a step of an Estimator's session."""
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
 
-def describe_place(frame: Frame) -> str:
+def describe_place(frame: StackFrame) -> str:
     """Return 'line 3 in train: `code`', with the notebook's cell number where IPython knows it."""
     source = linecache.getline(frame.file, frame.line).strip()
     code = f": `{source}`" if source else ""
@@ -135,7 +135,7 @@ def _cell(file: str) -> str:
     return "" if number is None else f"Cell In[{number}]"
 
 
-def explain_stop(outcome: Outcome, timeout_s: float) -> str:
+def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
     why = f"the deadline of {timeout_s:g} s passed" if outcome.stopped == DEADLINE else CERTAIN
     lines = [f"{why}; all ranks were ended. Where they stood:"]
@@ -160,7 +160,7 @@ def explain_stop(outcome: Outcome, timeout_s: float) -> str:
     return "\n".join(lines)
 
 
-def _stack_lines(frames: list[Frame]) -> list[str]:
+def _stack_lines(frames: list[StackFrame]) -> list[str]:
     """Show the student's frames with their code, and fold runs of library frames into one line each."""
     lines: list[str] = []
     folded = 0
@@ -178,7 +178,7 @@ def _stack_lines(frames: list[Frame]) -> list[str]:
     return lines or ["    (none)"]
 
 
-def explain_failure(outcome: Outcome) -> tuple[str, int | None]:
+def explain_failure(outcome: RunOutcome) -> tuple[str, int | None]:
     """Return the message for a run in which a rank failed, and that rank; causes come before consequences."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     finished = [rank for rank, report in outcome.reports.items() if not report.error_type]

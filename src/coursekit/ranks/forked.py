@@ -1,4 +1,4 @@
-"""A fork server that is a fork of this process, for who has imported everything already."""
+"""A fork server that is a fork of this process, which has imported everything already."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ForkedServer(ForkServer):
 
     def _wait_until_ready(self) -> None:
         if not self._ready:
-            with contextlib.suppress(OSError):  # it has died, which the one who waits is told
+            with contextlib.suppress(OSError):  # it has died, which the waiting side learns below
                 self._control.send("begin")
         super()._wait_until_ready()
 

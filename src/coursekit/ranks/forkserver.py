@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.job import Job
-from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, Launch
+from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, LaunchRequest
+from coursekit.ranks.running_ranks import RunningRanks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,47 +90,47 @@ class ForkServer:
         ranks_on_nodes: tuple[int, ...],
         inputs: Sequence[bytes] = (),
         enter: Callable[[int], None] | None = None,
-    ) -> Job:
-        """Start the ranks of one run and return the job that stands for them.
+    ) -> RunningRanks:
+        """Start the ranks of one run and return what stands for them.
 
         Args:
             task: what every rank does.
             environ: their environment, without Horovod's part.
             ranks_on_nodes: how many ranks each node has.
-            inputs: for each rank, what it alone may read; see `Launch.has_inputs`.
-            enter: see `Launch.enter`.
+            inputs: for each rank, what it alone may read; see `LaunchRequest.has_inputs`.
+            enter: see `LaunchRequest.enter`.
 
         Raises:
             RankError: TensorFlow or Horovod cannot be imported, or the server died.
         """
         self._wait_until_ready()
-        job = Job([self._control])
+        running = RunningRanks([self._control])
         files: list[int] = []
         for rank in range(task.num_ranks):
             output, output_end = os.pipe()
             report, report_end = os.pipe()
-            stack = tempfile.TemporaryFile()  # noqa: SIM115  # the job closes it
-            job.outputs.append(output)
-            job.reports.append(Connection(report, writable=False))
-            job.stacks.append(stack)
+            stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the others
+            running.outputs.append(output)
+            running.reports.append(Connection(report, writable=False))
+            running.stacks.append(stack)
             files += [output_end, report_end, os.dup(stack.fileno()), *map(_file_with, inputs[rank : rank + 1])]
-        request = Launch(
+        request = LaunchRequest(
             task, environ, ranks_on_nodes, tuple(range(task.num_ranks)), has_inputs=bool(inputs), enter=enter
         )
         try:
             self._control.send(request)
             socket.send_fds(self._socket, [b"f"], files)
         except OSError as error:
-            job.close()
+            running.close()
             self._explain_death(error)
         except BaseException:  # a kernel interrupt: half a request may be on its way
-            job.close()
+            running.close()
             self.close()
             raise
         finally:
             for file in files:
                 os.close(file)
-        return job
+        return running
 
     def _wait_until_ready(self) -> None:
         if self._ready:
@@ -140,10 +140,9 @@ class ForkServer:
         except (EOFError, OSError) as error:
             self._explain_death(error)
         if failure:
-            reason = failure.rstrip().splitlines()[-1]
             self.close()
             raise RankError(
-                f"TensorFlow or Horovod cannot be imported ({reason}): run `coursekit doctor` to see what is missing",
+                f"TensorFlow or Horovod cannot be imported ({failure}): run `coursekit doctor` to see what is missing",
             )
         self._ready = True
 
@@ -190,7 +189,7 @@ def adopt_shared_server(server: ForkServer) -> None:
 
 
 def shared_server() -> ForkServer:
-    """Return this process's fork server, starting one when there is none that runs."""
+    """Return this process's fork server, starting one if none runs."""
     if not _servers:
         atexit.register(close_shared_server)
     while _servers and not _servers[-1].usable():

@@ -12,35 +12,20 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from coursekit.ranks import allocation, slurm
-from coursekit.ranks.devices import HIDE_GPUS, gpu_environ
-from coursekit.ranks.environ import fill_nodes, refuse_placing, scrubbed
+from coursekit.ranks.environ import HIDE_GPUS, fill_nodes, gpu_environ, refuse_placing, scrubbed
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
 from coursekit.ranks.outcome import TOO_SLOW
-from coursekit.ranks.watch import Watch
-from coursekit.ranks.worker import Task
+from coursekit.ranks.watch import RunWatch
+from coursekit.ranks.worker import Task, pickled_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from coursekit.ranks.job import Job
-    from coursekit.ranks.outcome import Outcome
-
-RESERVED = (
-    "num_ranks",
-    "timeout_s",
-    "seed",
-    "num_threads",
-    "bind_cores",
-    "ranks_per_node",
-    "use_gpus",
-    "environ",
-    "show_output",
-)
+    from coursekit.ranks.outcome import RunOutcome
+    from coursekit.ranks.running_ranks import RunningRanks
 
 _one_run_at_a_time = threading.Lock()
 
@@ -96,7 +81,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     refuse_placing(extra)
     in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
     task = Task(
-        call=_pickle_call(function, args, kwargs),
+        call=pickled_call((function, args, kwargs)),
         num_ranks=num_ranks,
         entropy=secrets.randbits(64) if seed is None else seed,
         num_threads=num_threads,
@@ -106,21 +91,20 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         sources=_cell_sources(),
     )
     with _one_run_at_a_time:
-        job = None
+        running = None
         try:
             start = _start_in_step if in_step else _start_here
-            job = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
-            outcome = Watch(job, timeout_s=timeout_s, show=show_output).run()
+            running = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
+            outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
         finally:
-            _stop(job, slurm.close_shared_step if in_step else close_shared_server)
+            _stop(running, slurm.close_shared_step if in_step else close_shared_server)
     if outcome.server_died:
-        raise RankError(f"{job.server} was killed, and with it all ranks: run the cell again")
-    values = {
-        rank: pickle.loads(report.value)  # noqa: S301  # from our own ranks
-        for rank, report in outcome.reports.items()
-        if report.value is not None
-    }
-    return results_of(outcome, values, num_ranks, timeout_s)
+        raise RankError(f"{running.server} was killed, and with it all ranks: run the cell again")
+    return results_of(outcome, num_ranks, timeout_s, lambda _, value: pickle.loads(value))  # noqa: S301  # of our ranks
+
+
+# Arguments of `run` that a function to call cannot have.
+RESERVED = {name for name, one in inspect.signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY}
 
 
 def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
@@ -136,19 +120,9 @@ def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks
         names = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return
-    clash = sorted(set(RESERVED) & set(names))
+    clash = sorted(RESERVED & set(names))
     if clash:
         raise TypeError(f"the function's argument {clash[0]!r} has a name that ranks.run keeps for itself: rename it")
-
-
-def _pickle_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    try:
-        return bytes(cloudpickle.dumps((function, args, kwargs)))
-    except Exception as error:
-        raise TypeError(
-            f"the function or one of its arguments cannot be sent to other processes ({error}): "
-            "make datasets, optimisers and compiled functions inside the function that the ranks call",
-        ) from error
 
 
 def _cell_sources() -> dict[str, Any]:
@@ -157,43 +131,44 @@ def _cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
 
 
-def _start_here(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+def _start_here(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
     """Start the ranks on this machine."""
     ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
     return shared_server().launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
 
 
-def _start_in_step(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> Job:
+def _start_in_step(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
     """Start the ranks as tasks of the Slurm job we are in, which has spread them over nodes and given them GPUs."""
     del ranks_per_node
     hidden = HIDE_GPUS if use_gpus is False else {}
     return slurm.shared_step(task.num_ranks).launch(task, {**environ, **hidden})
 
 
-def _stop(job: Job | None, close_server: Callable[[], None]) -> None:
+def _stop(running: RunningRanks | None, close_server: Callable[[], None]) -> None:
     """End the run's processes; when that fails or is interrupted, end their server, which takes them along."""
     all_gone = False
     try:
-        all_gone = job is not None and job.stop()
+        all_gone = running is not None and running.stop()
     finally:
         if not all_gone:
             close_server()
 
 
-def results_of(outcome: Outcome, values: dict[int, Any], num_ranks: int, timeout_s: float) -> list[Any]:
+def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]) -> list[Any]:
     """Return the results in rank order, or raise what went wrong.
 
     Args:
         outcome: how the run ended; its server has not died.
-        values: what ranks returned, by rank.
         num_ranks: the world size.
         timeout_s: the deadline, for the message.
+        read: turns what a rank sent back into what it returned, given the rank and the bytes.
 
     Raises:
         RankError: a rank failed.
         RankTimeoutError: the deadline passed, or nobody could go on.
         MachineTooSlowError: the ranks had too little time for either.
     """
+    values = {rank: read(rank, report.value) for rank, report in outcome.reports.items() if report.value is not None}
     if outcome.stopped == TOO_SLOW:
         raise MachineTooSlowError(
             f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "

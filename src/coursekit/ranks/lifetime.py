@@ -1,4 +1,4 @@
-"""Who ends with whom: the few calls that leave no process behind (Linux)."""
+"""Which process ends with which: the few calls that leave no process behind (Linux)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ TOO_SLOW = "too slow"  # the machine gave them so little time that nothing is kn
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What is known of a run when watching ends.
 
     Attributes:

@@ -18,7 +18,7 @@ import psutil
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-TICK_S = 0.5  # how often who waits should look at the clock
+TICK_S = 0.5  # how often a waiting process should look at the clock
 # The last resort: so many times a deadline on the wall, and at least so many seconds, say that the machine is too slow.
 SLOWEST = 30
 LEAST_WALL_S = 300.0
@@ -93,7 +93,7 @@ class OwnTime:
     """Seconds that some processes had for themselves since the clock was made.
 
     A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
-    processes used their processors together: who keeps one busy all the time is held up by nobody else.
+    processes used their processors together: a process that keeps one busy all the time is not held up.
 
     Attributes:
         own_s: the seconds until the last look.

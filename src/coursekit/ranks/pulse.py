@@ -1,4 +1,4 @@
-"""What a fork server tells of its ranks while they run: the time they had, and who of them rests."""
+"""What a fork server tells of its ranks while they run: the time they had, and which of them rest."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from coursekit.ranks.own_time import Thread
 
-QUIET_SHARE = 0.25  # of the time that a thread has for itself: who runs for less of it does next to nothing
-# Who takes more, but lays itself to rest sooner than this, only looks for news: so does Horovod's own thread, every
-# millisecond, which on some virtual machines costs a quarter of a processor. A thread that computes rests seldom.
+QUIET_SHARE = 0.25  # of the time that a thread has for itself: one that runs for less does next to nothing
+# A thread that takes more, but goes back to sleep sooner than this, only looks for news. So does Horovod's own thread,
+# every millisecond; on some virtual machines that costs a quarter of a processor. A thread that computes rests seldom.
 QUIET_TURN_S = 0.5e-3
 RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 
-class Mark(NamedTuple):
+class RankMark(NamedTuple):
     """Where one rank stands, as far as the kernel sees it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Pulse(NamedTuple):
     """
 
     own_s: float
-    marks: Mapping[int, Mark]
+    marks: Mapping[int, RankMark]
 
 
 class Pulses:
@@ -74,7 +74,7 @@ class Pulses:
         past_s, self._taken_s = time.monotonic() - self._taken_s, time.monotonic()
         return Pulse(own_s, {rank: self._mark(pid, past_s) for pid, rank in self._rank_of.items()})
 
-    def _mark(self, pid: int, past_s: float) -> Mark:
+    def _mark(self, pid: int, past_s: float) -> RankMark:
         # Within walls a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
@@ -84,7 +84,7 @@ class Pulses:
         )
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
-        return Mark(rests and not computes, main_turns, turns - main_turns)
+        return RankMark(rests and not computes, main_turns, turns - main_turns)
 
     def _computes(self, number: int, now: Thread, before: Thread, past_s: float) -> bool:
         used_s, queued_s, _ = (new - old for new, old in zip(now, before))

@@ -84,7 +84,7 @@ class Store:
         self._held.pop(connection, None)
         status, body = (b"404 Not Found", b"") if value is None else (b"200 OK", value)
         with connection, contextlib.suppress(OSError):  # it was killed while it waited
-            # The end of the connection goes with it: who ends one first keeps a port for a minute; ranks need theirs.
+            # The connection ends with it: the side that closes first keeps a port for a minute, and ranks need theirs.
             answer = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
             connection.sendall(answer, socket.MSG_MORE)
 

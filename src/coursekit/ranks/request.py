@@ -19,7 +19,7 @@ MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchRequest:
     """A request: start these ranks.
 
     Attributes:
@@ -50,7 +50,7 @@ class Launch:
         return NUM_FILES_PER_RANK + self.has_inputs
 
 
-def receive_over_socket(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
+def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
     """Receive the files that the notebook's process on this machine sends along with a request."""
     num_files = len(request.ranks) * request.num_files_per_rank
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:

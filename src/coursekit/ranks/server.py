@@ -8,31 +8,54 @@ and it ends together with the notebook's process, whose end closes the control s
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib
 import os
 import selectors
 import shutil
 import signal
 import sys
 import tempfile
+import traceback
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
-from coursekit.ranks.preload import preload
 from coursekit.ranks.pulse import Pulses
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.request import INPUT_VARIABLE, Launch, receive_over_socket
+from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest, receive_over_socket
+from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, dump_stacks_to, flush_output, run_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_REASON_LENGTH = 1000  # bytes: what is written at once to a pipe comes at once
+MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
+MAX_REASON_LENGTH = 1000  # bytes: so few arrive in one piece from a pipe
+
+
+def preload(*more: str, tensorflow: bool = True) -> str:
+    """Import what ranks need, unless told not to, and these modules; return '' or why that failed."""
+    gc.disable()  # a fifth of TensorFlow's import would be looking for garbage that is not there
+    try:
+        for module in (*(MODULES if tensorflow else ()), *more):
+            importlib.import_module(module)
+        if tensorflow:
+            spare_horovod()
+    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
+        return traceback.format_exc().rstrip().splitlines()[-1]
+    finally:
+        gc.enable()
+    gc.freeze()  # else the first collection in a child copies every page that it shares with us
+    return ""
 
 
 def serve(
-    channel: Connection, receive: Callable[[Connection, Launch], tuple[Launch, list[int]]], *, on_demand: bool = False
+    channel: Connection,
+    receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]],
+    *,
+    on_demand: bool = False,
 ) -> None:
     """Answer requests until the notebook's process closes the channel.
 
@@ -47,21 +70,21 @@ def serve(
         channel.send(preload())
         while True:
             request = channel.recv()
-            if isinstance(request, Launch):  # else a `stop` that crossed the end of its run
+            if isinstance(request, LaunchRequest):  # else a `stop` that crossed the end of its run
                 _Run(*receive(channel, request), channel).supervise()
 
 
 class _Run:
     """The processes of one run: started, watched, and all gone at the end."""
 
-    def __init__(self, request: Launch, files: list[int], channel: Connection) -> None:
+    def __init__(self, request: LaunchRequest, files: list[int], channel: Connection) -> None:
         self.request = request
         self.files = files
         self.channel = channel
         self.rank_of: dict[int, int] = {}  # by process
         # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
-        # Nobody begins before all are forked: who waits in `hvd.init` for the others would take time from their start.
+        # No rank begins before all are forked: one that waits in `hvd.init` would take time from the others.
         self.gate = os.pipe()
         self.no_walls = os.pipe()  # why a rank got none; nothing that runs in a rank holds it
         rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
@@ -156,7 +179,7 @@ class _Run:
         return LOOPBACK, store.port
 
 
-def _put_walls_around(request: Launch, rank: int, no_walls: int) -> None:
+def _put_walls_around(request: LaunchRequest, rank: int, no_walls: int) -> None:
     if request.enter is not None:
         try:
             request.enter(rank)
@@ -167,7 +190,7 @@ def _put_walls_around(request: Launch, rank: int, no_walls: int) -> None:
     os.close(no_walls)
 
 
-def _become_rank(request: Launch, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
+def _become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
     """Turn this forked child into one rank and never return into the server's code."""
     exit_code = 1
     try:

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 from coursekit.ranks import allocation
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.job import Job
-from coursekit.ranks.request import Launch
+from coursekit.ranks.request import LaunchRequest
+from coursekit.ranks.running_ranks import RunningRanks
 
 if TYPE_CHECKING:
     from coursekit.ranks.worker import Task
@@ -76,8 +76,8 @@ class JobStep:
         spent = self._has_served and self.by_mpi
         return self._owner == os.getpid() and not spent and self._srun.poll() is None
 
-    def launch(self, task: Task, environ: dict[str, str]) -> Job:
-        """Start the ranks of one run and return the job that stands for them.
+    def launch(self, task: Task, environ: dict[str, str]) -> RunningRanks:
+        """Start the ranks of one run and return what stands for them.
 
         Raises:
             RankError: the step could not be started or ended, or TensorFlow or Horovod cannot be imported there.
@@ -95,18 +95,18 @@ class JobStep:
             if isinstance(error, (OSError, EOFError)):
                 raise RankError(f"the job step ended unexpectedly ({error}): run the cell again") from error
             raise
-        job = Job(controls, server="the Slurm job step")
+        running = RunningRanks(controls, server="the Slurm job step")
         for rank in range(task.num_ranks):
-            job.outputs.append(os.dup(files[rank, "output"].fileno()))
-            job.reports.append(files[rank, "reports"])
+            running.outputs.append(os.dup(files[rank, "output"].fileno()))
+            running.reports.append(files[rank, "reports"])
             stack = os.dup(files[rank, "stacks"].fileno())
             os.set_blocking(stack, False)
-            job.stacks.append(os.fdopen(stack, "rb", buffering=0))
+            running.stacks.append(os.fdopen(stack, "rb", buffering=0))
             files[rank, "output"].close()
             files[rank, "stacks"].close()
-        return job
+        return running
 
-    def _requests(self, task: Task, environ: dict[str, str]) -> dict[int, Launch]:
+    def _requests(self, task: Task, environ: dict[str, str]) -> dict[int, LaunchRequest]:
         """Return what to ask of each task of the step that gets ranks, by its number."""
         self._has_served = True
         num_used = min(self.num_tasks, task.num_ranks)
@@ -116,7 +116,9 @@ class JobStep:
             on_nodes[self._nodes[number]] += len(ranks)
         rendezvous = None if self.by_mpi else self._start_store()
         ranks_on_nodes = tuple(on_nodes[node] for node in sorted(on_nodes))
-        launch = Launch(task, environ, ranks_on_nodes, (), rendezvous, allocation.interface(), by_mpi=self.by_mpi)
+        launch = LaunchRequest(
+            task, environ, ranks_on_nodes, (), rendezvous, allocation.interface(), by_mpi=self.by_mpi
+        )
         return {number: replace(launch, ranks=ranks) for number, ranks in enumerate(shares)}
 
     def _meet_tasks(self) -> None:
@@ -127,8 +129,9 @@ class JobStep:
                 raise RankError(f"task {number} of the job step did not import TensorFlow in {START_TIMEOUT_S:g} s")
             failure = control.recv()
             if failure:
-                reason = failure.rstrip().splitlines()[-1]
-                raise RankError(f"TensorFlow or Horovod cannot be imported in task {number} of the job step ({reason})")
+                raise RankError(
+                    f"TensorFlow or Horovod cannot be imported in task {number} of the job step ({failure})"
+                )
         self._nodes = {number: int(node) for number, node in met}
         self._controls = {number: control for (number, _), control in met.items()}
 
@@ -216,7 +219,7 @@ _steps: list[JobStep] = []
 
 
 def shared_step(num_ranks: int) -> JobStep:
-    """Return this process's job step for a run with that many ranks, starting one when there is none that can serve."""
+    """Return this process's job step for a run with that many ranks, starting one if none can serve."""
     if not (_steps and _steps[-1].usable()):
         close_shared_step()
         by_mpi = allocation.joined_by_mpi()

@@ -13,7 +13,7 @@ from coursekit.ranks.slurm import ADDRESS_VARIABLE, FILES, KEY_VARIABLE
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from coursekit.ranks.request import Launch
+    from coursekit.ranks.request import LaunchRequest
 
 # What Slurm sets for this task alone, and the notebook's environment must not hide from the rank: its place, its GPUs,
 # and how MPI reaches the other tasks.
@@ -32,7 +32,7 @@ def main() -> None:
         connection.send((number, kind))
         return connection
 
-    def receive(channel: Connection, request: Launch) -> tuple[Launch, list[int]]:
+    def receive(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
         del channel
         files = []
         for rank in request.ranks:

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, cast
 
 from coursekit.ranks.deadlock import DeadlockWatch
 from coursekit.ranks.explain import parse_stacks
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, Outcome, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from coursekit.ranks.job import Job
     from coursekit.ranks.pulse import Pulse
+    from coursekit.ranks.running_ranks import RunningRanks
 
 # A rank that loses its peer fails too, often first to be heard: wait this long (in own time) for the cause to come in.
 GRACE_S = 0.5
 # Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
-# processor while the ranks, and so their time, stand still; one who has written is not waited for.
+# processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
 STACKS_S = 5.0
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
@@ -66,36 +66,38 @@ class LinePrinter:
             sys.stdout.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
 
 
-class Watch:
-    """The loop over everything that a job can say.
+class RunWatch:
+    """The loop over everything that the ranks of a run can say.
 
     Args:
-        job: the run.
+        running: the ranks of the run.
         timeout_s: seconds of own time (see `own_time`) after which it is stopped.
         show: whether to show what ranks print.
         max_report_bytes: the size of a rank's report.
     """
 
-    def __init__(self, job: Job, *, timeout_s: float, show: bool, max_report_bytes: int | None = None) -> None:
-        self.job = job
+    def __init__(
+        self, running: RunningRanks, *, timeout_s: float, show: bool, max_report_bytes: int | None = None
+    ) -> None:
+        self.running = running
         self.timeout_s = timeout_s
         self.max_report_bytes = max_report_bytes
-        self.outcome = Outcome()
+        self.outcome = RunOutcome()
         self._own_s = 0.0
         self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
         self._grace_end_s: float | None = None
         self._pulses: dict[Connection, Pulse] = {}
-        self._deadlock = DeadlockWatch(job)
-        self._received = [bytearray() for _ in job.reports]
-        self._printers = [LinePrinter(rank, show=show) for rank in range(len(job.outputs))]
+        self._deadlock = DeadlockWatch(running)
+        self._received = [bytearray() for _ in running.reports]
+        self._printers = [LinePrinter(rank, show=show) for rank in range(len(running.outputs))]
         self._selector = selectors.DefaultSelector()
-        for control in job.controls:
+        for control in running.controls:
             self._selector.register(control, selectors.EVENT_READ, lambda control=control: self._read_control(control))
-        for rank, (output, reports) in enumerate(zip(job.outputs, job.reports)):
+        for rank, (output, reports) in enumerate(zip(running.outputs, running.reports)):
             self._selector.register(output, selectors.EVENT_READ, lambda rank=rank: self._read_output(rank))
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
-    def run(self) -> Outcome:
+    def run(self) -> RunOutcome:
         """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
         with self._selector:
             while not self._finished():
@@ -119,22 +121,22 @@ class Watch:
         return TOO_SLOW if time.monotonic() > self._wall_end_s else ""
 
     def _collect_stacks(self) -> None:
-        """Let every rank write where it stands; those who found a deadlock have done so already."""
+        """Let every rank write where it stands; on a deadlock they have done so already."""
         if self.outcome.stopped == DEADLINE:
-            self.job.ask_for_stacks()
+            self.running.ask_for_stacks()
         end_s = self._own_s + STACKS_S
-        self.outcome.stacks = self.job.new_stacks()
+        self.outcome.stacks = self.running.new_stacks()
         while not self._all_have_written() and self._own_s < end_s and time.monotonic() < self._wall_end_s:
             for key, _ in self._selector.select(0.05):
                 key.data()
-            self.outcome.stacks = self.job.new_stacks()
+            self.outcome.stacks = self.running.new_stacks()
 
     def _all_have_written(self) -> bool:
         ended = self.outcome.exit_codes.keys() | self.outcome.reports.keys()
         return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
 
     def _finished(self) -> bool:
-        return self.outcome.server_died or self.job.gone
+        return self.outcome.server_died or self.running.gone
 
     def _grace_end(self) -> float | None:
         """Return until when to wait after a failure, in own time, or None while no rank has failed."""
@@ -145,7 +147,7 @@ class Watch:
 
     def _read_control(self, control: Connection) -> None:
         try:
-            kind, content = self.job.receive(control)
+            kind, content = self.running.receive(control)
         except (EOFError, OSError):
             self.outcome.server_died = True
             return
@@ -164,7 +166,7 @@ class Watch:
 
     def _feel_pulses(self) -> None:
         """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
-        if len(self._pulses) < self.job.num_running:
+        if len(self._pulses) < self.running.num_running:
             return
         self._own_s = max(self._own_s, min(pulse.own_s for pulse in self._pulses.values()))
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
@@ -173,7 +175,7 @@ class Watch:
             self.outcome.stopped = DEADLOCK
 
     def _read_report(self, rank: int) -> None:
-        connection: Connection = self.job.reports[rank]
+        connection: Connection = self.running.reports[rank]
         if connection.closed or connection not in self._selector.get_map():
             return
         is_over = False
@@ -192,14 +194,14 @@ class Watch:
             self._selector.unregister(connection)
 
     def _read_output(self, rank: int) -> None:
-        data = os.read(self.job.outputs[rank], READ_SIZE)
+        data = os.read(self.running.outputs[rank], READ_SIZE)
         self._printers[rank].feed(data)
         if not data:
-            self._selector.unregister(self.job.outputs[rank])
+            self._selector.unregister(self.running.outputs[rank])
 
     def _drain_output(self) -> None:
         """Show what had been written before the end, without waiting for more."""
-        for rank, output in enumerate(self.job.outputs):
+        for rank, output in enumerate(self.running.outputs):
             os.set_blocking(output, False)
             try:
                 for _ in range(64):
@@ -213,7 +215,7 @@ class Watch:
 
 
 def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
-    """Return what a `Connection` at the other end sent first, None when not all of it is there yet.
+    """Return what a `Connection` at the other end sent first, or None while part of it is missing.
 
     Raises:
         ValueError: it is longer than allowed.

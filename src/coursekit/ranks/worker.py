@@ -37,7 +37,7 @@ class Task:
     folder: str
     search_path: tuple[str, ...]
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
-    returns_bytes: bool = False  # the function's result is sent as it is: for who must not unpickle it
+    returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,21 @@ class Report:
         if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
             raise ValueError("no report of a rank")
         return cls(value if words[0] else None, *words[1:])
+
+
+def pickled_call(call: Any) -> bytes:
+    """Return what ranks are to call, as bytes for a `Task`.
+
+    Raises:
+        TypeError: something of it cannot travel.
+    """
+    try:
+        return bytes(cloudpickle.dumps(call))
+    except Exception as error:
+        raise TypeError(
+            f"the function or one of its arguments cannot be sent to other processes ({error}): "
+            "make datasets, optimisers and compiled functions inside the function that the ranks call",
+        ) from error
 
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:

@@ -1,13 +1,13 @@
 """How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
 
-from coursekit.throughput.picture import PUBLISHED_P100, Published, Row, show_throughput
+from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
 from coursekit.throughput.timeline import Communication, communication_share
 
 __all__ = [
     "PUBLISHED_P100",
     "Communication",
-    "Published",
+    "PublishedSpeed",
     "Row",
     "StepTimes",
     "communication_share",

@@ -34,7 +34,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSpeed:
     """A figure that somebody else measured: images per second of all GPUs together."""
 
     num_gpus: int
@@ -50,14 +50,14 @@ class Published:
 _TF_2 = "TF 2.4, Horovod 0.21"
 _TF_1 = "TF 1.11, Horovod 0.15 (2018)"
 PUBLISHED_P100 = (
-    Published(1, 214, _TF_2),
-    Published(8, 1712, _TF_2),
-    Published(32, 6848, _TF_2),
-    Published(32, 4403, _TF_1),
+    PublishedSpeed(1, 214, _TF_2),
+    PublishedSpeed(8, 1712, _TF_2),
+    PublishedSpeed(32, 6848, _TF_2),
+    PublishedSpeed(32, 4403, _TF_1),
 )
 
 
-def show_throughput(rows: Sequence[Row], reference: Sequence[Published] = PUBLISHED_P100) -> None:
+def show_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed] = PUBLISHED_P100) -> None:
     """Show what was measured here, with the scaling efficiency, next to published figures of another machine.
 
     Args:
@@ -76,7 +76,7 @@ def show_throughput(rows: Sequence[Row], reference: Sequence[Published] = PUBLIS
     display({"text/plain": words, SPEED: speed}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def draw_throughput(rows: Sequence[Row], reference: Sequence[Published]) -> tuple[Figure, str]:
+def draw_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed]) -> tuple[Figure, str]:
     """Return the figure of `show_throughput` and its text alternative."""
     _check(rows)
     figure, (left, middle, right) = panels(3, height_inch=4.0)
@@ -143,7 +143,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     return f"By Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
 
 
-def _draw_published(axes: Axes, reference: Sequence[Published]) -> str:
+def _draw_published(axes: Axes, reference: Sequence[PublishedSpeed]) -> str:
     """Draw the published figures per GPU, said to be published, and return the panel in words."""
     software = list(dict.fromkeys(figure.software for figure in reference))
     for number, name in enumerate(software):

@@ -63,7 +63,7 @@ def communication_share(path: Path | str) -> Communication:
         CourseKitError: there is no such file, it is no timeline, or it holds less than two steps.
     """
     starts, activities = _reductions(_events(Path(path)))
-    # Metrics are averaged once per epoch, gradients once per step: what is reduced most often marks the steps.
+    # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
     marks = max(starts.values(), key=len, default=[])
     if len(marks) < 2:  # noqa: PLR2004  # a step lies between two marks
         raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from coursekit.course.progress.progress import read_class
-from coursekit.course.progress.signs import Sign, check_homes, sign_in_home
+from coursekit.course.progress.signs_of_work import Sign, check_homes, sign_in_home
 from coursekit.course.progress.summary import notes
 from coursekit.errors import CourseKitError
 

@@ -9,12 +9,12 @@ import pytest
 
 from coursekit.course.folder import find_course
 from coursekit.course.progress.graded_notebooks import GradedNotebook, read_graded
-from coursekit.course.progress.missed import Missed, describe, draw, find_missed
-from coursekit.course.progress.points import Cell, Graded
+from coursekit.course.progress.missed import describe, find_missed, wordings
+from coursekit.course.progress.points import GradedCell, LabPoints
 from coursekit.course.progress.progress import read_class
 from coursekit.course.progress.summary import notes
-from coursekit.course.progress.wording import Wording, wordings
 from coursekit.course.release import release
+from coursekit.course.report.properties import Property, Wording, draw
 from coursekit.labs.build.build import build_release
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
@@ -45,21 +45,20 @@ def test_wordings_of_the_labs():
 
 def test_the_most_missed_stands_first():
     """By the part of those graded, then as the lab has them; who waits is not graded; too many points count as all."""
-    cells = [Cell("lab", name, points, name == "essay") for name, points in (("b", 2), ("a", 1), ("essay", 4))]
+    cells = [GradedCell("lab", name, points, name == "essay") for name, points in (("b", 2), ("a", 1), ("essay", 4))]
     released = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", id=name) for name in ("b", "a", "essay")])
     graded = {
-        "ada": Graded({"b": 2.0, "a": 0.0, "essay": None}, waits=True),
-        "bob": Graded({"b": 3.0, "a": 0.0, "essay": 1.5}),
-        "cyd": Graded({"b": 0.0, "a": 1.0, "essay": 4.0}),
+        "ada": LabPoints({"b": 2.0, "a": 0.0, "essay": None}, waits=True),
+        "bob": LabPoints({"b": 3.0, "a": 0.0, "essay": 1.5}),
+        "cyd": LabPoints({"b": 0.0, "a": 1.0, "essay": 4.0}),
     }
     messages = {"ada": {"a": DISJOINT.format(1)}, "bob": {"a": DISJOINT.format(2)}, "cyd": {"b": "no"}}
     notebooks = {student: GradedNotebook(told) for student, told in messages.items()}
     found = find_missed(cells, graded, notebooks, released)
-    b, a, essay = cells
     assert found == (
-        Missed(a, Wording("a"), 3, 2, 0, 1.0, DISJOINT.format(1), 2),
-        Missed(essay, Wording("essay"), 2, 1, 1, 5.5),
-        Missed(b, Wording("b"), 3, 1, 0, 4.0, "no", 1),
+        Property("lab", "a", 1, Wording("a"), 3, 2, 1.0, 0, DISJOINT.format(1), 2),
+        Property("lab", "essay", 4, Wording("essay"), 2, 1, 5.5, 1),
+        Property("lab", "b", 2, Wording("b"), 3, 1, 4.0, 0, "no", 1),
     )
     assert describe("lab", found) == (
         "Bars of the points that the class earned and missed in lab, most missed first. "
@@ -70,8 +69,8 @@ def test_the_most_missed_stands_first():
 
 def test_what_nobody_has_yet_is_no_bar():
     """A manual cell that waits for everybody is in the table and not in the picture."""
-    waiting = Missed(Cell("lab", "essay", 4, is_manual=True), Wording("essay"), 0, 0, 3, 0.0)
-    assert "essay" not in draw("lab", [waiting])
+    waiting = Property("lab", "essay", 4, Wording("essay"), 0, 0, 0.0, 3)
+    assert "essay" not in draw([waiting], describe("lab", [waiting]), ("earned", "missed"))
     assert (waiting.share, waiting.mean_points) == (0, 0)
 
 
@@ -79,9 +78,7 @@ def test_messages_come_from_graded_notebooks(course, labs, grade):
     """What most of those who missed a test were told, as they saw it."""
     grade("ada", (0, 1), (DISJOINT.format(1), ""))
     grade("bob", (0, 0), (DISJOINT.format(3), NASTY))
-    found = {
-        one.cell.name: (one.num_missed, one.example, one.num_alike) for one in read_class(course, labs).labs[0].missed
-    }
+    found = {one.name: (one.num_missed, one.example, one.num_alike) for one in read_class(course, labs).labs[0].missed}
     assert found["shard-tests"] == (2, DISJOINT.format(1), 2)
     assert found["mean-tests"] == (1, NASTY, 1)
     anonymous = read_class(course, labs, anonymous=True).labs[0].missed

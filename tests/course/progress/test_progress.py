@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 
 from coursekit.course.collect import collect
 from coursekit.course.feedback import give_feedback
-from coursekit.course.progress.progress import Progress, read_class
+from coursekit.course.progress.progress import StudentProgress, read_class
 from coursekit.course.progress.summary import Count, counts, mean_points, notes
 
 from .conftest import NAME, OTHER, job_result, steps
@@ -35,12 +35,12 @@ def test_every_step_is_told(  # noqa: PLR0913, PLR0917  # fixtures
     hand_in("bob", notebook=executed(2))
     small, other = read_class(course, labs).labs
     assert small.progress == {
-        "ada": Progress((True, True, True, True), NUM_CODE, NUM_CODE, points=2, waits=True, has_feedback=True),
-        "bob": Progress((True, True, True, False), 2, NUM_CODE, num_new=1),
-        "cyd": Progress((True, None, True, True), points=6),
-        "dan": Progress((None, None, False, False)),
+        "ada": StudentProgress((True, True, True, True), NUM_CODE, NUM_CODE, points=2, waits=True, has_feedback=True),
+        "bob": StudentProgress((True, True, True, False), 2, NUM_CODE, num_new=1),
+        "cyd": StudentProgress((True, None, True, True), points=6),
+        "dan": StudentProgress((None, None, False, False)),
     }
-    assert set(other.progress.values()) == {Progress((None, None, False, False))}
+    assert set(other.progress.values()) == {StudentProgress((None, None, False, False))}
 
 
 def test_a_run_is_told_by_cells_or_by_a_job(course, labs, enrol, hand_in, executed):
@@ -83,8 +83,7 @@ def test_numbers_are_those_of_the_gradebook(course, labs, enrol, grade):
     """).fetchone()
     database.close()
     one = [
-        (one.cell.name, one.num_graded, one.num_missed, one.num_waiting, one.points, one.cell.max_points)
-        for one in small.missed
+        (one.name, one.num_graded, one.num_missed, one.num_waiting, one.points, one.max_points) for one in small.missed
     ]
     assert sorted(one) == sorted(rows)
     assert [row[2] / row[1] for row in one] == [row[2] / row[1] for row in rows]
@@ -147,7 +146,7 @@ def test_who_is_not_on_the_roster_is_shown_and_not_counted(course, labs, grade):
     small = found.labs[0]
     assert counts(found, small)["graded"] == Count(1)
     assert mean_points(found, small) == 3
-    assert [one.num_missed for one in small.missed if not one.cell.is_manual] == [0, 0]
+    assert [one.num_missed for one in small.missed if one.name.endswith("-tests")] == [0, 0]
     assert "Not on the roster, shown at the end and not counted: eve." in notes(found)
 
 

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from coursekit.course.grade import Graded
-from coursekit.course.report.grade_figures import Property, describe, properties
+from coursekit.course.grade import GradedHandIn
 from coursekit.course.report.grade_report import print_report, render, to_json, write_report
+from coursekit.course.report.properties import Property, Wording, describe, properties
 from coursekit.grading.submission.hand_in import HandIn
 from coursekit.grading.submission.job_records import JobRecord
 from coursekit.grading.verdict import Flag, Verdict
@@ -30,7 +30,7 @@ def graded(course):
     """Five hand-ins: right, wrong twice in the same way, a fault, and nothing to grade."""
 
     def one(student, what, **more):
-        return Graded(
+        return GradedHandIn(
             HandIn(student, NAME, course.submitted(NAME, student), None, MONDAY, jobs=JOBS[student]), what, **more
         )
 
@@ -76,8 +76,8 @@ class Page(HTMLParser):
 def test_properties_over_the_class(graded):
     """Hand-ins that were not judged do not count; the example is what most were told, apart from numbers."""
     shard, mean = properties(graded)
-    assert shard == Property(NAME, "shard-tests", 2, 1, 2, DISJOINT.format(1), 2)
-    assert mean == Property(NAME, "mean-tests", 1, 2, 1, NASTY, 1)
+    assert shard == Property(NAME, "shard-tests", 2, Wording("shard-tests"), 3, 2, 2.0, 0, DISJOINT.format(1), 2)
+    assert mean == Property(NAME, "mean-tests", 1, Wording("mean-tests"), 3, 1, 2.0, 0, NASTY, 1)
     assert (shard.mean_points, mean.mean_points) == (2 / 3, 2 / 3)
     assert describe((shard, mean)) == (
         f"Bars of the hand-ins that passed and failed each test of {NAME}; most often failed: shard-tests. "
@@ -125,6 +125,15 @@ def test_page_and_record_are_written_for_their_owner(course, graded):
     written = json.loads(record.read_bytes())
     now = datetime.fromisoformat(written["written"])
     assert written == json.loads(json.dumps(to_json(course, graded, now)))
+    assert written["properties"][0] == {
+        "lab": NAME,
+        "name": "shard-tests",
+        "max_points": 2,
+        "num_passed": 1,
+        "num_failed": 2,
+        "example": DISJOINT.format(1),
+        "num_alike": 2,
+    }
     bob = written["hand_ins"][1]
     assert bob.pop("jobs")[0]["job"] == "4711"
     assert bob.pop("scores")[0]["message"] == DISJOINT.format(1)

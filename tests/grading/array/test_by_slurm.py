@@ -18,13 +18,13 @@ from click.testing import CliRunner
 
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
-from coursekit.grading.array.by_slurm import NUM_SUBMISSIONS, judge_by_slurm
-from coursekit.grading.array.grading_round import append, open_round, write_round
-from coursekit.grading.array.slurm_array import Array, batch_size
-from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
-from coursekit.grading.judge.slot import Limits
+from coursekit.grading.array.by_slurm import NUM_TRIES, judge_by_slurm
+from coursekit.grading.array.job_array import JobArray, batch_size
+from coursekit.grading.array.round_folder import append, open_round, write_round
+from coursekit.grading.judge.pool import PoolSettings, judge_all
+from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.grading.submission.program import read_program
-from coursekit.grading.submission.work import Work
+from coursekit.grading.submission.work import Submission, Work
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
@@ -101,14 +101,15 @@ def small_jobs(small_lab, work, tmp_path):
     source = tmp_path / "small.ipynb"
     nbformat.write(small_lab, source)
     wrong = {"loss": "def loss(*anything):\n    return 0.0"}
-    return [Job(source, work(**(wrong if number > 1 else {})), f"key-{number}") for number in range(3)]
+    return [Submission(source, work(**(wrong if number > 1 else {})), f"key-{number}") for number in range(3)]
 
 
 @pytest.fixture
 def array(checkout, tmp_path):
     """Return where to submit, and the sentences that were told."""
     told = []
-    return Array(checkout, load_site(ROOT, SITE), tmp_path / "grading", told.append, num_tasks=2, late_s=LATE_S), told
+    site, folder = load_site(ROOT, SITE), tmp_path / "grading"
+    return JobArray(checkout, site, folder, told.append, num_tasks=2, late_s=LATE_S), told
 
 
 def scores_of(verdicts):
@@ -141,7 +142,8 @@ class TestOnSlurm:
         source, right = lab
         answers = [right, *({**right, name: text} for name, text in WRONG.items())]
         answers += [{**right, "loss": right["loss"] + REACHES_FOR_SLURM}, dict.fromkeys(right, "")]
-        jobs = [Job(source, Work(LAB, f"s{number}", given), f"key-{number}") for number, given in enumerate(answers)]
+        works = [Work(LAB, f"s{number}", given) for number, given in enumerate(answers)]
+        jobs = [Submission(source, one, f"key-{number}") for number, one in enumerate(works)]
         place, told = array
         stream = judge_by_slurm(jobs, SETTINGS, place)
 
@@ -211,9 +213,9 @@ class TestOnSlurm:
         verdicts = list(judge_by_slurm(small_jobs, SETTINGS, place))
 
         assert {verdict.key for verdict in verdicts} == {job.key for job in small_jobs}
-        assert all(f"submitted {NUM_SUBMISSIONS} times and never judged" in verdict.fault for verdict in verdicts)
+        assert all(f"submitted {NUM_TRIES} times and never judged" in verdict.fault for verdict in verdicts)
         assert all("The course's Python is not there." in verdict.fault for verdict in verdicts)
-        assert sum("is submitted" in sentence for sentence in told) == NUM_SUBMISSIONS
+        assert sum("is submitted" in sentence for sentence in told) == NUM_TRIES
 
     def test_a_refusal_is_one_sentence(self, cluster, small_jobs, array, monkeypatch):
         """What Slurm refuses is told in plain words, and leaves no folder behind."""
@@ -228,14 +230,14 @@ class TestOnSlurm:
 CALL = f"""
 import json, sys
 from pathlib import Path
-from coursekit.judging.by_slurm import judge_by_slurm
-from coursekit.judging.pool import Job, PoolSettings
-from coursekit.judging.slurm_array import Array
-from coursekit.judging.work import Work
-from coursekit.sites.load import load_site
+from coursekit.grading.array.by_slurm import judge_by_slurm
+from coursekit.grading.array.job_array import JobArray
+from coursekit.grading.judge.pool import PoolSettings
+from coursekit.grading.submission.work import Submission, Work
+from coursekit.slurm.sites.load import load_site
 root, folder, jobs = json.loads(Path(sys.argv[1]).read_text())
-jobs = [Job(Path(source), Work("01-small", "ada", answers), key) for source, answers, key in jobs]
-array = Array(Path(root), load_site(Path(root), "{SITE}"), Path(folder), lambda words: None, num_tasks=1)
+jobs = [Submission(Path(source), Work("01-small", "ada", answers), key) for source, answers, key in jobs]
+array = JobArray(Path(root), load_site(Path(root), "{SITE}"), Path(folder), lambda words: None, num_tasks=1)
 for verdict in judge_by_slurm(jobs, PoolSettings(num_slots=0), array):
     print(verdict.key, flush=True)
 """
@@ -261,7 +263,8 @@ def test_only_whole_lines_of_ones_own_are_taken(small_jobs, tmp_path):
     assert (before, after, list(opened.new_verdicts())) == ([given[0]], [given[1]], [])
     assert list(opened.all_verdicts()) == given[:2]
     assert opened.batches == (("key-0", "key-1"), ("key-2",))
-    assert [replace(job, source=small_jobs[0].source) for task in (0, 1) for job in opened.jobs(task)] == small_jobs
+    read = [one for task in (0, 1) for one in opened.submissions(task)]
+    assert [replace(one, source=small_jobs[0].source) for one in read] == small_jobs
     assert opened.settings() == SETTINGS
     assert written.folder.stat().st_mode & 0o077 == 0
 
@@ -337,7 +340,7 @@ def test_a_task_has_memory_for_what_it_judges_at_a_time(partition, num_cpus, num
     site = load_site(ROOT, name)
     script = render_job(ROOT, name, "grade", partition=key)
     assert f"#SBATCH --cpus-per-task={num_cpus} " in script
-    assert Array(ROOT, site, Path(), print, key).num_slots(Limits()) == num_at_a_time
+    assert JobArray(ROOT, site, Path(), print, key).num_slots(SubmissionLimits()) == num_at_a_time
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.bank.answer_bank import Answer, load_bank
+from coursekit.grading.bank.answer_bank import BankAnswer, load_bank
 
 BLOCK = """\
 # /// answer
@@ -53,8 +53,8 @@ def test_answers_are_read_whole(bank, source):
 
     mean = "import statistics\n\nmean = statistics.fmean"
     assert answers == (
-        Answer("fmean", "A library", {}, {"mean": mean}),
-        Answer(
+        BankAnswer("fmean", "A library", {}, {"mean": mean}),
+        BankAnswer(
             "same-half",
             "Every rank takes the first half",
             {"shard-tests": ("disjoint",), "mean-tests": ()},

@@ -8,12 +8,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.grading.bank.answer_bank import Answer, load_bank
+from coursekit.grading.bank.answer_bank import BankAnswer, load_bank
 from coursekit.grading.bank.run_answers import run_banks
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.cells import is_grade, is_solution
-from coursekit.labs.concerned import Lab
 from coursekit.labs.lab import find_labs
 
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,7 @@ LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
 POINTS_PER_LAB = 20
 
-SOLUTION = Answer("solution", "", {}, {})
+SOLUTION = BankAnswer("solution", "", {}, {})
 
 every_lab = pytest.mark.parametrize("lab", LABS)
 
@@ -38,7 +38,7 @@ def results(sources):
     """By lab and name, what became of the solution, the release and each answer of the bank: all run in one pool."""
     banks = {}
     for lab in reversed(LABS):  # the last ones take longest: at the end no slot is left with them
-        release = Answer("release", "", {}, stubs(lab, sources[lab]))
+        release = BankAnswer("release", "", {}, stubs(lab, sources[lab]))
         banks[sources[lab]] = [SOLUTION, release, *load_bank(BANKS / lab, sources[lab])]
     found = run_banks(banks, PoolSettings(default_num_slots()))
     return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in LABS}
@@ -69,7 +69,7 @@ def test_a_bank_is_large_enough(lab, sources):
 @every_lab
 def test_no_cell_needs_what_a_test_binds(lab, sources):
     """A test that fails ends early: what it would have bound is missing, and a fault would cost points twice."""
-    notebook = Lab(nbformat.read(sources[lab], as_version=4).cells)
+    notebook = LabCells(nbformat.read(sources[lab], as_version=4).cells)
     bound_elsewhere = frozenset().union(
         *(names.bound for i, names in enumerate(notebook.names) if i not in notebook.tests)
     )

@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
-from coursekit.grading.bank.answer_bank import Answer
+from coursekit.grading.bank.answer_bank import BankAnswer
 from coursekit.grading.bank.run_answers import run_bank
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.labs.nbgrader_settings import nbgrader_settings
@@ -94,7 +94,7 @@ def event(make_course, tmp_path_factory):
 def ours(event):
     """Points per test by student, from our own judge."""
     results = run_bank(
-        [Answer(name, "", {}, cells) for name, (cells, _) in CLASS.items()], event.source, PoolSettings()
+        [BankAnswer(name, "", {}, cells) for name, (cells, _) in CLASS.items()], event.source, PoolSettings()
     )
     return {one.answer.name: {score.grade_id: score.points for score in one.scores} for one in results}
 

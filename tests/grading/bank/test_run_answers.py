@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.grading.bank.answer_bank import Answer
-from coursekit.grading.bank.run_answers import AnswerResult, lab_of, run_answer, run_bank, share_runs
+from coursekit.grading.bank.answer_bank import BankAnswer
+from coursekit.grading.bank.run_answers import AnswerResult, lab_of, run_bank, share_runs
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.labs.cells import CellScore
 
@@ -14,7 +14,7 @@ FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
 
 def result_of(fails, **messages):
     """Return the result of an answer whose tests `a` (2 points) and `b` (1 point) ended with these messages."""
-    answer = Answer("name", "title", fails, {})
+    answer = BankAnswer("name", "title", fails, {})
     scores = tuple(
         CellScore(test, 0.0 if messages.get(test) else points, points, messages.get(test, ""))
         for test, points in (("a", 2.0), ("b", 1.0))
@@ -42,9 +42,9 @@ def test_every_disagreement_is_told(fails, messages, expected, got, disagreement
 
 def test_an_answer_takes_the_place_of_the_solution(source):
     """The other answers keep the solution, pictures are left out, hidden tests run."""
-    answer = Answer("half", "Half", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+    answer = BankAnswer("half", "Half", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
 
-    result = run_answer(answer, source)
+    (result,) = run_bank([answer], source, PoolSettings())
 
     assert result.scores == (
         CellScore("shard-tests", 0.0, 2.0, "AssertionError: the shards of two ranks must be disjoint"),
@@ -57,8 +57,8 @@ def test_an_answer_takes_the_place_of_the_solution(source):
 
 def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
     """Two at a time, the slow one first: results stay in order, reports come as they are ready."""
-    slow = Answer("slow", "Slow", {}, {"mean": "import time; time.sleep(6)\nmean = lambda x: 3"})
-    fast = Answer("fast", "Fast", {}, {})
+    slow = BankAnswer("slow", "Slow", {}, {"mean": "import time; time.sleep(6)\nmean = lambda x: 3"})
+    fast = BankAnswer("fast", "Fast", {}, {})
     reported = []
 
     results = run_bank(
@@ -71,8 +71,10 @@ def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
 
 def test_answers_that_do_not_fit_together_are_run_alone(source):
     """They share a run, in which one disturbs the other; what each does alone is its result, reported once."""
-    marking = Answer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
-    looking = Answer("looking", "", {}, {"mean": "def mean(x): return 0 if 'marked' in globals() else sum(x) / len(x)"})
+    marking = BankAnswer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
+    looking = BankAnswer(
+        "looking", "", {}, {"mean": "def mean(x): return 0 if 'marked' in globals() else sum(x) / len(x)"}
+    )
     reported = []
 
     results = run_bank([marking, looking], source, PoolSettings(), reported.append)

@@ -18,15 +18,14 @@ from rich.console import Console
 
 from coursekit.cli import cli
 from coursekit.cli.soak import tell
-from coursekit.grading.bank.answer_bank import Answer
-from coursekit.grading.bank.busy import LOOP, busy
-from coursekit.grading.bank.soak import REFERENCE, Soaked, choose, property_of, soak
+from coursekit.grading.bank.answer_bank import BankAnswer
+from coursekit.grading.bank.soak import LOOP, REFERENCE, Soaked, busy, choose, property_of, soak
 from coursekit.grading.judge.pool import PoolSettings
 
 ROOT = Path(__file__).parents[3]
-WRONG = Answer("wrong", "Always the first", {"mean-tests": ()}, {"mean": "def mean(x):\n    return x[0]"})
+WRONG = BankAnswer("wrong", "Always the first", {"mean-tests": ()}, {"mean": "def mean(x):\n    return x[0]"})
 # Of two runs one finds an even number of nanoseconds / 1024, the other an odd one, in half of all cases.
-FLAKY = Answer(
+FLAKY = BankAnswer(
     "flaky",
     "Right at times",
     {"mean-tests": ()},
@@ -37,7 +36,7 @@ NUM_TIMES = 16  # the flaky answer looks steady once in 2**15 tests
 
 def test_what_is_not_always_the_same_is_told(source):
     """An answer that is right at times is found; the solution and a wrong answer have one verdict each."""
-    reference = Answer(REFERENCE, "the solution", {}, {})
+    reference = BankAnswer(REFERENCE, "the solution", {}, {})
     soaked = {one.name: one for one in soak([reference, WRONG, FLAKY], source, NUM_TIMES, PoolSettings(2))}
     passed = (("shard-tests", 2.0, ""), ("mean-tests", 1.0, ""), ("path-tests", 0.5, ""))
     failed = (("mean-tests", 0.0, "AssertionError: the mean of 1, 2 and 6 is 3"),)
@@ -79,8 +78,8 @@ def test_the_machine_is_told_apart(monkeypatch):
 
 def test_mutants_are_drawn_from_the_wrong_answers():
     """The solution comes first; the draw is repeatable, and never more than there are."""
-    bank = [Answer(f"wrong-{i}", "", {"t": ("x",)}, {"c": "pass"}) for i in range(20)]
-    bank.append(Answer("right", "", {}, {"c": "pass"}))
+    bank = [BankAnswer(f"wrong-{i}", "", {"t": ("x",)}, {"c": "pass"}) for i in range(20)]
+    bank.append(BankAnswer("right", "", {}, {"c": "pass"}))
     names = [one.name for one in choose(bank, 10, 3)]
     assert names[0] == REFERENCE
     assert len(set(names)) == 11
@@ -107,7 +106,7 @@ def _loops(pid):
 def test_loops_run_beside_all_turns_but_the_first(source):
     """So that a verdict that depends on speed differs."""
     seen = []
-    reference = Answer(REFERENCE, "the solution", {}, {})
+    reference = BankAnswer(REFERENCE, "the solution", {}, {})
     (soaked,) = soak([reference], source, 3, PoolSettings(), lambda _: seen.append(len(_loops(os.getpid()))), 2)
     assert seen == [0, 2, 2]
     assert (soaked.differences, soaked.faults, soaked.outcomes.most_common(1)[0][1]) == ((), [], 3)
@@ -119,7 +118,7 @@ def test_busy_loops_end_with_the_command():
         assert len(_loops(os.getpid())) == 3
     assert _loops(os.getpid()) == []
     program = (
-        "import time\nfrom coursekit.grading.bank.busy import busy\nwith busy(3): print(flush=True); time.sleep(60)"
+        "import time\nfrom coursekit.grading.bank.soak import busy\nwith busy(3): print(flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
         process.stdout.readline()

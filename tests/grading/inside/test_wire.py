@@ -10,7 +10,7 @@ from collections import OrderedDict, namedtuple
 import numpy as np
 import pytest
 
-from coursekit.checks.on_ranks import Answer
+from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import Sight
 from coursekit.grading.inside import wire
@@ -90,7 +90,7 @@ def test_kinds_of_plain_data_cross_as_such():
 
 def test_drivers_and_answers_cross_only_inwards():
     """Within the walls a driver is found and an answer looked up; the judge takes neither from there."""
-    data = wire.dumps([with_horovod, (Answer("shard", None),)])
+    data = wire.dumps([with_horovod, (RemoteAnswer("shard", None),)])
 
     assert wire.loads(data, {"shard": len}) == [with_horovod, (len,)]
     with pytest.raises(wire.NotPlainError, match="a function is no plain data"):

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coursekit.grading.bank.busy import busy
-from coursekit.grading.judge.submission import grade
+from coursekit.grading.bank.soak import busy
+from coursekit.grading.judge.grade_one import grade
 from coursekit.ranks import deadline
 
 CELL_S = 2.0

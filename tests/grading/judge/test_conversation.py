@@ -7,7 +7,7 @@ import pytest
 from coursekit.checks import linear
 from coursekit.checks.check import CheckError
 from coursekit.checks.fresh import fresh_rng, repeatable
-from coursekit.checks.on_ranks import Answer, AnswerError
+from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.conversation import Fault, Live, Recorded
 from coursekit.grading.judge.elsewhere import Sandboxed
@@ -38,7 +38,7 @@ def check_with(conversation, entropy):
     """Run a check of lab 01 with random inputs; return what it says."""
     with repeatable(entropy):
         try:
-            linear.check_loss(Answer("loss", Sandboxed(conversation)))
+            linear.check_loss(RemoteAnswer("loss", Sandboxed(conversation)))
         except (CheckError, AnswerError) as error:
             return str(error)
     return "passed"

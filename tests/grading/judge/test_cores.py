@@ -14,7 +14,7 @@ from coursekit.grading.judge.cores import own_cores
 
 GRADER = """
 import json, os, sys
-from coursekit.judging import cores
+from coursekit.grading.judge import cores
 cores.NAME = "\\0" + sys.argv[1]
 os.sched_getaffinity = lambda _: set(json.loads(sys.argv[2]))
 with cores.own_cores(2) as shares:

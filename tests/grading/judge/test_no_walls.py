@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.judge.slot import Limits, Slot
-from coursekit.grading.judge.submission import grade
+from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.walls import system
 
 pytestmark = pytest.mark.needs("bwrap")
@@ -32,7 +32,7 @@ def test_ranks_without_walls_are_no_students_fault(program, work):
     if pid == 0:
         try:
             _become_limited()
-            with Slot(limits=Limits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+            with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
                 verdict = grade(program, work(), slot)
             os.write(tell, json.dumps([verdict.fault, len(verdict.scores)]).encode())
         except BaseException as error:  # noqa: BLE001  # the test tells it

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from coursekit.grading.judge import submission
+from coursekit.grading.judge import grade_one
+from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.own_limits import JudgeTimeoutError, own_limits
-from coursekit.grading.judge.submission import grade
 from coursekit.grading.submission.program import Part
 
 
@@ -50,10 +50,10 @@ def test_memory_ends():
 def test_a_hand_in_that_takes_the_judge_too_long_gets_nothing_and_a_flag(program, work, slot, monkeypatch, reading):
     """No fault, since another run would be the same; the next hand-in in the slot is judged as ever."""
     judged = (Part("loss-tests", reading, points=2.0), *program.judged[1:])
-    monkeypatch.setattr(submission, "own_limits", functools.partial(own_limits, max_cpu_s=1.0))
+    monkeypatch.setattr(grade_one, "own_limits", functools.partial(own_limits, max_cpu_s=1.0))
     verdict = grade(type(program)(**{**vars(program), "judged": judged}), work(), slot)
 
     assert (verdict.fault, verdict.points, verdict.max_points) == ("", 0, 3)
     assert [flag.kind for flag in verdict.flags] == ["judge"]
-    assert {score.message for score in verdict.scores} == {f"{submission.TOO_MUCH}."}
+    assert {score.message for score in verdict.scores} == {f"{grade_one.TOO_MUCH}."}
     assert grade(program, work(), slot).points == 3

@@ -12,10 +12,11 @@ import psutil
 import pytest
 
 from coursekit.grading.judge.key import key_of
-from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
-from coursekit.grading.judge.slot import Limits
+from coursekit.grading.judge.pool import PoolSettings, judge_all
+from coursekit.grading.judge.slot import SubmissionLimits
+from coursekit.grading.submission.work import Submission
 
-SETTINGS = PoolSettings(num_slots=2, limits=Limits(notebook_s=60, cell_s=10, memory_gb=2))
+SETTINGS = PoolSettings(num_slots=2, limits=SubmissionLimits(notebook_s=60, cell_s=10, memory_gb=2))
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def jobs(source, work):
     """Three hand-ins: right, wrong, and one that kills its worker's neighbours if it can."""
     wrong = "def loss(*_):\n    return 7.0"
     works = [work(), work(loss=wrong), work(("imports", "import os, signal\nos.kill(-1, signal.SIGKILL)"))]
-    return [Job(source, replace(one, student=f"s{number}"), key=str(number)) for number, one in enumerate(works)]
+    return [Submission(source, replace(one, student=f"s{number}"), key=str(number)) for number, one in enumerate(works)]
 
 
 @pytest.mark.needs("bwrap")

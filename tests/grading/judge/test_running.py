@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+from coursekit import processes
 from coursekit.grading.judge.conversation import Fault
+from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.running import find_zygote
-from coursekit.grading.judge.slot import Limits, Slot
-from coursekit.grading.judge.submission import grade
-from coursekit.grading.walls import watcher
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
 
 from ..conftest import IMPORTS
 
@@ -20,7 +20,7 @@ def test_a_request_that_comes_too_late_costs_the_next_submission_nothing(program
     """A launcher that is killed between two requests leaves the second one unread in the channel."""
     with slot.submission() as running:
         assert running.ask({"op": "cells", "cells": []}, 5) == {"cells": []}
-        watcher.kill_below(find_zygote(os.getpid()))
+        processes.kill_below(find_zygote(os.getpid()))
         assert running.ask({"op": "cells", "cells": []}, 5)["error"][0] == "ProcessEnded"
     verdict = grade(program, work(), slot, left_out=("facts-tests",))
 
@@ -37,7 +37,7 @@ def test_tensorflow_is_imported_for_labs_that_name_it(program, work):
     nameless = replace(program, run=tuple(replace(part, source="") for part in program.run))
     assert (program.needs_tensorflow, nameless.needs_tensorflow) == (True, False)
     seen = []
-    with Slot(limits=Limits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+    with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
         for lab in (nameless, program, nameless):
             verdict = grade(lab, work(("imports", IMPORTS.splitlines()[0])), slot)
             seen.append((verdict.fault, verdict.points, has_tensorflow()))
@@ -50,13 +50,13 @@ def test_a_zygote_that_the_kernel_ends_for_memory_is_the_submissions_loss(progra
     The kernel's count is made up: which processes it takes cannot be chosen.
     """
     errors = []
-    with Slot(limits=Limits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+    with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
         for num_killed in (1, 0):
             with slot.submission() as running:
                 monkeypatch.setattr(running, "_group", SimpleNamespace(num_killed_for_memory=num_killed))
                 monkeypatch.setattr(running, "_num_killed_before", 0)
                 assert running.ask({"op": "cells", "cells": []}, 5) == {"cells": []}  # the launcher is there
-                for process in watcher.below(os.getpid()):
+                for process in processes.below(os.getpid()):
                     process.kill()
                 try:
                     errors.append(running.ask({"op": "cells", "cells": []}, 5)["error"][0])

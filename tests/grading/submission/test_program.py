@@ -11,12 +11,6 @@ from coursekit.grading.submission.program import Part, read_program
 from coursekit.grading.submission.work import Work, cells_to_run
 
 LAB = "01-small"
-IMPORTS = """
-import math
-import numpy as np
-from coursekit.checks import check, pieces
-from os import path
-"""
 
 
 def cell(name, source, *, solution=False, points=None, tags=()):

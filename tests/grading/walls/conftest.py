@@ -26,7 +26,7 @@ ACCOUNTS = list(PYTHONS) if os.getuid() == 0 else ["own"]
 START = """
 import json, os, sys
 from pathlib import Path
-from coursekit.sandbox.walls import View, command
+from coursekit.grading.walls.outer import View, command
 shown, environ, extra, argv = json.loads(sys.argv[1])
 view = View({inside: Path(outside) for inside, outside in shown.items()}, environ, 1 << 20)
 words = command("bwrap", view, argv)
@@ -45,9 +45,9 @@ print(json.dumps({name}()))
 def kit():
     """Return a folder with what walls need and with `inside.py`, readable for everyone."""
     folder = Path(tempfile.mkdtemp(prefix="kit-"))
-    for name in ("__init__.py", "errors.py", "sandbox"):
+    for name in ("__init__.py", "errors.py", "paths.py", "grading/__init__.py", "grading/walls"):
         source, target = ROOT / "src/coursekit" / name, folder / "coursekit" / name
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
     shutil.copy(Path(__file__).with_name("inside.py"), folder)
     subprocess.run(["chmod", "-R", "a+rX", folder], check=True)

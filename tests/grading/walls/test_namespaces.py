@@ -514,7 +514,8 @@ def test_an_impossible_inner_wall_is_one_sentence(own_wall):
         from inside import PLENTY
 
         from coursekit.errors import CourseKitError
-        from coursekit.grading.walls.namespaces import Allowance, enter
+        from coursekit.grading.walls.allowance import Allowance
+        from coursekit.grading.walls.namespaces import enter
 
         listen, tell = os.pipe()
         if os.fork() == 0:
@@ -541,7 +542,8 @@ def test_a_folder_that_cannot_be_shared_is_one_sentence(own_wall):
         from inside import PLENTY
 
         from coursekit.errors import CourseKitError
-        from coursekit.grading.walls.namespaces import Allowance, enter
+        from coursekit.grading.walls.allowance import Allowance
+        from coursekit.grading.walls.namespaces import enter
 
         listen, tell = os.pipe()
         if os.fork() == 0:

@@ -340,7 +340,7 @@ def test_a_kit_that_is_installed_in_the_environment_is_hidden(kit, tmp_path):
     code = (
         "import json, os, sys; from pathlib import Path; sys.prefix = sys.argv[1]\n"
         "from coursekit.grading.walls.outer import View, command\n"
-        "view = View({sys.argv[2] + '/sandbox': Path(sys.argv[2], 'sandbox')}, {}, 1 << 20)\n"
+        "view = View({sys.argv[2] + '/grading': Path(sys.argv[2], 'grading')}, {}, 1 << 20)\n"
         "words = command('bwrap', view, ['/bin/sh', '-c', 'ls $1; echo >$1/x', 'sh', sys.argv[2]])\n"
         "os.execvp(words[0], words)"
     )
@@ -351,7 +351,7 @@ def test_a_kit_that_is_installed_in_the_environment_is_hidden(kit, tmp_path):
         text=True,
         check=False,
     )
-    assert (done.stdout, done.returncode) == ("sandbox\n", 2), done.stderr
+    assert (done.stdout, done.returncode) == ("grading\n", 2), done.stderr
     assert "Read-only file system" in done.stderr
 
 

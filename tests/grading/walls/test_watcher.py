@@ -16,29 +16,44 @@ from coursekit.ranks import deadline
 
 PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "num_files": 1 << 30, "own_s": 600}
 END_TIMEOUT_S = 120
-# The launcher starts what its argument says, tells when that is up, and outlives it.
+# The launcher starts what its argument says, tells its exit status, and outlives it.
 LAUNCHER = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]])
 print(child.wait(), flush=True)
-time.sleep(60)
+time.sleep(600)
 """
-# Four processes that share 200 MB.
+# Four processes that share 200 MB, until they are told to end.
 SHARING = """
-import os, time
+import os, sys
 data = bytearray(200_000_000)
+children = []
 for _ in range(3):
-    if os.fork() == 0:
-        break
-time.sleep(3)
+    pid = os.fork()
+    if pid == 0:
+        sys.stdin.read()
+        os._exit(0)
+    children.append(pid)
+print("up", flush=True)
+for pid in children:
+    os.waitpid(pid, 0)
 """
+
+
+def wait_until(condition):
+    """Return when the condition holds, or fail."""
+    deadline_s = time.monotonic() + END_TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
 
 
 class Launcher:
     """A process that starts a program as a launcher starts a submission."""
 
     def __init__(self, code):
-        self.process = subprocess.Popen([sys.executable, "-c", LAUNCHER, code], stdout=subprocess.PIPE, text=True)
+        words = [sys.executable, "-c", LAUNCHER, code]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         return self
@@ -47,6 +62,7 @@ class Launcher:
         for process in [*psutil.Process(self.process.pid).children(recursive=True), self.process]:
             process.kill()
         self.process.wait()
+        self.process.stdin.close()
         self.process.stdout.close()
 
     def watch(self, **limits):
@@ -86,8 +102,13 @@ def test_excess_is_killed_and_said(code, limits, sentence):
 def test_shared_memory_counts_once():
     """Four processes with the same 200 MB use 200 MB: below a limit that the sum of their resident memory exceeds."""
     with Launcher(SHARING) as launcher:
-        watcher, status = launcher.watch(memory_bytes=400_000_000)
-    assert (status, watcher.excess) == (0, "")
+        pid = launcher.process.pid
+        assert launcher.process.stdout.readline() == "up\n"  # a page that is copied while one looks would count twice
+        with Watcher(pid, Limits(**{**PLENTY, "memory_bytes": 400_000_000}), lambda: pid) as watcher:
+            wait_until(lambda: watcher.peak_memory_bytes or watcher.excess)
+            launcher.process.stdin.close()
+            assert launcher.process.stdout.readline() == "0\n"
+    assert watcher.excess == ""
     assert 200_000_000 < watcher.peak_memory_bytes < 300_000_000
     assert watcher.peak_num_processes == 4
 
@@ -97,11 +118,15 @@ def test_nobody_is_killed_before_it_is_known_who_may_be():
     with Launcher("import time; time.sleep(60)") as launcher:
         pid = launcher.process.pid
         named = []
-        with Watcher(pid, Limits(**{**PLENTY, "own_s": 0}), lambda: named[0] if named else None) as watcher:
-            deadline_s = time.monotonic() + END_TIMEOUT_S
-            while not watcher.excess and time.monotonic() < deadline_s:
-                time.sleep(0.05)
-            time.sleep(0.5)
+        asked = []
+
+        def may_be_killed():
+            asked.append(None)
+            return named[0] if named else None
+
+        with Watcher(pid, Limits(**{**PLENTY, "own_s": 0}), may_be_killed) as watcher:
+            wait_until(lambda: len(asked) > 3)
+            assert watcher.excess
             assert len(psutil.Process(pid).children()) == 1
             named.append(pid)
             assert int(launcher.process.stdout.readline()) == -9

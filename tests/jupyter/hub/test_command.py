@@ -48,7 +48,7 @@ def as_ordinary_user(place):
     code = f"""
 import os, sys
 from pathlib import Path
-from coursekit.hub.view import barriers, change_etc, cover, topmost
+from coursekit.jupyter.hub.view import barriers, change_etc, cover, topmost
 needed = [Path(sys.base_prefix), Path({str(ROOT)!r}), Path({str(place)!r})]
 for folder in topmost(barriers(needed)):
     cover(folder, [path for path in needed if path.is_relative_to(folder)])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.jupyter.hub.form import Wish, default_wish, form_html, read_wish
-from coursekit.slurm.jobs.render import Job, render
+from coursekit.jupyter.hub.form import ServerWish, default_wish, form_html, read_wish
+from coursekit.slurm.jobs.render import JobScript, render
 from coursekit.slurm.sites.load import load_site, site_names
 
 ROOT = Path(__file__).parents[3]
@@ -37,10 +37,10 @@ HOSTILE = [
 @pytest.mark.parametrize(
     ("site", "wish"),
     [
-        (KAROLINA, Wish("qgpu", 1, 2, 60)),
-        (JEAN_ZAY, Wish("v100", 1, 2, 60)),
-        (LOCAL, Wish("main", 1, 2, 60)),
-        (PIZ_DAINT, Wish("normal", 2, 1, 60)),  # one GPU per node
+        (KAROLINA, ServerWish("qgpu", 1, 2, 60)),
+        (JEAN_ZAY, ServerWish("v100", 1, 2, 60)),
+        (LOCAL, ServerWish("main", 1, 2, 60)),
+        (PIZ_DAINT, ServerWish("normal", 2, 1, 60)),  # one GPU per node
     ],
 )
 def test_the_default_is_two_ranks_for_an_hour(site, wish):
@@ -51,12 +51,12 @@ def test_the_default_is_two_ranks_for_an_hour(site, wish):
 @pytest.mark.parametrize(
     ("given", "wish"),
     [
-        ({"num_nodes": ["2"], "time_min": [" 90 "], "unknown": ["x"]}, Wish("v100", 2, 2, 90)),
-        ({"partition": "a100", "num_ranks_per_node": 8, "account": "abc"}, Wish("a100", 1, 8, 60, "abc")),
-        ({"partition": "a100", "account": "abc@a100"}, Wish("a100", 1, 2, 60, "abc")),
-        ({"account": None, "time_min": ""}, Wish("v100", 1, 2, 60)),
-        ({"reservation": "course-2026_1"}, Wish("v100", 1, 2, 60, "", "course-2026_1")),
-        (asdict(Wish("h100", 4, 4, 1200, "abc", "r")), Wish("h100", 4, 4, 1200, "abc", "r")),
+        ({"num_nodes": ["2"], "time_min": [" 90 "], "unknown": ["x"]}, ServerWish("v100", 2, 2, 90)),
+        ({"partition": "a100", "num_ranks_per_node": 8, "account": "abc"}, ServerWish("a100", 1, 8, 60, "abc")),
+        ({"partition": "a100", "account": "abc@a100"}, ServerWish("a100", 1, 2, 60, "abc")),
+        ({"account": None, "time_min": ""}, ServerWish("v100", 1, 2, 60)),
+        ({"reservation": "course-2026_1"}, ServerWish("v100", 1, 2, 60, "", "course-2026_1")),
+        (asdict(ServerWish("h100", 4, 4, 1200, "abc", "r")), ServerWish("h100", 4, 4, 1200, "abc", "r")),
     ],
 )
 def test_what_is_asked_for_is_read(given, wish):
@@ -118,7 +118,7 @@ def test_every_default_makes_a_script(name):
     site = load_site(ROOT, name)
     wish = default_wish(site)
     script = render(
-        ROOT, Job(site, "hub", None, wish.partition, wish.num_nodes, num_tasks_per_node=wish.num_ranks_per_node)
+        ROOT, JobScript(site, "hub", None, wish.partition, wish.num_nodes, num_tasks_per_node=wish.num_ranks_per_node)
     )
     options = {line.split()[1] for line in script.splitlines() if line.startswith("#SBATCH ")}
 

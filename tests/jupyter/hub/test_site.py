@@ -24,8 +24,8 @@ from coursekit.course.init import init_course
 from coursekit.jupyter.hub import proxy
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS
 from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course import make_course
-from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.rehearsal.course_copy import make_course
+from coursekit.slurm.rehearsal.namespaces import plain_environment
 from coursekit.slurm.sites.load import load_site
 
 from .conftest import free_ports

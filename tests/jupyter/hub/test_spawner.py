@@ -15,12 +15,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.jupyter.hub.asked import Refused
-from coursekit.jupyter.hub.form import Wish
+from coursekit.jupyter.hub.explanations import explain_ended, explain_refused, explain_too_long, seconds
+from coursekit.jupyter.hub.form import ServerWish
+from coursekit.jupyter.hub.form_spawner import Refused
 from coursekit.jupyter.hub.site import configure
 from coursekit.jupyter.hub.slurm_calls import call_as, look_as
 from coursekit.jupyter.hub.spawner import CourseSpawner
-from coursekit.jupyter.hub.why import explain_ended, explain_refused, explain_too_long, seconds
 from coursekit.slurm.jobs.slurm_cli import SlurmError
 from coursekit.slurm.jobs.states import JobState
 from coursekit.slurm.sites.load import load_site
@@ -263,7 +263,7 @@ def test_a_wrong_site_is_told_at_the_start():
             JobState("OUT_OF_MEMORY", "", "2026-01-01T10:00:00", "00:05:00", "n1"),
             (
                 "Your server (job 5 on n1) ended at 10:05 on 01 January after 5 min: The job used more memory "
-                "than it had. Take a smaller batch or picture size, fewer ranks per node, or more nodes."
+                "than it had. Take a smaller batch or image size, fewer ranks per node, or more nodes."
             ),
         ),
         (JobState("CANCELLED"), "Your server (job 5) ended at once: The job was cancelled."),
@@ -280,21 +280,25 @@ def test_why_a_server_is_gone(state, sentence):
     [
         (
             "Invalid account or account/partition combination specified",
-            Wish("v100", 1, 2, 60),
+            ServerWish("v100", 1, 2, 60),
             "you have no default project there: write yours into the field Project, such as abc@v100",
         ),
         (
             "Requested time limit is invalid (missing or exceeds some limit)",
-            Wish("v100", 1, 2, 600),
+            ServerWish("v100", 1, 2, 600),
             "600 min are more",
         ),
         (
             "Access denied to requested reservation",
-            Wish("v100", 1, 2, 60, "abc", "tea"),
+            ServerWish("v100", 1, 2, 60, "abc", "tea"),
             "the reservation tea does not",
         ),
-        ("Job violates accounting/QOS policy (job submit limit)", Wish("v100", 1, 2, 60), "you have more jobs, than"),
-        ("Something new", Wish("v100", 1, 2, 60), "jean-zay refused the job."),
+        (
+            "Job violates accounting/QOS policy (job submit limit)",
+            ServerWish("v100", 1, 2, 60),
+            "you have more jobs, than",
+        ),
+        ("Something new", ServerWish("v100", 1, 2, 60), "jean-zay refused the job."),
     ],
 )
 def test_why_a_server_is_refused(words, wish, part):

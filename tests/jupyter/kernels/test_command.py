@@ -183,9 +183,3 @@ def test_several_kernels_must_be_named(coursekit):
     assert coursekit("kernel", "check")[2] == (
         "coursekit: there are several kernels of the course, name one: coursekit-karolina, coursekit-local.\n"
     )
-
-
-@pytest.mark.parametrize("verb", ["install", "check", "list"])
-def test_help_has_an_example(coursekit, verb):
-    """The help ends with a command that can be copied."""
-    assert f"Example: coursekit kernel {verb}" in coursekit("kernel", verb, "--help")[1]

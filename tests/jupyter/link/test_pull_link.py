@@ -112,10 +112,3 @@ def test_command_prints_the_link_alone(words, said):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
 
     assert (done.returncode, done.stdout, done.stderr) == said
-
-
-def test_help_has_an_example():
-    """The help ends with a command that can be copied."""
-    done = subprocess.run([COURSEKIT, "link", "--help"], capture_output=True, text=True, check=False, timeout=900)
-
-    assert "Example: coursekit link --hub https://hub.example.org" in done.stdout

@@ -49,8 +49,3 @@ def test_an_unknown_lab_is_refused(build, course):
     with pytest.raises(CourseKitError, match="there is no lab '07'; the labs are 01-a, 02-b"):
         build("01", "07")
     assert not (course.root / "build").exists()
-
-
-def test_the_help_shows_an_example(build):
-    """A newcomer can copy it."""
-    assert "Example: coursekit build 02" in build("--help")

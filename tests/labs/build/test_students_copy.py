@@ -211,8 +211,3 @@ def test_notebook_that_somebody_answered_is_not_published(checkout, tmp_path):
     answered.write_bytes(clean.replace(b"raise NotImplementedError", b"return 1"))
     with pytest.raises(CourseKitError, match=r"01-sgd\.ipynb was edited since it was built"):
         write_copy(checkout, students_files(checkout), tmp_path / "copy")
-
-
-def test_help_has_an_example(copy):
-    """The help ends with a command that can be copied."""
-    assert "Example: coursekit students-copy ../course-for-students" in coursekit(copy, "students-copy", "--help")[1]

@@ -256,7 +256,7 @@ def test_lines_that_only_look_like_magics_stay(course):
 
 def mark_as_answers(text: str) -> str:
     """Return a twin as `coursekit script` makes it."""
-    from coursekit.labs.build.twin_mark import marked
+    from coursekit.labs.build.twin import marked
 
     return marked(text.split("\n\n\n# Made", maxsplit=1)[0] + "\n", "answers")
 

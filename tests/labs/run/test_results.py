@@ -9,8 +9,8 @@ import pytest
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.folders import read_result, save_result
+from coursekit.labs.run.formatting import format_speed
 from coursekit.labs.run.results import FailedCell, LabResult, write_atomically
-from coursekit.labs.run.words import format_speed
 
 RESULT = LabResult(
     lab="01-a",

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course import make_course
+from coursekit.slurm.rehearsal.course_copy import make_course
 from coursekit.slurm.rehearsal.small_run import job_environment
 from coursekit.slurm.sites.load import load_site
 

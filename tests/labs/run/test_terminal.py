@@ -14,7 +14,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.progress import Progress
+from coursekit.labs.run.progress import RunProgress
 from coursekit.labs.run.terminal import show_report
 
 ROOT = Path(__file__).parents[3]
@@ -83,7 +83,7 @@ def test_no_cell_of_the_table_is_cut(width, images_per_s, spared):
 def test_the_live_bar_is_one_whole_line_at_80_columns(name):
     """Lab, cell, number and time stand in it even for the longest name of a cell of the course."""
     console = Console(file=io.StringIO(), width=80, force_terminal=True, legacy_windows=False, color_system=None)
-    progress = Progress(console)
+    progress = RunProgress(console)
     with progress.shown():
         progress.lab_started(LabRun(name, "t", Path(), {}, 1, 60, {}), 4, 4)
         progress.cell_started(10, 45, LONGEST_CELL)

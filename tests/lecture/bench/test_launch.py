@@ -1,4 +1,4 @@
-"""The callers of the launch benchmark: every way really runs, and a failing one is said."""
+"""The launch benchmarks: every way really runs, a failing one is said, and many ranks are counted one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.bench.caller import WAYS
-from coursekit.lecture.bench.launch import ask, caller_of
+from coursekit.lecture.bench.launch import ask, caller_of, measure_curve
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))
@@ -33,3 +33,13 @@ def test_a_caller_that_dies_is_said():
             pytest.raises(CourseKitError, match=r"calls horovodrun ended without a word: run `coursekit")
         )
         ask("horovodrun", caller)
+
+
+def test_each_number_of_ranks_has_its_times():
+    """Calls are made in turns, the first of each apart, and the seconds are shared out among the ranks."""
+    said = []
+    measured = measure_curve(1, said.append, (1, 3))
+    assert said == ["1 ranks, first call", "3 ranks, first call", "1 ranks, turn 1 of 1", "3 ranks, turn 1 of 1"]
+    assert [(one.name, one.num_ranks, len(one.seconds)) for one in measured.series] == [("1", 1, 1), ("3", 3, 1)]
+    assert measured.series[1].per_rank_s == measured.series[1].seconds[0] / 3
+    assert all(0.01 < one.median_s < 120 for one in measured.series)

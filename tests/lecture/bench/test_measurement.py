@@ -47,6 +47,11 @@ def test_the_record_holds_every_number():
     }
 
 
+def test_a_rank_has_its_share_of_the_median():
+    """Three quarters of a second for three ranks are a quarter for each."""
+    assert Series("3", first_s=50.0, seconds=(0.5, 0.75, 0.9), num_ranks=3).per_rank_s == 0.25
+
+
 def test_the_share_of_full_speed_is_that_of_medians():
     """A way twice as slow as what was measured beside it has half of its speed, whatever its first step took."""
     assert Series("way", first_s=50.0, seconds=(0.1, 0.4, 0.9), full_speed_s=0.2).share == 0.5

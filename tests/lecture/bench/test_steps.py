@@ -59,7 +59,7 @@ def test_a_setting_is_measured_beside_no_communication(launcher):
     assert (alone.name, together.name) == (FULL_SPEED, "tuned")
     assert alone.full_speed_s == together.full_speed_s == alone.median_s
     for series in measured.series:
-        assert len(series.seconds) == TINY.num_turns * TINY.num_steps
+        assert len(series.seconds) == 4  # two turns of two steps
         assert series.first_s > max(series.seconds) > 0
 
 
@@ -71,7 +71,7 @@ def step_facts(wrapped):
     from coursekit.lecture.bench import steps
 
     hvd.init()
-    tf.random.set_seed(hvd.rank())  # other pictures on each rank
+    tf.random.set_seed(hvd.rank())  # other images on each rank
     wrap = (lambda plain: hvd.DistributedOptimizer(plain, **ONE_GROUP)) if wrapped else (lambda plain: plain)
     network = steps.compiled_network(TINY, wrap, traced_once=True)
     step = steps.training_step(network, steps.repeated(steps.memory_batch(TINY)))
@@ -103,14 +103,14 @@ def test_a_machine_without_mpirun_leaves_its_setting_out(monkeypatch):
     assert said == ["MPI: left out, there is no mpirun or Horovod was built without MPI"]
 
 
-def test_the_pipeline_gives_pictures_and_labels_of_the_files():
+def test_the_pipeline_gives_images_and_labels_of_the_files():
     """Pixels lie in -1 to 1, and one pass over the files gives each label as often as their records do."""
     files = list_files(find_data(), "train")[:2]
     labels = [int(parse_record(record)[1]) for file in files for record in read_records(file).as_numpy_iterator()]
     batches = list(training_batches(files, 32, 1).take(len(labels)).as_numpy_iterator())
-    pictures = np.concatenate([pictures for pictures, _ in batches])
-    assert pictures.shape == (len(labels), 32, 32, 3)
-    assert -1 <= pictures.min() < 0 < pictures.max() <= 1
+    images = np.concatenate([images for images, _ in batches])
+    assert images.shape == (len(labels), 32, 32, 3)
+    assert -1 <= images.min() < 0 < images.max() <= 1
     assert sorted(int(label[0]) + 1 for _, label in batches) == sorted(labels)
 
 
@@ -119,6 +119,6 @@ def test_steps_from_files_are_measured_beside_steps_from_memory():
     folder = str(find_data())
     for timings in ranks.run(compare_with_memory, TINY, folder, timeout_s=120):
         assert {name: len(seconds) for name, seconds in timings.items()} == {
-            "pictures in memory": 1 + TINY.num_turns * TINY.num_steps,
-            "TFRecord files": 1 + TINY.num_turns * TINY.num_steps,
+            "images in memory": 5,  # the first, and two turns of two steps
+            "TFRecord files": 5,
         }

@@ -10,7 +10,7 @@ from coursekit.errors import CourseKitError
 from coursekit.lecture.slides.figures import draw
 
 SCRIPT = """
-from coursekit.slides.drawing import canvas
+from coursekit.lecture.slides.drawing import canvas
 DATA = {data}
 CAPTION = "What is seen."
 def draw(*data):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 ROOT = Path(__file__).parents[3]
 FIGURE = """
-from coursekit.slides.drawing import canvas
+from coursekit.lecture.slides.drawing import canvas
 DATA, CAPTION = (), "A bar."
 def draw():
     figure, (axes,) = canvas()

@@ -51,11 +51,3 @@ def test_broken_environment_is_not_ready(doctor, tmp_path):
     assert lines[-1].startswith("Mend first: TensorFlow, Keras, Horovod, Horovod controllers, Allreduce, 2 ranks.")
     assert any(line.split()[:3] == ["TensorFlow", "missing", "cannot"] for line in lines)
     assert "→ run make env" in output
-
-
-def test_help_has_an_example(doctor):
-    """The help ends with a command that can be copied."""
-    status, output, _ = doctor("--help")
-
-    assert status == 0
-    assert "Example: coursekit doctor --json" in output

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.slurm.doctor.findings import Answer, Finding, ask
+from coursekit.slurm.doctor.findings import Finding, ProgramAnswer, ask
 
 
 def test_answer_has_status_output_and_complaint(programs):
     """The output comes stripped, and of the error output the last line counts."""
     program = programs("program", "echo '  one  '; echo two; echo first >&2; echo last >&2; exit 3")
 
-    assert ask([str(program)], 10) == Answer(3, "one  \ntwo", "last")
+    assert ask([str(program)], 10) == ProgramAnswer(3, "one  \ntwo", "last")
 
 
 def test_missing_program_is_an_answer(tmp_path):
@@ -26,14 +26,14 @@ def test_limit_ends_a_program_with_its_children(programs):
     """A program that hangs is ended with what it started; the fixture of every test looks for processes."""
     program = programs("program", "sleep 600 & sleep 600")
 
-    assert ask([str(program)], 0.2) == Answer(None, "", "no answer within 0.2 s")
+    assert ask([str(program)], 0.2) == ProgramAnswer(None, "", "no answer within 0.2 s")
 
 
 def test_program_that_crashes_says_by_which_signal(programs):
     """A crash (here that of a library compiled for another processor) is named."""
     program = programs("program", "kill -ILL $$")
 
-    assert ask([str(program)], 10) == Answer(-4, "", "ended by SIGILL")
+    assert ask([str(program)], 10) == ProgramAnswer(-4, "", "ended by SIGILL")
 
 
 def test_program_sees_no_surrounding_launcher(programs, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.signs import SIGNS
+from coursekit.slurm.jobs.failure_hints import LOG_HINTS
 from coursekit.slurm.jobs.states import JobState
 
 FAILED = JobState("FAILED", elapsed="00:00:09", exit_code="1:0")
@@ -148,7 +148,7 @@ def test_few_words():
 
 def test_the_rows_of_the_table_are_sentences():
     """Every row compiles and says in whole sentences what happened and what to do."""
-    for row in SIGNS:
+    for row in LOG_HINTS:
         assert re.compile(row.pattern)
         assert row.words.format(name="x").endswith(".")
 

@@ -24,7 +24,7 @@ from coursekit.slurm.jobs.explain import explain, read_tail
 from coursekit.slurm.jobs.listing import cancel, find_job, list_jobs
 from coursekit.slurm.jobs.outcome import read_result
 from coursekit.slurm.jobs.states import look
-from coursekit.slurm.jobs.submit import Wish, submit, submit_wish
+from coursekit.slurm.jobs.submit import SubmitOptions, submit, submit_lab
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 
@@ -281,7 +281,7 @@ def test_a_refusal_is_explained(course, monkeypatch, variable, value, expected):
     before = list_jobs(course)
     monkeypatch.setenv(variable, value)
     with pytest.raises(CourseKitError) as refused:
-        submit_wish(course, Wish("01", SITE))
+        submit_lab(course, SubmitOptions("01", SITE))
     assert str(refused.value).startswith(f"karolina refused the job: {expected}")
     assert " Slurm says: " in str(refused.value)
     assert list_jobs(course) == before

@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.slurm.jobs.refusals import REFUSALS, explain_refusal
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.words import account
+from coursekit.slurm.sites.profile_text import account
 
 ROOT = Path(__file__).parents[3]
 OF_COMMANDS = {"unrecognized option", "Memory required by task is not available"}  # sbatch's own, or other versions'

@@ -11,7 +11,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.arguments import notebook_options, train_options
-from coursekit.slurm.jobs.submit import Wish, submit_wish
+from coursekit.slurm.jobs.submit import SubmitOptions, submit_lab
 
 ROOT = Path(__file__).parents[3]
 
@@ -58,28 +58,31 @@ def test_parameters_of_a_script(course):
 
 
 @pytest.mark.parametrize(
-    ("wish", "message"),
+    ("options", "message"),
     [
-        (Wish("07", "karolina"), "there is no lab '07'; the labs are 01-sgd, 02-"),
-        (Wish("02", "nowhere"), "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
-        (Wish("01", "nowhere"), "there is no site 'nowhere': slurm/sites/ has barbora, "),
-        (Wish("01", "karolina", partition="gold"), "karolina has no partition 'gold': slurm/sites/karolina.toml has "),
-        (Wish("01", "karolina", num_nodes=0), "--nodes is 0, but a job has at least 1 node."),
-        (Wish("01", "karolina", num_nodes=9999), "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
-        (Wish("01", "karolina", num_nodes=2), "there is no sbatch here: submit on a login node of Karolina, "),
-        (Wish("01", "karolina", event=Path("gone.toml")), "gone.toml is missing: write it."),
-        (Wish("01", "karolina", train=True), "the lab 01-sgd has no script: submit it without --train."),
+        (SubmitOptions("07", "karolina"), "there is no lab '07'; the labs are 01-sgd, 02-"),
+        (SubmitOptions("02", "nowhere"), "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
+        (SubmitOptions("01", "nowhere"), "there is no site 'nowhere': slurm/sites/ has barbora, "),
         (
-            Wish("01", "karolina"),
+            SubmitOptions("01", "karolina", partition="gold"),
+            "karolina has no partition 'gold': slurm/sites/karolina.toml has ",
+        ),
+        (SubmitOptions("01", "karolina", num_nodes=0), "--nodes is 0, but a job has at least 1 node."),
+        (SubmitOptions("01", "karolina", num_nodes=9999), "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
+        (SubmitOptions("01", "karolina", num_nodes=2), "there is no sbatch here: submit on a login node of Karolina, "),
+        (SubmitOptions("01", "karolina", event=Path("gone.toml")), "gone.toml is missing: write it."),
+        (SubmitOptions("01", "karolina", train=True), "the lab 01-sgd has no script: submit it without --train."),
+        (
+            SubmitOptions("01", "karolina"),
             "there is no sbatch here: submit on a login node of Karolina, IT4Innovations, Ostrava",
         ),
     ],
 )
-def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, wish, message):
+def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, options, message):
     """Lab, answers, site, partition, nodes, and at last sbatch: the first that is missing is named; nothing is left."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CourseKitError) as refused:
-        submit_wish(course, wish)
+        submit_lab(course, options)
     assert str(refused.value).startswith(message)
     assert not list(course.glob("jobs/*"))
 
@@ -90,5 +93,5 @@ def test_a_site_without_scripts(course, tmp_path):
     script = tmp_path / "course" / "slurm" / "jobs" / "karolina" / "01-sgd.sbatch"
     script.unlink()
     with pytest.raises(CourseKitError) as refused:
-        submit_wish(tmp_path / "course", Wish("01", "karolina"))
+        submit_lab(tmp_path / "course", SubmitOptions("01", "karolina"))
     assert str(refused.value) == ("slurm/jobs/karolina/01-sgd.sbatch is missing: make it with `coursekit build`.")

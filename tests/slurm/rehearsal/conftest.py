@@ -11,56 +11,25 @@ import pytest
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 
+from ..conftest import MACHINE, NODES, write_site
+
 ROOT = Path(__file__).parents[3]
 COMMAND_TIMEOUT_S = 900
 NAME = "atlantis"
-TOML = """\
-title = "Atlantis, under the sea"
-status = "current"
-summary = "Two kinds of nodes, one of them in two partitions."
-default_partition = "deep"
-num_nodes = 2
-internet_on_nodes = false
-billing_unit = "a node"
-
-[access]
-login = ["ssh USER@atlantis.example"]
-account_example = "NEMO-1"
-
-[software]
-shell = "#!/bin/bash -l"
+SUMMARY = "Two kinds of nodes, one of them in two partitions."
+TOML = f"""\
+{MACHINE.format(name=NAME, title="Atlantis, under the sea", summary=SUMMARY, account="NEMO-1")}\
 before = ["module purge"]
 modules = ["water", "Horovod/0.28.1-salt"]
 after = ['export EDF_PATH="$PWD/slurm/edf"']
 srun_options = ["--environment=coursekit"]
 
-[launch]
-mpi = "pmix"
-gpu_of_rank = "Every rank sees all GPUs of its node."
-
-[storage]
-scratch_variable = ""
-dataset_variable = ""
-imagenet = ""
-
-[jupyter]
-tunnel = "ssh -N -L {port}:{node}:{port} {user}@atlantis.example"
-
 [partitions.deep]
 slurm_name = "abyss"
 requested = false
-gpu = "Kraken 8"
-cpu = "2 x Squid"
-fabric = "Currents"
-gpu_request = "gres"
-num_gpus_per_node = 4
-num_cpus_per_gpu = 8
-num_cpus_per_node = 32
-memory_gb = 64
-num_nodes = 20
+{NODES}memory_gb = 64
 default_time_min = 90
 max_time_min = 1440
-features = ["cold", "dark"]
 modules = ["pressure/2"]
 account_suffix = "@deep"
 qos = ["dive", "snorkel"]
@@ -68,19 +37,10 @@ qos = ["dive", "snorkel"]
 [partitions.deep-test]
 slurm_name = "abyss_test"
 requested = true
-gpu = "Kraken 8"
-cpu = "2 x Squid"
-fabric = "Currents"
-gpu_request = "gres"
-num_gpus_per_node = 4
-num_cpus_per_gpu = 8
-num_cpus_per_node = 32
-memory_gb = 64
-num_nodes = 20
+{NODES}memory_gb = 64
 max_num_nodes = 1
 default_time_min = 10
 max_time_min = 30
-features = ["cold", "dark"]
 account_suffix = "@deep"
 qos = ["snorkel"]
 shares_nodes_with = "deep"
@@ -136,9 +96,7 @@ max_num_submitted_per_user = 2
 def checkout(tmp_path_factory):
     """A folder with the made-up machine's file, and nothing else."""
     root = tmp_path_factory.mktemp("checkout")
-    path = root / "slurm" / "sites" / f"{NAME}.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(TOML)
+    write_site(root, NAME, TOML)
     return root
 
 

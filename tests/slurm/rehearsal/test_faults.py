@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course import make_course
+from coursekit.slurm.rehearsal.course_copy import make_course
 from coursekit.slurm.rehearsal.small_run import job_environment
 from coursekit.slurm.sites.load import load_site
 
@@ -30,7 +30,6 @@ NUM_EPOCHS = 40
 SMALL = "--model SmallCNN --image-size 32 --max-num-steps 2 --num-epochs"
 WAIT_S = 900
 WARNING_S = 120  # so long ahead of its limit a job is warned; Slurm counts limits in minutes
-QUIET_S = 8  # longer than Slurm takes to end a job and to requeue it
 SAVES = "trap 'echo saved' TERM; while :; do sleep 1 & wait $!; done"
 
 
@@ -43,15 +42,15 @@ def outcomes():
         endless = site.sbatch("--time=60", f"--signal=B:USR1@{WARNING_S}", SCRIPT, epochs=100_000)
         deaf = site.sbatch("--time=1", "--signal=B:TERM@20", "--job-name=deaf", "--output=%x-%j.out", "--wrap", SAVES)
         training = site.training(failing)
-        _wait_for((training / "epoch-002.index").exists)
+        _wait_for((training / "epoch-002.index").exists, "the second checkpoint of the job that is to fail")
         cluster.fail(site.nodes(failing)[1])
         num_epochs_before = _num_epochs(training)
-        _wait_for((site.training(endless) / "epoch-001.index").exists)
+        _wait_for((site.training(endless) / "epoch-001.index").exists, "a checkpoint of the endless job")
         site.bring_near_the_limit(endless)
-        _wait_for(lambda: site.restarts(endless) >= 1)
+        _wait_for(lambda: site.restarts(endless) >= 1, "the endless job to be requeued")
         cluster.call("scancel", endless)  # it has shown what it is for, and uses both cores
-        _wait_for(lambda: site.states(failing)[-1] == "COMPLETED")
-        _wait_for(lambda: site.states(deaf) == ["TIMEOUT"])
+        _wait_for(lambda: site.states(failing)[-1] == "COMPLETED", "the job whose node failed to complete")
+        _wait_for(lambda: site.states(deaf) == ["TIMEOUT"], "the time limit of the deaf job")
         return SimpleNamespace(
             states=site.states(failing),
             num_epochs_before=num_epochs_before,
@@ -90,22 +89,23 @@ def test_a_training_that_is_cancelled_stays_cancelled():
     with Cluster(load_site(ROOT, "local"), num_nodes=1) as cluster:
         site = Site(cluster, make_course(ROOT, cluster.folder / "course"))
         job_id = site.sbatch(SCRIPT.replace("karolina", "local"), epochs=100_000)
-        _wait_for((site.training(job_id) / "epoch-001.index").exists)
+        _wait_for((site.training(job_id) / "epoch-001.index").exists, "a checkpoint")
         cluster.call("scancel", job_id)
-        _wait_for(lambda: "CANCELLED" in site.states(job_id))
-        time.sleep(QUIET_S)
-        queue = cluster.call("squeue", "--noheader", "--format=%T")
-        log = site.log(job_id, SCRIPT_NAME)
-    assert (queue, "requeued" in log) == ("", False)
+        # Only the script could have the job requeued: once it has ended, nothing more can come.
+        _wait_for(lambda: site.script_has_ended(job_id), "the end of the script")
+        _wait_for(lambda: "COMPLETING" not in site.queue(), "the end of the job")
+        queue, num_restarts, log = site.queue(), site.restarts(job_id), site.log(job_id, SCRIPT_NAME)
+    assert (queue, num_restarts, "requeued" in log) == ([], 0, False)
 
 
 def test_a_node_comes_back():
-    """A failed node is down, and takes jobs again once it is brought back."""
+    """A failed node is down, and takes jobs again once its daemon runs again."""
     with Cluster(load_site(ROOT, "local"), num_nodes=2) as cluster:
         words = ("sinfo", "--Node", "--noheader", "--format=%N %T")
         cluster.fail("main-2")
         down = cluster.call(*words).splitlines()
-        cluster.bring_back("main-2")
+        cluster._daemons.start_slurmd("main-2")  # noqa: SLF001  # a rehearsal brings no node back
+        _wait_for(lambda: "main-2 idle" in cluster.call(*words).splitlines(), "the node")
         up = cluster.call(*words).splitlines()
         ran = cluster.call("srun", "--account=course", "--nodelist=main-2", "hostname").split()
     assert (down, up, ran) == (["main-1 idle", "main-2 down"], ["main-1 idle", "main-2 idle"], ["main-2"])
@@ -131,6 +131,15 @@ class Site:
         """Return the states of a job, one for each time it was started."""
         words = ("--duplicates", "--allocations", "--noheader", "--parsable2", "--format=State", f"--jobs={job_id}")
         return self.cluster.call("sacct", *words).split()
+
+    def script_has_ended(self, job_id):
+        """Return whether the job's script runs no more, by accounting's word on its step."""
+        words = ("--noheader", "--parsable2", "--format=End", f"--jobs={job_id}.batch")
+        return self.cluster.call("sacct", *words).split() not in ([], ["Unknown"])
+
+    def queue(self):
+        """Return the states of all jobs that Slurm has not done with."""
+        return self.cluster.call("squeue", "--noheader", "--format=%T").split()
 
     def restarts(self, job_id):
         """Return how often a job was started again."""
@@ -162,8 +171,8 @@ def _num_epochs(training):
     return max((int(path.stem.removeprefix("epoch-")) for path in training.glob("epoch-*.index")), default=0)
 
 
-def _wait_for(is_so):
+def _wait_for(is_so, what):
     deadline = time.monotonic() + WAIT_S
     while not is_so():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, f"waited {WAIT_S} s in vain for {what}"
         time.sleep(0.2)

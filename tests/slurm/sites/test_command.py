@@ -143,9 +143,3 @@ def test_an_unknown_site_is_refused_with_those_there_are(sites):
     """The sentence names the folder and the files in it."""
     with pytest.raises(CourseKitError, match=r"there is no site 'titanic': slurm/sites/ has nautilus\."):
         sites("show", "titanic")
-
-
-@pytest.mark.parametrize("words", [[], ["show"], ["check"]])
-def test_every_help_has_an_example(sites, words):
-    """As every command of the kit."""
-    assert "Example: coursekit sites" in sites(*words, "--help")

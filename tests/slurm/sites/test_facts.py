@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.slurm.sites.load import load_site, load_sites, site_names
-from coursekit.slurm.sites.words import request
+from coursekit.slurm.sites.profile_text import request
 
 ROOT = Path(__file__).parents[3]
 NAMES = ["barbora", "daint-alps", "jean-zay", "karolina", "local", "piz-daint"]

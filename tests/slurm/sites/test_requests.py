@@ -11,7 +11,7 @@ import pytest
 from coursekit.slurm.jobs.render import render_job
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.words import account, request
+from coursekit.slurm.sites.profile_text import account, request
 
 ROOT = Path(__file__).parents[3]
 # Sites with partitions that the committed scripts do not name, so that a rehearsal of those never comes here.

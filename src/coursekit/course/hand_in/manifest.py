@@ -27,11 +27,11 @@ FILE_NAME = re.compile(r"(?P<lab>[a-z0-9-]+?)--(?P<user>.+?)--\d{4}-\d\d-\d\dT\d
 
 
 class ManifestError(Exception):
-    """A manifest is none; the message says why in a few words."""
+    """A manifest cannot be read; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
-class Manifest:
+class HandInManifest:
     """What a packed hand-in says of itself: all of it is the student's claim.
 
     Attributes:
@@ -73,11 +73,11 @@ def may_be_packed(name: str, lab: str) -> bool:
     return of_job or name == f"{lab}.ipynb"
 
 
-def read_manifest(data: bytes) -> Manifest:
-    """Read what may be anything.
+def read_manifest(data: bytes) -> HandInManifest:
+    """Read a manifest from data that may be anything.
 
     Raises:
-        ManifestError: it is no manifest.
+        ManifestError: the data are no manifest.
     """
     try:
         record: Any = json.loads(data)
@@ -95,7 +95,7 @@ def read_manifest(data: bytes) -> Manifest:
         moment = datetime.fromisoformat(record["time"]).replace(tzinfo=None)
     except ValueError:
         raise ManifestError("its time is none") from None
-    return Manifest(record["lab"], record["user"], moment, files, str(record.get("coursekit"))[:40])
+    return HandInManifest(record["lab"], record["user"], moment, files, str(record.get("coursekit"))[:40])
 
 
 def _fits(pattern: re.Pattern[str], value: object) -> bool:

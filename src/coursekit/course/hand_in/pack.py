@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.course.hand_in.manifest import MAX_TOTAL_BYTES, SUFFIX, Manifest, checksum
+from coursekit.course.hand_in.manifest import MAX_TOTAL_BYTES, SUFFIX, HandInManifest, checksum
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import MANIFEST
+from coursekit.grading.submission.hand_in import MANIFEST, NOTEBOOK
 from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
 from coursekit.grading.submission.students_files import PLAIN_NAME, RefusedFileError, read_file
@@ -23,13 +23,12 @@ from coursekit.paths import ROOT_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NOTEBOOK = ".ipynb"
 NUM_JOBS = 3
 JOBS, RESULT = "jobs", "result.json"
 
 
 @dataclass(frozen=True)
-class Work:
+class StudentWork:
     """What a student hands in.
 
     Attributes:
@@ -53,7 +52,7 @@ class Work:
     left_out: tuple[str, ...]
 
 
-def find_work(named: str, start: Path) -> Work:
+def find_work(named: str, start: Path) -> StudentWork:
     """Find a student's notebook of a lab, and its job records.
 
     Args:
@@ -66,15 +65,16 @@ def find_work(named: str, start: Path) -> Work:
     path, *others = _find_notebooks(named, start)
     lab, notebook = _read(path)
     answers = [cell for cell in notebook.cells if cell.is_answer]
-    missing = tuple(cell.grade_id or cell.cell_id for cell in answers if _is_stub(cell.source))
+    stubs = [cell for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
+    missing = tuple(cell.grade_id or cell.cell_id for cell in stubs)
     contents = {f"{lab}{NOTEBOOK}": _content(path)}
     jobs = _newest_jobs(lab, _places_of_jobs(path, start))
     left_out = [line for _, folder in jobs for line in _add_job(folder, lab, contents)]
     records = tuple(record for record, _ in jobs)
-    return Work(lab, path, tuple(others), len(answers), missing, records, contents, tuple(left_out))
+    return StudentWork(lab, path, tuple(others), len(answers), missing, records, contents, tuple(left_out))
 
 
-def pack(work: Work, user: str, folder: Path, now: datetime | None = None) -> Path:
+def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
     """Write the file to hand in, under a name that is not taken.
 
     Args:
@@ -87,7 +87,7 @@ def pack(work: Work, user: str, folder: Path, now: datetime | None = None) -> Pa
         CourseKitError: the folder cannot be written.
     """
     now = now or datetime.now(timezone.utc).replace(tzinfo=None)
-    manifest = Manifest(work.lab, user, now, {name: checksum(data) for name, data in work.contents.items()})
+    manifest = HandInManifest(work.lab, user, now, {name: checksum(data) for name, data in work.contents.items()})
     contents = {MANIFEST: manifest.to_bytes(), **work.contents}
     try:
         for attempt in count(1):
@@ -181,12 +181,8 @@ def _content(path: Path) -> bytes:
         ) from None
 
 
-def _is_stub(source: str) -> bool:
-    return CODE_STUB in source or TEXT_STUB in source
-
-
 def _places_of_jobs(notebook: Path, start: Path) -> list[Path]:
-    """Return where `jobs/` may lie: here, beside the notebook, and at the top of its checkout."""
+    """Return the folders that may hold `jobs/`: this one, the notebook's, and the top of its checkout."""
     folder = notebook.parent
     top = [folder.parents[1]] if folder.parent.name == "labs" else []
     return list(dict.fromkeys([start.resolve(), folder, folder.parent, *top]))
@@ -212,7 +208,7 @@ def _job_folders(place: Path) -> list[Path]:
 
 
 def _add_job(folder: Path, lab: str, contents: dict[str, bytes]) -> list[str]:
-    """Add a job's files to what is packed, and return those that are too big to go with the rest."""
+    """Add a job's files to what is packed, and return a sentence for each that is too big."""
     left_out = []
     for file in (RESULT, f"{lab}{NOTEBOOK}"):
         name = f"{JOBS}/{folder.name}/{file}"

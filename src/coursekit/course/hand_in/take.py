@@ -1,8 +1,7 @@
-"""Take what students sent by e-mail or through a platform into the course, beside what came through the exchange."""
+"""Take files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from contextlib import contextmanager
@@ -12,12 +11,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from coursekit.course.collect import TOLERANCE_S, due_of, settle
-from coursekit.course.hand_in.take_file import read_arrival
-from coursekit.course.hand_in.take_list import check_folder, list_files
-from coursekit.course.hand_in.take_owner import NotTakenError, find_owner
-from coursekit.course.roster import Student
+from coursekit.course.folder import PRIVATE_MODE
+from coursekit.course.hand_in.downloads import check_folder, list_files, read_arrival
+from coursekit.course.hand_in.owner import NotTakenError, find_owner
+from coursekit.course.roster import Student, columns_of
 from coursekit.course.versions import digest, keep, read_versions, write_files
-from coursekit.errors import CourseKitError
+from coursekit.files import locked
 from coursekit.grading.submission.hand_in import classify
 from coursekit.grading.submission.times import TIMESTAMP, shown, timestamp_text, utc
 from coursekit.grading.verdict import Flag
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from coursekit.course.collect import Collected
     from coursekit.course.folder import Course
-    from coursekit.course.hand_in.take_file import Arrival
+    from coursekit.course.hand_in.downloads import Arrival
 
 TAKEN, KNOWN, NOT_TAKEN = "taken", "known", "not taken"
 RECEIVED = "file"  # so a version says how it came in, followed by what it is known by
@@ -80,8 +79,14 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
         Taken(name, NOT_TAKEN, lines=("it is a link, no file, or a closed folder: put the file itself there.",))
         for name in others
     ]
-    with _alone(course):
-        roster, released = _roster(course), _released(course)
+    hand_ins = course.folder / "hand-ins"
+    hand_ins.mkdir(mode=PRIVATE_MODE, exist_ok=True)
+    busy = f"another `coursekit collect` is at work in {course.folder}: wait for it, and call again."
+    with locked(hand_ins / f"{UNFINISHED}.lock", busy):
+        with course.gradebook() as gradebook:
+            roster = tuple(Student(**columns_of(one)) for one in gradebook.students)
+        labs = [lab.name for lab in find_labs(course.root) if (course.folder / "release" / lab.name).is_dir()]
+        released = {lab: course.released(lab) for lab in labs}
         taken += [_take(course, folder, name, roster, released) for name in files]
         pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
         with course.gradebook() as gradebook:
@@ -157,31 +162,3 @@ def _unpacked(course: Course, arrival: Arrival, moment: datetime) -> Iterator[Pa
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _alone(course: Course) -> Iterator[None]:
-    """Keep other calls out; the claim ends with the process, however it ends."""
-    hand_ins = course.folder / "hand-ins"
-    hand_ins.mkdir(mode=0o700, exist_ok=True)
-    with (hand_ins / f"{UNFINISHED}.lock").open("w", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CourseKitError(
-                f"another `coursekit collect` is at work in {course.folder}: wait for it, and call again."
-            ) from None
-        yield
-
-
-def _roster(course: Course) -> tuple[Student, ...]:
-    with course.gradebook() as gradebook:
-        return tuple(
-            Student(one.id, one.first_name or "", one.last_name or "", one.email or "", one.lms_user_id or "")
-            for one in gradebook.students
-        )
-
-
-def _released(course: Course) -> dict[str, NotebookNode]:
-    names = [lab.name for lab in find_labs(course.root)]
-    return {name: course.released(name) for name in names if (course.folder / "release" / name).is_dir()}

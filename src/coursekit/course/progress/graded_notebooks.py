@@ -1,4 +1,4 @@
-"""What graded notebooks tell beyond the points: the message below a test, and which tests it was graded with."""
+"""Graded notebooks, read again: the messages below tests, and the tests that they were graded with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from coursekit.course.progress.points import Cell
+    from coursekit.course.progress.points import GradedCell
 
 NUM_CHARACTERS = 300
 
@@ -31,7 +31,7 @@ class GradedNotebook:
 
 
 def read_graded(folder: Path, lab: str) -> GradedNotebook:
-    """Read `autograded/<student>/<lab>`; what cannot be read tells nothing."""
+    """Read `autograded/<student>/<lab>`; a notebook that cannot be read gives an empty record."""
     try:
         data = json.loads(read_file(folder, f"{lab}.ipynb"))
         cells = list(_cells(data))
@@ -42,8 +42,8 @@ def read_graded(folder: Path, lab: str) -> GradedNotebook:
     return GradedNotebook(messages, tests)
 
 
-def has_former_tests(graded: GradedNotebook, cells: list[Cell], released: Mapping[str, str]) -> bool:
-    """Return whether a lab's tests or points were others when this was graded.
+def has_former_tests(graded: GradedNotebook, cells: list[GradedCell], released: Mapping[str, str]) -> bool:
+    """Return whether a lab's tests or points have changed since this was graded.
 
     Args:
         graded: a graded notebook.

@@ -1,4 +1,4 @@
-"""Who is in the class, with names or, for the projector, with numbers that tell nothing."""
+"""The members of a class, by name or, for the projector, by numbers that reveal no name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Member:
 
 
 def find_members(course: Course, known: Collection[str], *, anonymous: bool = False) -> tuple[tuple[Member, ...], bool]:
-    """Return everybody, those on the roster first, and whether there is a roster; without one, all count.
+    """Return all members, those on the roster first, and whether there is a roster; without one, all count.
 
     Args:
         course: the course.
@@ -56,7 +56,7 @@ def find_members(course: Course, known: Collection[str], *, anonymous: bool = Fa
 
 
 def _secret_order(course: Course) -> Callable[[str], str]:
-    """Return a key to sort by that only this course's owner can work out: a plain digest of names could be tried."""
+    """Return a sort key that only this course's owner can compute; a plain digest of a name could be guessed."""
     path = course.folder / KEY
     if not path.is_file():
         write_file(path, secrets.token_bytes(NUM_KEY_BYTES))

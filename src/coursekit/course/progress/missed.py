@@ -1,65 +1,32 @@
-"""What a class missed: points per property, the one that most students missed first."""
+"""What a class missed in a lab, the property that most students missed first, in the lab's own words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING
 
-from coursekit.course.progress.wording import Wording, wordings
-from coursekit.course.report.bars import Bar, bars_as_svg
-from coursekit.course.report.grade_figures import most_common
+from coursekit.course.report.properties import Property, Wording, most_common
+from coursekit.grading.submission.program import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from markupsafe import Markup
     from nbformat import NotebookNode
 
     from coursekit.course.progress.graded_notebooks import GradedNotebook
-    from coursekit.course.progress.points import Cell, Graded
+    from coursekit.course.progress.points import GradedCell, LabPoints
 
-
-@dataclass(frozen=True)
-class Missed:
-    """One graded cell of a lab over the class.
-
-    Attributes:
-        cell: The cell, with the points it has now.
-        wording: What it is called, and the lab's section that explains it.
-        num_graded: Students who have points for it, be it 0.
-        num_missed: Those of them who have less than all.
-        num_waiting: Students whose answer waits for a person.
-        points: Points of all who are graded, each at most the cell's.
-        example: A message that most of those share who missed a test, apart from numbers.
-        num_alike: How many share it.
-    """
-
-    cell: Cell
-    wording: Wording
-    num_graded: int
-    num_missed: int
-    num_waiting: int
-    points: float
-    example: str = ""
-    num_alike: int = 0
-
-    @property
-    def share(self) -> float:
-        """The part of those graded who missed it."""
-        return self.num_missed / self.num_graded if self.num_graded else 0.0
-
-    @property
-    def mean_points(self) -> float:
-        """Mean of the points of those graded."""
-        return self.points / self.num_graded if self.num_graded else 0.0
+CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<section>.+?)\3""")
+HEADING = re.compile(r"^#{1,2} (?P<text>.+)$", re.MULTILINE)
+NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 
 
 def find_missed(
-    cells: Sequence[Cell],
-    graded: Mapping[str, Graded],
+    cells: Sequence[GradedCell],
+    graded: Mapping[str, LabPoints],
     notebooks: Mapping[str, GradedNotebook],
     released: NotebookNode | None,
-) -> tuple[Missed, ...]:
+) -> tuple[Property, ...]:
     """Return every cell with points, the one that most students missed first, then as the lab has them.
 
     Args:
@@ -70,49 +37,49 @@ def find_missed(
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}
-    found = [_missed(cell, words.get(cell.name, Wording(cell.name)), graded, notebooks) for cell in cells]
-    found = [one for one in found if one.cell.max_points > 0]
-    return tuple(sorted(found, key=lambda one: (-one.share, order.get(one.cell.name, len(order)))))
+    found = [
+        _missed(cell, words.get(cell.name, Wording(cell.name)), graded, notebooks)
+        for cell in cells
+        if cell.max_points > 0
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.share, order.get(one.name, len(order)))))
 
 
 def _missed(
-    cell: Cell, wording: Wording, graded: Mapping[str, Graded], notebooks: Mapping[str, GradedNotebook]
-) -> Missed:
+    cell: GradedCell, wording: Wording, graded: Mapping[str, LabPoints], notebooks: Mapping[str, GradedNotebook]
+) -> Property:
     points = {student: entry.points.get(cell.name) for student, entry in graded.items() if cell.name in entry.points}
     known = {student: max(0.0, min(value, cell.max_points)) for student, value in points.items() if value is not None}
     missed = [student for student, value in known.items() if value < cell.max_points]
     messages = [notebooks[student].messages.get(cell.name, "") for student in missed]
-    return Missed(
-        cell,
-        wording,
-        len(known),
-        len(missed),
-        len(points) - len(known),
-        sum(known.values()),
+    return Property(
+        *(cell.lab, cell.name, cell.max_points, wording),
+        *(len(known), len(missed), sum(known.values()), len(points) - len(known)),
         *most_common([message for message in messages if message]),
     )
 
 
-def draw(lab: str, missed: Sequence[Missed]) -> Markup:
-    """Return an SVG element: for each property how many of all points were earned; what nobody has yet is left out."""
-    bars = [
-        Bar(
-            one.wording.title,
-            one.points,
-            one.cell.max_points * one.num_graded - one.points,
-            f"{one.num_missed} of {one.num_graded}",
-            one.wording.section,
-        )
-        for one in missed
-        if one.num_graded
-    ]
-    return bars_as_svg(f"bars-{lab}", bars, describe(lab, missed), ("points earned", "points missed"))
-
-
-def describe(lab: str, missed: Sequence[Missed]) -> str:
-    """Return what the picture shows, in words."""
-    seen = [one for one in missed if one.num_graded]
-    rows = "; ".join(f"{one.wording.title}: {one.num_missed} of {one.num_graded}" for one in seen)
+def describe(lab: str, missed: Sequence[Property]) -> str:
+    """Describe the picture of a lab on the page of the class, for people who cannot see it."""
+    rows = "; ".join(f"{one.wording.title}: {one.num_missed} of {one.num_graded}" for one in missed if one.num_graded)
     return (
         f"Bars of the points that the class earned and missed in {lab}, most missed first. Students who missed: {rows}."
     )
+
+
+def wordings(notebook: NotebookNode) -> Mapping[str, Wording]:
+    """Return by name of a cell what it is called, for every cell of a released notebook that nbgrader knows."""
+    headings = [found["text"].strip() for cell in notebook.cells for found in _headings(cell)]
+    numbered = {found["number"]: heading for heading in headings if (found := NUMBER.match(heading))}
+    words, last = {}, ""
+    for cell in notebook.cells:
+        last = next((found["text"].strip() for found in reversed(_headings(cell))), last)
+        checks = list(CHECK.finditer(cell.source)) if cell.cell_type == "code" else []
+        title = ", ".join(dict.fromkeys(check["title"] for check in checks)) or name_of(cell)
+        section = numbered.get(checks[0]["section"], f"section {checks[0]['section']}") if checks else last
+        words[name_of(cell)] = Wording(title, section)
+    return words
+
+
+def _headings(cell: NotebookNode) -> list[re.Match[str]]:
+    return list(HEADING.finditer(cell.source)) if cell.cell_type == "markdown" else []

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.course.pages import page_template
-from coursekit.course.progress.missed import draw
+from coursekit.course.progress.missed import describe
 from coursekit.course.progress.progress import STEPS
 from coursekit.course.progress.summary import LETTERS, counts, mean_points, notes
+from coursekit.course.report.properties import draw
 from coursekit.files import write_file
+from coursekit.pages import page_template
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,13 +39,14 @@ def write_page(path: Path, found: ClassProgress, now: datetime, refresh_s: int =
 
 def render(found: ClassProgress, now: datetime, refresh_s: int = 0) -> str:
     """Return the page: all text escaped, and without control characters."""
-    return page_template(Path(__file__).parent, TEMPLATE).render(
+    here = Path(__file__).parent
+    return page_template(TEMPLATE, here, here.parent).render(
         found=found,
         written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
         counts={lab.lab.name: counts(found, lab) for lab in found.labs},
         means={lab.lab.name: mean_points(found, lab) for lab in found.labs},
         pictures={
-            lab.lab.name: draw(lab.lab.name, lab.missed)
+            lab.lab.name: draw(lab.missed, describe(lab.lab.name, lab.missed), ("points earned", "points missed"))
             for lab in found.labs
             if any(one.num_graded for one in lab.missed)
         },

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GradedCell:
     """One cell with points.
 
     Attributes:
@@ -30,7 +30,7 @@ class Cell:
 
 
 @dataclass
-class Graded:
+class LabPoints:
     """What a student has for one lab.
 
     Attributes:
@@ -54,8 +54,8 @@ class Points:
     """The gradebook: ids of students, cells with points by lab, and by student and lab what was graded."""
 
     students: tuple[str, ...]
-    cells: dict[str, list[Cell]]
-    graded: dict[tuple[str, str], Graded]
+    cells: dict[str, list[GradedCell]]
+    graded: dict[tuple[str, str], LabPoints]
 
 
 def read_points(course: Course) -> Points:
@@ -66,14 +66,14 @@ def read_points(course: Course) -> Points:
     """
     with course.gradebook() as gradebook:
         by_id = _cells(gradebook)
-        cells: dict[str, list[Cell]] = defaultdict(list)
+        cells: dict[str, list[GradedCell]] = defaultdict(list)
         for cell in by_id.values():
             cells[cell.lab].append(cell)
         students = tuple(student.id for student in gradebook.students)
         return Points(students, dict(cells), _graded(gradebook.db, by_id))
 
 
-def _cells(gradebook: Any) -> dict[str, Cell]:
+def _cells(gradebook: Any) -> dict[str, GradedCell]:
     """Return by id of a cell what it is."""
     found = {}
     for assignment in gradebook.assignments:
@@ -82,14 +82,14 @@ def _cells(gradebook: Any) -> dict[str, Cell]:
             manual = {cell.name for cell in (*notebook.solution_cells, *notebook.task_cells)}
             for cell in (*notebook.grade_cells, *notebook.task_cells):
                 source = sources.get(cell.name, "")
-                found[cell.id] = Cell(assignment.name, cell.name, cell.max_score, cell.name in manual, source)
+                found[cell.id] = GradedCell(assignment.name, cell.name, cell.max_score, cell.name in manual, source)
     return found
 
 
-def _graded(session: Any, cells: dict[str, Cell]) -> dict[tuple[str, str], Graded]:
+def _graded(session: Any, cells: dict[str, GradedCell]) -> dict[tuple[str, str], LabPoints]:
     from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook  # noqa: PLC0415  # heavy
 
-    graded: dict[tuple[str, str], Graded] = defaultdict(Graded)
+    graded: dict[tuple[str, str], LabPoints] = defaultdict(LabPoints)
     notebooks = (
         session.query(SubmittedAssignment.student_id, Assignment.name, SubmittedNotebook.late_submission_penalty)
         .select_from(SubmittedNotebook)

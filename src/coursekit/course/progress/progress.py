@@ -1,4 +1,4 @@
-"""The progress of a class: for each lab and student what is known, and what the class missed most."""
+"""The progress of a class: how far each student is with each lab, and what the class missed most."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 
 from coursekit.course.progress.graded_notebooks import has_former_tests, read_graded
 from coursekit.course.progress.members import Member, find_members
-from coursekit.course.progress.missed import Missed, find_missed
-from coursekit.course.progress.points import Graded, read_points
-from coursekit.course.progress.signs import HandedIn, Sign, Signs, find_handed_in, find_signs
+from coursekit.course.progress.missed import find_missed
+from coursekit.course.progress.points import read_points
+from coursekit.course.progress.signs_of_work import NewestHandIn, Sign, Signs, find_handed_in, find_signs
 from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from nbformat import NotebookNode
 
     from coursekit.course.folder import Course
-    from coursekit.course.progress.points import Points
+    from coursekit.course.progress.points import LabPoints, Points
+    from coursekit.course.report.properties import Property
     from coursekit.labs.lab import Lab
 
 STEPS = ("fetched", "run", "handed in", "graded")
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudentProgress:
     """How far one student is with one lab.
 
     Attributes:
@@ -65,8 +65,8 @@ class LabProgress:
     lab: Lab
     is_released: bool
     max_points: float
-    progress: Mapping[str, Progress]
-    missed: tuple[Missed, ...]
+    progress: Mapping[str, StudentProgress]
+    missed: tuple[Property, ...]
     num_former: int
 
 
@@ -115,7 +115,7 @@ def read_class(course: Course, labs: Sequence[Lab], homes: str = "", *, anonymou
     known = {*points.students, *(student for student, _ in (*handed_in, *points.graded))}
     members, has_roster = find_members(course, known, anonymous=anonymous)
     signs = {
-        key: find_signs(*key, handed_in.get(key, HandedIn()), homes, course.settings.name)
+        key: find_signs(*key, handed_in.get(key, NewestHandIn()), homes, course.settings.name)
         for key in product((member.id for member in members), (lab.name for lab in labs))
     }
     seen = {(student, sign.home.has_notebook) for (student, _), sign in signs.items() if sign.home}
@@ -126,7 +126,7 @@ def read_class(course: Course, labs: Sequence[Lab], homes: str = "", *, anonymou
 
 
 def _without_messages(found: ClassProgress) -> ClassProgress:
-    """Leave out what tests said: an error of a student's own may hold a name or a path."""
+    """Remove the messages of tests: a student's own error may hold a name or a path."""
     labs = (
         replace(lab, missed=tuple(replace(one, example="", num_alike=0) for one in lab.missed)) for lab in found.labs
     )
@@ -138,14 +138,14 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     lab: Lab,
     members: Sequence[Member],
     points: Points,
-    handed_in: Mapping[tuple[str, str], HandedIn],
+    handed_in: Mapping[tuple[str, str], NewestHandIn],
     signs: Mapping[tuple[str, str], Signs],
 ) -> LabProgress:
     name = lab.name
-    feedback = {path.parent.parent.name for path in (course.folder / "feedback").glob(f"[!.]*/{name}/{name}.html")}
+    feedback = course.students_in("feedback", f"{name}/{name}.html")
     progress = {
         one.id: _progress(
-            handed_in.get((one.id, name), HandedIn()),
+            handed_in.get((one.id, name), NewestHandIn()),
             points.graded.get((one.id, name)),
             signs[one.id, name],
             has_feedback=one.id in feedback,
@@ -159,7 +159,7 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     cells = points.cells.get(name, [])
     return LabProgress(
         lab,
-        _outbound(course, name).is_dir(),
+        course.outbound(name).is_dir(),
         sum(cell.max_points for cell in cells),
         progress,
         find_missed(cells, {student: points.graded[student, name] for student in counted}, notebooks, released),
@@ -167,12 +167,16 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     )
 
 
-def _progress(handed_in: HandedIn, graded: Graded | None, signs: Signs, *, has_feedback: bool) -> Progress:
+def _progress(
+    handed_in: NewestHandIn, graded: LabPoints | None, signs: Signs, *, has_feedback: bool
+) -> StudentProgress:
     is_in = handed_in.folder is not None or graded is not None
     hand_in, home = signs.hand_in, signs.home or Sign()
     seen = max(home, hand_in, key=lambda one: one.num_run)
-    has_run: bool | None = True if home.has_run or hand_in.has_run else None if is_in else home.has_run
-    return Progress(
+    has_run = home.has_run or hand_in.has_run
+    if not has_run:  # whoever handed in without a sign of a run may have cleared the outputs
+        has_run = None if is_in else home.has_run
+    return StudentProgress(
         (True if is_in else home.has_notebook, has_run, is_in, graded is not None),
         seen.num_run,
         seen.num_code,
@@ -188,7 +192,3 @@ def _released(course: Course, lab: str) -> NotebookNode | None:
         return course.released(lab)
     except CourseKitError:  # neither released nor built
         return None
-
-
-def _outbound(course: Course, lab: str) -> Path:
-    return course.folder / "exchange" / course.settings.name / "outbound" / lab

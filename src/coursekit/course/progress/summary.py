@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.course.progress.progress import STEPS
+from coursekit.text import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from coursekit.course.progress.progress import ClassProgress, LabProgress, Progress
+    from coursekit.course.progress.progress import ClassProgress, LabProgress, StudentProgress
 
 LETTERS = "FRHG"  # one for each of STEPS
 NOT_YET, UNKNOWN = "·", "?"
-NUM_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Count:
 
 
 def counts(found: ClassProgress, lab: LabProgress) -> dict[str, Count]:
-    """Return for each step, and for what follows grading, how many of those who are counted are there."""
+    """Return for each step, and for what follows grading, how many of the counted students have done it."""
     progress = [lab.progress[member.id] for member in found.counted]
     steps = zip(STEPS, zip(*(one.steps for one in progress))) if progress else ((step, ()) for step in STEPS)
     return {
@@ -43,12 +43,12 @@ def counts(found: ClassProgress, lab: LabProgress) -> dict[str, Count]:
 
 
 def mean_points(found: ClassProgress, lab: LabProgress) -> float | None:
-    """Return the mean of those who are graded and counted; None when nobody is."""
+    """Return the mean of the graded students who count; None if there are none."""
     points = [one.points for member in found.counted if (one := lab.progress[member.id]).points is not None]
     return sum(point or 0.0 for point in points) / len(points) if points else None
 
 
-def marks(progress: Progress) -> str:
+def marks(progress: StudentProgress) -> str:
     """Return a character for each of `STEPS`: its letter, `NOT_YET` or `UNKNOWN`."""
     return "".join(
         UNKNOWN if done is None else letter if done else NOT_YET for letter, done in zip(LETTERS, progress.steps)
@@ -77,7 +77,7 @@ def _about_class(found: ClassProgress) -> Iterator[str]:
         yield "The course has no roster: who never handed in and is not in the gradebook is missing here."
     others = [member.label for member in found.members if not member.is_counted]
     if others:
-        yield f"Not on the roster, shown at the end and not counted: {_named(others)}."
+        yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
     if found.num_dark:
         yield (
             f"{found.num_dark} of {len(found.members)} students have no home in {found.homes} that may be read: "
@@ -94,14 +94,6 @@ def _about_lab(found: ClassProgress, lab: LabProgress) -> Iterator[str]:
         whose = f"{num_new} student{'s' * (num_new > 1)}"
         yield f"{name}: new hand-ins of {whose} lie in the exchange: `coursekit course collect {name[:2]}`."
     if lab.num_former:
-        still = (
-            f"{lab.num_former} hand-ins still count as they were"
-            if lab.num_former > 1
-            else "1 hand-in still counts as it was"
-        )
+        many = f"{lab.num_former} hand-ins still count as they were"
+        still = many if lab.num_former > 1 else "1 hand-in still counts as it was"
         yield f"{name}: tests or points changed after grading, and {still} graded: `coursekit grade {name[:2]}`."
-
-
-def _named(labels: Sequence[str]) -> str:
-    more = f" and {len(labels) - NUM_NAMED} more" if len(labels) > NUM_NAMED else ""
-    return ", ".join(labels[:NUM_NAMED]) + more

@@ -9,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from coursekit.course.progress.summary import counts, legend, marks, mean_points, notes
-from coursekit.text import plain_text
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from coursekit.course.progress.missed import Missed
-    from coursekit.course.progress.progress import ClassProgress, LabProgress, Progress
+    from coursekit.course.progress.progress import ClassProgress, LabProgress, StudentProgress
+    from coursekit.course.report.properties import Property
 
 NUM_WORST = 5
 NUM_BLOCKS = 12
@@ -23,7 +23,7 @@ HAND, FEEDBACK = "m", "f"
 
 
 def print_class(found: ClassProgress, console: Console) -> None:
-    """Print the progress of a class; nothing of a student's acts as markup or moves the cursor."""
+    """Print the progress of a class; no text of a student acts as markup or moves the cursor."""
     console.print(_overview(found))
     if found.members:
         console.print(_students(found))
@@ -33,11 +33,11 @@ def print_class(found: ClassProgress, console: Console) -> None:
         if any(one.num_missed for one in lab.missed):
             console.print(_worst(lab))
     for line in notes(found):
-        console.print(Text(f"! {plain_text(line)}", style="yellow"), soft_wrap=True)
+        console.print(Text(f"! {printable(line)}", style="yellow"), soft_wrap=True)
 
 
 def _overview(found: ClassProgress) -> Table:
-    title = f"{plain_text(found.course)}: {len(found.counted)} students"
+    title = f"{printable(found.course)}: {len(found.counted)} students"
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title, title_justify="left")
     for heading in ("lab", "fetched", "run", "handed\nin", "graded", "by\nhand", "feed-\nback", "mean\npoints"):
         table.add_column(heading, justify="left" if heading == "lab" else "right", no_wrap=True)
@@ -53,12 +53,12 @@ def _students(found: ClassProgress) -> Table:
     for heading in ("student", *(lab.lab.name for lab in found.labs)):
         table.add_column(heading, no_wrap=heading == "student")
     for member in found.members:
-        name = Text(plain_text(member.label), style="" if member.is_counted else "dim")
+        name = Text(printable(member.label), style="" if member.is_counted else "dim")
         table.add_row(name, *(_cell(lab.progress[member.id], lab.max_points) for lab in found.labs))
     return table
 
 
-def _cell(progress: Progress, max_points: float) -> Text:
+def _cell(progress: StudentProgress, max_points: float) -> Text:
     cell = Text(marks(progress), style="green" if progress.steps[-1] else "")
     if progress.points is not None:
         cell.append(f" {progress.points:g}/{max_points:g}", style="default")
@@ -75,10 +75,10 @@ def _worst(lab: LabProgress) -> Table:
         table.add_column(heading, justify="right" if heading == "missed" else "left", no_wrap=heading in {"missed", ""})
     for one in [one for one in lab.missed if one.num_missed][:NUM_WORST]:
         row = (f"{one.num_missed} of {one.num_graded}", _bar(one), one.wording.title, one.wording.section)
-        table.add_row(*(Text(plain_text(text)) for text in row))
+        table.add_row(*(Text(printable(text)) for text in row))
     return table
 
 
-def _bar(one: Missed) -> str:
+def _bar(one: Property) -> str:
     num_full = max(1, round(one.share * NUM_BLOCKS))
     return "█" * num_full + "░" * (NUM_BLOCKS - num_full)

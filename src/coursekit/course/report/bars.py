@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from coursekit.text import plain_text
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str]
     """
     rows = Markup("").join(_row(name, i, bar) for i, bar in enumerate(bars))
     return PICTURE.format(
-        alt=plain_text(alt),
+        alt=printable(alt),
         height=f"{HEAD_EM + ROW_EM * len(bars):g}",
         name=name,
         good=GOOD_COLOR,
@@ -78,13 +78,13 @@ def _row(name: str, i: int, bar: Bar) -> Markup:
     return ROW.format(
         y=f"{HEAD_EM + ROW_EM * i:g}",
         height=f"{ROW_EM:g}",
-        label=plain_text(bar.label),
-        note=plain_text(bar.note),
+        label=printable(bar.label),
+        note=printable(bar.note),
         good=_width(good),
         missed=_width(missed),
         color=GOOD_COLOR,
         name=name,
-        text=plain_text(bar.text),
+        text=printable(bar.text),
     )
 
 

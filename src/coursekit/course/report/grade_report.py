@@ -13,10 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from coursekit.course.grade import EMPTY, FAULT
-from coursekit.course.pages import page_template, report_path
-from coursekit.course.report.grade_figures import draw, properties
+from coursekit.course.report.properties import describe, draw, properties
 from coursekit.files import write_file
-from coursekit.text import plain_text
+from coursekit.grading.submission.times import shown
+from coursekit.pages import page_template
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coursekit.course.folder import Course
-    from coursekit.course.grade import Graded
+    from coursekit.course.grade import GradedHandIn
 
 TEMPLATE = "grade_report.html.j2"
 SCHEMA = 1
@@ -33,7 +34,7 @@ NUM_CHARACTERS = 2000  # of what a cell printed
 NO_SANDBOX = "none"
 
 
-def print_report(graded: Sequence[Graded], console: Console) -> None:
+def print_report(graded: Sequence[GradedHandIn], console: Console) -> None:
     """Print points, flags and seconds of each student and lab, and what needs somebody's attention.
 
     Args:
@@ -44,7 +45,7 @@ def print_report(graded: Sequence[Graded], console: Console) -> None:
     for heading, outcome in (("needs another run", FAULT), (EMPTY, EMPTY)):
         for one in (one for one in graded if one.outcome == outcome):
             why = one.verdict.fault or "; ".join(one.notes)
-            line = plain_text(f"{heading}: {one.hand_in.student} {one.hand_in.lab}: {why}").replace("\n", " ")
+            line = printable(f"{heading}: {one.hand_in.student} {one.hand_in.lab}: {why}").replace("\n", " ")
             console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.sandbox == NO_SANDBOX for one in graded):
         words = "there was NO SANDBOX: what was handed in ran with your rights."
@@ -52,24 +53,23 @@ def print_report(graded: Sequence[Graded], console: Console) -> None:
     slow = slowest(graded)
     if slow:
         words = ", ".join(f"{one.hand_in.student} {one.hand_in.lab} {one.verdict.seconds:.1f} s" for one in slow)
-        console.print(plain_text(f"slowest: {words}"), markup=False, highlight=False, soft_wrap=True)
-    worst = max(properties(graded), key=lambda one: one.num_failed, default=None)
-    if worst and worst.num_failed:
-        num_all = worst.num_passed + worst.num_failed
-        words = f"most often failed: {worst.name} of {worst.lab}, {worst.num_failed} of {num_all}"
+        console.print(printable(f"slowest: {words}"), markup=False, highlight=False, soft_wrap=True)
+    worst = max(properties(graded), key=lambda one: one.num_missed, default=None)
+    if worst and worst.num_missed:
+        words = f"most often failed: {worst.name} of {worst.lab}, {worst.num_missed} of {worst.num_graded}"
         console.print(words, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(graded: Sequence[Graded]) -> Table:
+def _table(graded: Sequence[GradedHandIn]) -> Table:
     labs = sorted({one.hand_in.lab for one in graded})
     table = Table("student", *labs, title="Points, flags, seconds", title_justify="left")
     for student, group in groupby(graded, key=lambda one: one.hand_in.student):
         cells = {one.hand_in.lab: _cell(one) for one in group}
-        table.add_row(escape(plain_text(student)), *(cells.get(lab, "") for lab in labs))
+        table.add_row(escape(printable(student)), *(cells.get(lab, "") for lab in labs))
     return table
 
 
-def _cell(one: Graded) -> str:
+def _cell(one: GradedHandIn) -> str:
     verdict = one.verdict
     if one.outcome in {FAULT, EMPTY}:
         return f"[red]{one.outcome}[/]"
@@ -77,13 +77,13 @@ def _cell(one: Graded) -> str:
     return f"{verdict.points:g}/{verdict.max_points:g}{flags} {verdict.seconds:.1f} s"
 
 
-def slowest(graded: Sequence[Graded]) -> list[Graded]:
+def slowest(graded: Sequence[GradedHandIn]) -> list[GradedHandIn]:
     """Return the hand-ins that took longest in this call, the slowest first."""
     ran = [one for one in graded if not one.is_cached and one.verdict.scores]
     return sorted(ran, key=lambda one: -one.verdict.seconds)[:NUM_SLOWEST]
 
 
-def write_report(course: Course, graded: Sequence[Graded]) -> Path:
+def write_report(course: Course, graded: Sequence[GradedHandIn]) -> Path:
     """Write a page and a JSON file into the course's `reports/`, each whole or not at all.
 
     Args:
@@ -94,25 +94,36 @@ def write_report(course: Course, graded: Sequence[Graded]) -> Path:
         The page.
     """
     now = datetime.now().astimezone()
-    page = report_path(course, "grading", now)
+    page = course.report("grading", now)
     record = to_json(course, graded, now)
     write_file(page.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
     write_file(page, render(course, graded, now).encode("utf-8", "replace"))
     return page
 
 
-def to_json(course: Course, graded: Sequence[Graded], now: datetime) -> dict[str, Any]:
+def to_json(course: Course, graded: Sequence[GradedHandIn], now: datetime) -> dict[str, Any]:
     """Return the report as JSON values; what cells printed is not among them."""
     return {
         "schema": SCHEMA,
         "course": course.settings.name,
         "written": now.isoformat(timespec="seconds"),
         "hand_ins": [_hand_in_to_json(one) for one in graded],
-        "properties": [asdict(one) for one in properties(graded)],
+        "properties": [
+            {
+                "lab": one.lab,
+                "name": one.name,
+                "max_points": one.max_points,
+                "num_passed": one.num_graded - one.num_missed,
+                "num_failed": one.num_missed,
+                "example": one.example,
+                "num_alike": one.num_alike,
+            }
+            for one in properties(graded)
+        ],
     }
 
 
-def _hand_in_to_json(one: Graded) -> dict[str, Any]:
+def _hand_in_to_json(one: GradedHandIn) -> dict[str, Any]:
     verdict = {key: value for key, value in asdict(one.verdict).items() if key != "outputs"}
     timestamp = one.hand_in.timestamp
     return {
@@ -126,10 +137,11 @@ def _hand_in_to_json(one: Graded) -> dict[str, Any]:
     }
 
 
-def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
+def render(course: Course, graded: Sequence[GradedHandIn], now: datetime) -> str:
     """Return the page: all text escaped, and without control characters."""
     by_lab = {lab: list(group) for lab, group in groupby(properties(graded), key=lambda one: one.lab)}
-    return page_template(Path(__file__).parent, TEMPLATE).render(
+    here = Path(__file__).parent
+    return page_template(TEMPLATE, here, here.parent, shown=shown).render(
         course=course.settings.name,
         written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
         graded=graded,
@@ -139,7 +151,7 @@ def render(course: Course, graded: Sequence[Graded], now: datetime) -> str:
         flagged=[one for one in graded if one.verdict.flags],
         slowest=slowest(graded),
         properties=by_lab,
-        pictures={lab: draw(found) for lab, found in by_lab.items()},
+        pictures={lab: draw(found, describe(found), ("passed", "failed")) for lab, found in by_lab.items()},
         sandboxes=sorted({one.verdict.sandbox for one in graded}),
         no_sandbox=NO_SANDBOX,
         special=(FAULT, EMPTY),

@@ -32,7 +32,7 @@ CLASSES = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class AttackCell:
     """One cell of an attack.
 
     Attributes:
@@ -70,7 +70,7 @@ class Attack:
     kind: str
     fails: tuple[str, ...]
     flags: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[AttackCell, ...]
     consequences: tuple[str, ...] = ()
     catalogue: tuple[str, ...] = ()
     baseline: str = ""
@@ -131,7 +131,7 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         raise CourseKitError(f"{path}: {values['class']!r} is no class; there are {', '.join(CLASSES)}.")
 
 
-def _read_cells(path: Path, lines: Sequence[str]) -> tuple[Cell, ...]:
+def _read_cells(path: Path, lines: Sequence[str]) -> tuple[AttackCell, ...]:
     cells = []
     for cell in jupytext.reads("\n".join(lines), fmt=FORMAT).cells:
         source = MAGIC.sub(r"\1\2", cell.source)
@@ -139,11 +139,11 @@ def _read_cells(path: Path, lines: Sequence[str]) -> tuple[Cell, ...]:
             continue
         role, name, after = (cell.metadata.get(key) for key in ("role", "id", "after"))
         if role == "answer" and name:
-            cells.append(Cell("answer", name, source))
+            cells.append(AttackCell("answer", name, source))
         elif role == "hand-in":
-            cells.append(Cell("hand-in", "", source))
+            cells.append(AttackCell("hand-in", "", source))
         elif after is not None and role is None:
-            cells.append(Cell("extra", after, source))
+            cells.append(AttackCell("extra", after, source))
         else:
             form = '`# %% role="answer" id="…"`, `# %% after="…"` or `# %% role="hand-in"`'
             raise CourseKitError(f"{path}: every cell begins with {form}.")

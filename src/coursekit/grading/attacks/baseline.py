@@ -24,6 +24,7 @@ from coursekit.grading.attacks.attack import load_attack
 from coursekit.grading.attacks.hand_in import write_hand_in
 from coursekit.grading.submission.program import name_of
 from coursekit.labs.cells import is_solution
+from coursekit.processes import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,7 +138,7 @@ def _wait_for_others(before: set[int]) -> None:
     """Give processes that were left behind some time, and end them."""
     deadline = time.monotonic() + LATE_S
     while True:
-        others = [one for one in psutil.process_iter() if one.pid not in before and one.status() != "zombie"]
+        others = [one for one in psutil.process_iter() if one.pid not in before and is_alive(one)]
         if not others:
             return
         if time.monotonic() > deadline:

@@ -8,10 +8,13 @@ from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from coursekit.grading.attacks.attack import CLASSES
+from coursekit.text import markdown_table
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coursekit.grading.attacks.trial import Outcome
+    from coursekit.grading.attacks.trial import AttackOutcome
 
 HEAD = """\
 # Attacks on the grader
@@ -32,9 +35,8 @@ Where even that would, or where an attack needs another lab, it was not run.
 **{num_attacks} attacks: this kit paid {num_paid}.
 Of the {num_tried} that ask for points and were tried on nbgrader as it comes, it paid {num_before}.**
 
-| attack | what it does | class | nbgrader | this kit | flags that the instructor sees |
-| --- | --- | --- | --- | --- | --- |
 """
+COLUMNS = ("attack", "what it does", "class", "nbgrader", "this kit", "flags that the instructor sees")
 
 TAIL = """
 ## An attack of your own
@@ -75,15 +77,13 @@ It runs on your machine with your rights, so try no folder that you have not rea
 """
 
 
-def page(outcomes: Sequence[Outcome], paid_before: Mapping[str, float]) -> str:
+def page(outcomes: Sequence[AttackOutcome], paid_before: Mapping[str, float]) -> str:
     """Return the page as Markdown.
 
     Args:
         outcomes: what became of each attack.
         paid_before: by name, what nbgrader as it comes paid.
     """
-    from coursekit.grading.attacks.attack import CLASSES  # noqa: PLC0415  # with the rest of the bank's code
-
     hostile = [outcome for outcome in outcomes if outcome.attack.kind != "right"]
     cheats = [paid_before[one.attack.name] for one in hostile if one.attack.name in paid_before and one.attack.fails]
     head = HEAD.format(
@@ -98,10 +98,10 @@ def page(outcomes: Sequence[Outcome], paid_before: Mapping[str, float]) -> str:
     )
     rows = sorted(outcomes, key=lambda one: (one.attack.kind == "right", one.attack.kind, one.attack.name))
     tail = TAIL.replace("{classes}", ", ".join(f"`{name}`" for name in CLASSES))
-    return head + "".join(_row(outcome, paid_before) for outcome in rows) + tail
+    return head + markdown_table(COLUMNS, [_row(outcome, paid_before) for outcome in rows]) + tail
 
 
-def _row(outcome: Outcome, paid_before: Mapping[str, float]) -> str:
+def _row(outcome: AttackOutcome, paid_before: Mapping[str, float]) -> tuple[str, ...]:
     attack = outcome.attack
     if attack.name not in paid_before:
         before = f"not run: {attack.baseline}" if attack.baseline else "not run"
@@ -111,4 +111,4 @@ def _row(outcome: Outcome, paid_before: Mapping[str, float]) -> str:
     own = f"{outcome.paid:g}" if attack.at_stake else ""
     name = f"[{attack.name}](../tests/attacks/{attack.name}.py)"
     number = f" ({', '.join(attack.catalogue)})" if attack.catalogue else ""
-    return f"| {name} | {attack.title}{number} | {attack.kind} | {before} | {own} | {flags} |\n"
+    return name, f"{attack.title}{number}", attack.kind, before, own, flags

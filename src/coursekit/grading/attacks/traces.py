@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from coursekit.grading.walls import watcher
+from coursekit import processes
 from coursekit.paths import PACKAGE
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Before:
 def _children() -> tuple[str, ...]:
     """Return the names of this process's descendants: of a slot that waits, the same before and after."""
     names = []
-    for process in watcher.below(os.getpid()):
+    for process in processes.below(os.getpid()):
         with suppress(psutil.Error):
             names.append(process.name())
     return tuple(sorted(names))

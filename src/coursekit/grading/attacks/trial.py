@@ -1,4 +1,4 @@
-"""Let one attack go the way of every hand-in, and say what it earned, what was flagged, and what it left behind."""
+"""Grade one attack as every hand-in is graded, and say what it earned, what was flagged, and what it left behind."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.grading.attacks.attack import Attack, Cell
+from coursekit.grading.attacks.attack import Attack, AttackCell
 from coursekit.grading.attacks.hand_in import write_hand_in
 from coursekit.grading.attacks.traces import Bait, Before
-from coursekit.grading.judge.slot import Limits, Slot
-from coursekit.grading.judge.submission import grade
+from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.hand_in import classify, staged_cells
 from coursekit.grading.submission.program import name_of, read_program
 from coursekit.grading.submission.work import Work
 from coursekit.grading.verdict import Flag
+from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import is_solution
-from coursekit.labs.concerned import Lab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coursekit.grading.verdict import Verdict
 
-LIMITS = Limits(notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05)
+LIMITS = SubmissionLimits(
+    notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05
+)
 # The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
 WHOLE = "01-sgd"
 PROBE = """\
@@ -47,7 +49,7 @@ print(sorted(os.environ.items()), sorted(sys.modules), sys.path, sys.meta_path)
 
 
 @dataclass(frozen=True)
-class Course:
+class AttackedLab:
     """What a lab's attacks are graded with.
 
     Attributes:
@@ -68,7 +70,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttackOutcome:
     """What became of one attack.
 
     Attributes:
@@ -112,7 +114,7 @@ class Outcome:
         yield from self.traces
 
 
-def run_attack(attack: Attack, course: Course, slot: Slot) -> Outcome:
+def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome:
     """Hand an attack in, stage it, run it, judge it, and look for traces.
 
     An attack of class "persistence" is followed by an honest submission that looks for what it left.
@@ -129,7 +131,7 @@ def run_attack(attack: Attack, course: Course, slot: Slot) -> Outcome:
             verdict = grade_staged(attack, work, course, slot)
         with slot.submission():
             pass
-        outcome = Outcome(attack, verdict, before.traces(mark))
+        outcome = AttackOutcome(attack, verdict, before.traces(mark))
     if attack.kind == "persistence":
         outcome = replace(outcome, traces=(*outcome.traces, *_look_inside(course, slot, mark)))
     return outcome
@@ -145,7 +147,7 @@ def _restored_environ() -> Iterator[None]:
         os.environ.update(before)
 
 
-def stage(attack: Attack, course: Course, mark: str, bait: Path) -> Work:
+def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:
     """Write the attack's hand-in, and take from it what is judged."""
     released = nbformat.read(course.released, as_version=4)
     with tempfile.TemporaryDirectory(prefix="hand-in-") as folder:
@@ -156,24 +158,24 @@ def stage(attack: Attack, course: Course, mark: str, bait: Path) -> Work:
     return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags, *notes))
 
 
-def grade_staged(attack: Attack, work: Work, course: Course, slot: Slot) -> Verdict:
+def grade_staged(attack: Attack, work: Work, course: AttackedLab, slot: Slot) -> Verdict:
     """Grade it; of a long lab only the tests that the attack can reach."""
     source = nbformat.read(course.source, as_version=4)
     program = read_program(course.lab, source)
     left_out: set[str] = set()
     if course.lab != WHOLE:
         answers = {cell.name: cell.source for cell in attack.cells if cell.kind == "answer"}
-        reach = Lab(source.cells).tests_in_reach(answers) - {*attack.consequences}
+        reach = LabCells(source.cells).tests_in_reach(answers) - {*attack.consequences}
         left_out = {part.name for part in program.judged if part.points is not None} - reach
     return grade(program, work, slot, left_out=left_out)
 
 
-def _look_inside(course: Course, slot: Slot, mark: str) -> tuple[str, ...]:
+def _look_inside(course: AttackedLab, slot: Slot, mark: str) -> tuple[str, ...]:
     """Return what the next submission in the slot finds of an attack, and whether its points suffered."""
     honest = course.honest()
     name, source = next(iter(honest.items()))
     probe = Work(course.lab, "next", {**honest, name: f"{PROBE}\n{source}"})
-    whole = Attack("probe", "", course.lab, "right", (), (), (Cell("answer", name, ""),))
+    whole = Attack("probe", "", course.lab, "right", (), (), (AttackCell("answer", name, ""),))
     verdict = grade_staged(whole, probe, course, slot)
     found = [f"the next student lost points: {score.message}" for score in verdict.scores if not score.passed]
     found += [f"the next student's run failed: {verdict.fault}"] if verdict.fault else []

@@ -36,7 +36,7 @@ TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True)
-class Answer:
+class BankAnswer:
     """One answer to a lab and what the lab's tests must make of it.
 
     Attributes:
@@ -54,7 +54,7 @@ class Answer:
     consequences: frozenset[str] = frozenset()
 
 
-def load_bank(folder: Path, source_notebook: Path) -> tuple[Answer, ...]:
+def load_bank(folder: Path, source_notebook: Path) -> tuple[BankAnswer, ...]:
     """Read every answer of a bank, sorted by name.
 
     Args:
@@ -71,7 +71,7 @@ def load_bank(folder: Path, source_notebook: Path) -> tuple[Answer, ...]:
     return tuple(load_answer(path, notebook) for path in paths)
 
 
-def load_answer(path: Path, notebook: nbformat.NotebookNode) -> Answer:
+def load_answer(path: Path, notebook: nbformat.NotebookNode) -> BankAnswer:
     """Read one answer to the lab whose source is `notebook`.
 
     Raises:
@@ -88,7 +88,7 @@ def load_answer(path: Path, notebook: nbformat.NotebookNode) -> Answer:
     _check_block(file, block, tests)
     fails = {test: tuple(words) for test, words in block.get("fails", {}).items()}
     cells = _read_cells(file, end, solved)
-    return Answer(path.stem, block["title"], fails, cells, frozenset(block.get("consequences", ())))
+    return BankAnswer(path.stem, block["title"], fails, cells, frozenset(block.get("consequences", ())))
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.grading.judge.pool import Job, PoolSettings, judge_all
+from coursekit.grading.judge.pool import PoolSettings, judge_all
 from coursekit.grading.submission.program import DRAWING, read_program
-from coursekit.grading.submission.work import Work
+from coursekit.grading.submission.work import Submission, Work
+from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import CellScore
-from coursekit.labs.concerned import Lab
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coursekit.grading.bank.answer_bank import Answer
+    from coursekit.grading.bank.answer_bank import BankAnswer
     from coursekit.grading.verdict import Verdict
 
 
@@ -32,7 +32,7 @@ class AnswerResult:
         fault: Why the machine could not run it, or ''.
     """
 
-    answer: Answer
+    answer: BankAnswer
     scores: tuple[CellScore, ...]
     seconds: float
     fault: str = ""
@@ -64,21 +64,8 @@ class AnswerResult:
         return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
 
 
-def run_answer(answer: Answer, source_notebook: Path, settings: PoolSettings | None = None) -> AnswerResult:
-    """Run and judge a lab with one answer in place of the solution's.
-
-    Tests that the answer cannot reach (see `concerned`) are not run; they count as passed, as with the solution.
-
-    Args:
-        answer: The answer; its cells must exist in the lab.
-        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
-        settings: How to judge.
-    """
-    return run_bank([answer], source_notebook, settings or PoolSettings())[0]
-
-
 def run_bank(
-    answers: Sequence[Answer],
+    answers: Sequence[BankAnswer],
     source_notebook: Path,
     settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
@@ -87,10 +74,12 @@ def run_bank(
 
     Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
     A test that several of them must pass is then run once: it fails when any of them makes it fail.
+    Tests that no answer of a run can reach (see `affected_tests`) are not run; they count as passed, as with the
+    solution.
 
     Args:
-        answers: What to run.
-        source_notebook: As for `run_answer`.
+        answers: What to run; their cells must exist in the lab.
+        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
         settings: How to judge.
         report: Called with each result when it is there.
 
@@ -101,7 +90,7 @@ def run_bank(
 
 
 def run_banks(
-    banks: Mapping[Path, Sequence[Answer]],
+    banks: Mapping[Path, Sequence[BankAnswer]],
     settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
 ) -> dict[Path, tuple[AnswerResult, ...]]:
@@ -118,7 +107,7 @@ def run_banks(
     labs = {source: lab_of(source) for source in banks}
     shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
     results: dict[tuple[Path, str], AnswerResult] = {}
-    doubtful: list[tuple[Path, list[Answer]]] = []
+    doubtful: list[tuple[Path, list[BankAnswer]]] = []
     for source, found in _run_groups(shared, labs, settings):
         if len(found) > 1 and any(result.disagreements for result in found):
             # Two unusual ways may be right and not fit together: what each does alone is what counts.
@@ -134,7 +123,7 @@ def run_banks(
 
 
 def _run_groups(
-    groups: Sequence[tuple[Path, list[Answer]]], labs: Mapping[Path, Lab], settings: PoolSettings
+    groups: Sequence[tuple[Path, list[BankAnswer]]], labs: Mapping[Path, LabCells], settings: PoolSettings
 ) -> Iterator[tuple[Path, list[AnswerResult]]]:
     """Yield the results of each group of answers to a lab when they are there."""
     named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
@@ -144,13 +133,13 @@ def _run_groups(
         yield source, [_result(answer, labs[source], verdict) for answer in group]
 
 
-def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
-    """Put answers into groups of which none can reach a test that another one must fail, or may fail."""
-    groups: list[list[Answer]] = []
+def share_runs(answers: Sequence[BankAnswer], lab: LabCells) -> list[list[BankAnswer]]:
+    """Group answers so that none can reach a test that another one of its group must fail or may fail."""
+    groups: list[list[BankAnswer]] = []
     asked = {answer.name: lab.tests_in_reach(answer.cells) - answer.consequences for answer in answers}
     in_doubt = {answer.name: {*answer.fails, *answer.consequences} for answer in answers}
 
-    def are_apart(one: Answer, other: Answer) -> bool:
+    def are_apart(one: BankAnswer, other: BankAnswer) -> bool:
         disturbed = asked[one.name] & in_doubt[other.name] or asked[other.name] & in_doubt[one.name]
         return bool(one.cells and other.cells) and not (one.cells.keys() & other.cells.keys() or disturbed)
 
@@ -164,13 +153,13 @@ def share_runs(answers: Sequence[Answer], lab: Lab) -> list[list[Answer]]:
     return groups
 
 
-def lab_of(source_notebook: Path) -> Lab:
+def lab_of(source_notebook: Path) -> LabCells:
     """Return the cells of a lab's source that grading runs."""
     notebook = nbformat.read(source_notebook, as_version=4)
-    return Lab([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
+    return LabCells([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
 
 
-def job_of(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) -> Job:
+def job_of(name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells) -> Submission:
     """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
     program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
     sources = {part.name: part.source for part in program.run if part.is_answer}
@@ -178,10 +167,10 @@ def job_of(name: str, group: Sequence[Answer], source_notebook: Path, lab: Lab) 
     consequences = frozenset().union(*(answer.consequences for answer in group))
     wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in lab.cells_to_run(changed, consequences)}
     left_out = tuple(part.name for part in program.judged if part.name not in wanted)
-    return Job(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
+    return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
 
 
-def _result(answer: Answer, lab: Lab, verdict: Verdict) -> AnswerResult:
+def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict) -> AnswerResult:
     """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
     if verdict.fault:
         return AnswerResult(answer, (), verdict.seconds, verdict.fault)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import subprocess
+import sys
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coursekit.grading.bank.answer_bank import Answer
-from coursekit.grading.bank.busy import busy
+from coursekit.grading.bank.answer_bank import BankAnswer
 from coursekit.grading.bank.run_answers import job_of, lab_of
 from coursekit.grading.judge.pool import judge_all
 
@@ -17,14 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from coursekit.grading.judge.pool import Job, PoolSettings
+    from coursekit.grading.judge.pool import PoolSettings
+    from coursekit.grading.submission.work import Submission
     from coursekit.grading.verdict import Verdict
 
 REFERENCE = "reference"
 # "CheckError: shards: …": the kind of failure and the property; the rest may hold numbers drawn for this run.
 PROPERTY = re.compile(r"\w+: [^:]*(?=:|$)")
 
-Outcome = tuple[tuple[str, float, str], ...]  # of each test: its id, its points, the property that is missing
+# Each loop looks now and then whether the one who started it is still there, so that none is left when that is killed.
+LOOP = """
+import os, sys
+while os.getppid() == int(sys.argv[1]):
+    for _ in range(1_000_000):
+        pass
+"""
+
+SoakOutcome = tuple[tuple[str, float, str], ...]  # of each test: its id, its points, the property that is missing
 
 
 @dataclass
@@ -38,7 +50,7 @@ class Soaked:
     """
 
     name: str
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    outcomes: Counter[SoakOutcome] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -55,16 +67,16 @@ def _told(ends: Counter[tuple[float, str]]) -> str:
     return ", ".join(f"{num} times {points:g} points ({what or 'passed'})" for (points, what), num in ends.items())
 
 
-def choose(bank: Sequence[Answer], num_mutants: int, seed: int) -> list[Answer]:
+def choose(bank: Sequence[BankAnswer], num_mutants: int, seed: int) -> list[BankAnswer]:
     """Return the reference and some wrong answers, drawn."""
     wrong = [answer for answer in bank if answer.fails]
     rng = random.Random(seed)  # noqa: S311  # no secret
     mutants = rng.sample(wrong, min(num_mutants, len(wrong)))
-    return [Answer(REFERENCE, "the solution", {}, {}), *sorted(mutants, key=lambda answer: answer.name)]
+    return [BankAnswer(REFERENCE, "the solution", {}, {}), *sorted(mutants, key=lambda answer: answer.name)]
 
 
 def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
-    answers: Sequence[Answer],
+    answers: Sequence[BankAnswer],
     source_notebook: Path,
     num_times: int,
     settings: PoolSettings,
@@ -93,7 +105,7 @@ def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
     return tuple(soaked.values())
 
 
-def _verdicts(jobs: list[Job], num_times: int, settings: PoolSettings, num_loops: int) -> Iterator[Verdict]:
+def _verdicts(jobs: list[Submission], num_times: int, settings: PoolSettings, num_loops: int) -> Iterator[Verdict]:
     if not num_loops:
         yield from judge_all(jobs * num_times, settings)
         return
@@ -102,7 +114,23 @@ def _verdicts(jobs: list[Job], num_times: int, settings: PoolSettings, num_loops
         yield from judge_all(jobs * (num_times - 1), settings)
 
 
-def _outcome(verdict: Verdict) -> Outcome:
+@contextmanager
+def busy(num_loops: int) -> Iterator[None]:
+    """Keep so many loops running that do nothing but use processors: what a verdict must not depend on."""
+    words = [sys.executable, "-I", "-S", "-c", LOOP, str(os.getpid())]
+    loops: list[subprocess.Popen[bytes]] = []
+    try:
+        for _ in range(num_loops):
+            loops.append(subprocess.Popen(words))  # noqa: PERF401  # those that started are ended if one does not
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+        for loop in loops:
+            loop.wait()
+
+
+def _outcome(verdict: Verdict) -> SoakOutcome:
     return tuple((score.grade_id, score.points, property_of(score.message)) for score in verdict.scores)
 
 

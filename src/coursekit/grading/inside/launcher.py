@@ -13,7 +13,6 @@ import os
 import sys
 import tempfile
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +20,22 @@ import cloudpickle
 
 from coursekit.drivers.places import left_in
 from coursekit.grading.inside import wire
+from coursekit.grading.inside.messages import DriverLaunch, ShellReply, TimedCell, is_words
 from coursekit.grading.inside.rank import Folders, drive, enter_walls
-from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess, is_words
+from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess
 from coursekit.grading.walls import namespaces
-from coursekit.grading.walls.namespaces import Allowance
+from coursekit.grading.walls.allowance import Allowance
 from coursekit.ranks.deadline import TooSlowError
-from coursekit.ranks.devices import HIDE_GPUS
-from coursekit.ranks.environ import fill_nodes
+from coursekit.ranks.environ import HIDE_GPUS, fill_nodes
 from coursekit.ranks.forked import ForkedServer
-from coursekit.ranks.watch import Watch
+from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+
+    from coursekit.ranks.running_ranks import RunningRanks
 
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
@@ -42,35 +43,34 @@ MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
 HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
 
-Request = dict[str, Any]
-
 
 class WallsError(Exception):
     """What the kit itself needs does not work here: no fault of a student's."""
 
 
-def serve(judge: Connection, settings: Request) -> None:
+def serve(judge: Connection, settings: dict[str, Any]) -> None:
     """Answer the judge's requests until it says that it has no more.
 
     Args:
         judge: the connection.
-        settings: what each process is allowed, see `coursekit.grading.walls.namespaces.Allowance`.
+        settings: what each process is allowed, see `coursekit.grading.walls.allowance.Allowance`.
     """
     submission = _Submission(judge, settings)
-    answers: dict[str, Callable[[Request], Any]] = {
+    answers: dict[str, Callable[..., dict[str, Any]]] = {
         "cells": submission.run_cells,
         "call": submission.call,
-        "launch": submission.launch,
+        "launch": lambda **parts: submission.launch(DriverLaunch(**parts)),
     }
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
             fault = submission.revive_shell()
             request = wire.loads(judge.recv_bytes())
-            if request["op"] == "end":
+            op = request.pop("op")
+            if op == "end":
                 return
             try:
-                reply = {"fault": fault} if fault else answers[request["op"]](request)
+                reply = {"fault": fault} if fault else answers[op](**request)
             except (WallsError, TooSlowError) as error:
                 reply = {"fault": str(error)}
             judge.send_bytes(_packed(reply))
@@ -86,21 +86,13 @@ def _packed(reply: dict[str, Any]) -> bytes:
     return wire.dumps({"reply": {"error": ["OutputError", "more was returned than can be taken back"]}})
 
 
-@dataclass
-class _Cell:
-    name: str
-    source: str
-    timeout_s: float
-    ends: bool = True  # whether it came to its end, with an error or without
-
-
 class _Submission:
-    def __init__(self, judge: Connection, settings: Request) -> None:
+    def __init__(self, judge: Connection, settings: dict[str, Any]) -> None:
         self.allowance = Allowance(**settings, shared=None)
         self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
         self.server = ForkedServer()
         self.judge = judge
-        self.cells: list[_Cell] = []
+        self.cells: list[TimedCell] = []  # those that a new shell runs again
         self.shell: ShellProcess | None = None
         self.num_starts = 0
         self.num_launches = 0
@@ -111,20 +103,18 @@ class _Submission:
             self.shell.close()
         self.server.close()
 
-    def run_cells(self, request: Request) -> dict[str, Any]:
+    def run_cells(self, cells: list[list[Any]]) -> dict[str, Any]:
         """Run cells in their order; return for each its error and what it printed."""
-        new = [_Cell(*cell) for cell in request["cells"]]
-        self.cells += new
-        return {"cells": [self._run_cell(cell) for cell in new]}
+        return {"cells": [self._run_cell(TimedCell(*parts)) for parts in cells]}
 
-    def _run_cell(self, cell: _Cell) -> dict[str, Any]:
+    def _run_cell(self, cell: TimedCell) -> dict[str, Any]:
         try:
-            shell = self._running_shell(before=cell)
-            reply = shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
-        except ShellGoneError as error:
-            cell.ends = False
-            return {"name": cell.name, "error": error.words(cell.timeout_s), "output": self._output_of_shell()}
-        told = reply["error"] if "error" in reply else reply["value"]
+            shell = self._running_shell()
+            value, error = shell.ask("cell", cell.timeout_s, name=cell.name, source=cell.source)
+        except ShellGoneError as gone:
+            return {"name": cell.name, "error": gone.words(cell.timeout_s), "output": self._output_of_shell()}
+        self.cells.append(cell)
+        told = value if error is None else error
         if told is not None and not is_words(told):
             told = ["OddReply", "it replied something else than is asked for"]
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
@@ -140,8 +130,8 @@ class _Submission:
                 return str(error)
         return ""
 
-    def _running_shell(self, before: _Cell | None = None) -> ShellProcess:
-        """Return a shell that has run the cells (those before `before`), a new one when the last one is gone.
+    def _running_shell(self) -> ShellProcess:
+        """Return a shell that has run the cells so far, a new one when the last one is gone.
 
         Only `revive_shell` and `run_cells` may start one.
         """
@@ -156,48 +146,46 @@ class _Submission:
         except OSError as error:
             raise WallsError(f"no shell starts ({error})") from None
         try:
-            self.shell.ask({"op": "hello"}, HELLO_TIMEOUT_S)
+            self.shell.ask("hello", HELLO_TIMEOUT_S)
         except ShellGoneError as error:  # no student's code has run in it yet
             raise WallsError(f"no shell starts ({error}): {self.shell.take_output()[-1000:]}") from None
-        for cell in self.cells:
-            if cell is before:
-                break
-            if cell.ends:
-                try:
-                    self.shell.ask({"op": "cell", "name": cell.name, "source": cell.source}, cell.timeout_s)
-                except ShellGoneError:
-                    cell.ends = False
-                    return self._running_shell(before)
+        try:
+            for cell in self.cells:
+                self.shell.ask("cell", cell.timeout_s, name=cell.name, source=cell.source)
+        except ShellGoneError:
+            self.cells = [one for one in self.cells if one is not cell]  # it does not always come to its end
+            return self._running_shell()
         return self.shell
 
     def _output_of_shell(self) -> str:
         return self.shell.take_output() if self.shell else ""
 
-    def _ask(self, request: Request, timeout_s: float) -> dict[str, Any]:
+    def _ask(self, op: str, timeout_s: float, **parts: Any) -> ShellReply:
         if self.shell is None or not self.shell.alive:
-            return {"error": ShellGoneError("restarts").words(timeout_s)}
+            return ShellReply(error=ShellGoneError("restarts").words(timeout_s))
         try:
-            return self.shell.ask(request, timeout_s)
+            return self.shell.ask(op, timeout_s, **parts)
         except ShellGoneError as error:
-            return {"error": error.words(timeout_s)}
+            return ShellReply(error=error.words(timeout_s))
 
-    def call(self, request: Request) -> dict[str, Any]:
+    def call(self, call: bytes, timeout_s: float) -> dict[str, Any]:
         """Call a driver in the shell; return its value or its error, and what was printed."""
-        reply = self._ask({"op": "call", "call": request["call"]}, request["timeout_s"])
-        return {**reply, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
+        value, error = self._ask("call", timeout_s, call=call)
+        told = {"value": value} if error is None else {"error": error}
+        return {**told, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
 
-    def launch(self, request: Request) -> dict[str, Any]:
-        """Call a driver on ranks; return what became of them, as `coursekit.ranks.outcome.Outcome` has it."""
-        packed = self._ask({"op": "pack", "names": request["names"]}, request["timeout_s"])
-        if "error" in packed:
-            return {"error": packed["error"]}
-        if not isinstance(packed["value"], bytes):
+    def launch(self, launch: DriverLaunch) -> dict[str, Any]:
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.outcome.RunOutcome` has it."""
+        packed, error = self._ask("pack", launch.timeout_s, names=launch.names)
+        if error is not None:
+            return {"error": error}
+        if not isinstance(packed, bytes):
             return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
         self.num_launches += 1
-        folders = Folders(self.folder / f"launch-{self.num_launches}", request["num_ranks"])
+        folders = Folders(self.folder / f"launch-{self.num_launches}", launch.num_ranks)
         task = Task(
-            call=cloudpickle.dumps((drive, (request["call"], packed["value"]), {})),
-            num_ranks=request["num_ranks"],
+            call=cloudpickle.dumps((drive, (launch.call, packed), {})),
+            num_ranks=launch.num_ranks,
             entropy=0,  # each rank's seed is its own, see `drive`
             num_threads=1,
             bind_cores=False,
@@ -205,25 +193,19 @@ class _Submission:
             search_path=tuple(sys.path),
             returns_bytes=True,
         )
-        nodes = fill_nodes(request["num_ranks"], request["ranks_per_node"])
+        nodes = fill_nodes(launch.num_ranks, launch.ranks_per_node)
         environ = {**os.environ, **SETTINGS_OF_RANKS, **folders.environ(self.allowance)}
-        return self._watch(request, task, environ, nodes, folders)
-
-    def _watch(
-        self, request: Request, task: Task, environ: dict[str, str], nodes: tuple[int, ...], folders: Folders
-    ) -> dict[str, Any]:
         enter = functools.partial(enter_walls, self.allowance, folders)
-        job = self.server.launch(task, environ, nodes, request["inputs"], enter)
+        return self._watch(launch, self.server.launch(task, environ, nodes, launch.inputs, enter), folders)
+
+    def _watch(self, launch: DriverLaunch, running: RunningRanks, folders: Folders) -> dict[str, Any]:
         printed = io.StringIO()
-        max_bytes = wire.MAX_REPLY_BYTES // request["num_ranks"]
-        gone = False
+        max_bytes = wire.MAX_REPLY_BYTES // launch.num_ranks
         try:
             with redirect_stdout(printed):
-                watch = Watch(job, timeout_s=request["timeout_s"], show=True, max_report_bytes=max_bytes)
-                outcome = watch.run()
+                outcome = RunWatch(running, timeout_s=launch.timeout_s, show=True, max_report_bytes=max_bytes).run()
         finally:
-            gone = job.stop()
-            if not gone:
+            if not running.stop():
                 self.server.close()
                 self.server = ForkedServer()
         if outcome.no_walls or outcome.server_died:
@@ -238,5 +220,5 @@ class _Submission:
             "stacks": outcome.stacks,
             "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
             # Now, with all ranks dead: what a rank says of its files is a claim.
-            "left": [left_in(own) for own in folders.own] if request["look"] else [],
+            "left": [left_in(own) for own in folders.own] if launch.look else [],
         }

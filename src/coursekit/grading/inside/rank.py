@@ -18,7 +18,7 @@ from coursekit.ranks.request import INPUT_VARIABLE
 from coursekit.ranks.worker import seed_all
 
 if TYPE_CHECKING:
-    from coursekit.grading.walls.namespaces import Allowance
+    from coursekit.grading.walls.allowance import Allowance
 
 OWN_VARIABLE = "COURSEKIT_OWN"  # where a rank finds the folder that is its own; "{rank}" in it stands for its number
 

@@ -6,12 +6,12 @@ Nothing that it says is believed; it is asked for plain data, and has none of th
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from coursekit.grading.inside import wire
+from coursekit.ranks.worker import pickled_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,28 +28,26 @@ def serve(channel: Connection) -> None:
     # For cells that start ranks of their own; while this process is still clean.
     adopt_shared_server(ForkedServer())
     shell = _new_shell()
-    answers: dict[str, Callable[[dict[str, Any]], Any]] = {
+    answers: dict[str, Callable[..., Any]] = {
         "hello": lambda _: None,
-        "cell": lambda request: _run_cell(shell, request),
-        "call": lambda request: _call(shell, request),
-        "pack": lambda request: _pack(shell, request),
+        "cell": _run_cell,
+        "call": _call,
+        "pack": _pack,
     }
     with contextlib.suppress(EOFError, OSError):
         while True:
             request = wire.loads(channel.recv_bytes())
-            channel.send_bytes(_reply(answers[request["op"]], request))
+            op, number = request.pop("op"), request.pop("number")
+            channel.send_bytes(_reply(number, functools.partial(answers[op], shell, **request)))
 
 
-def _reply(answer: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> bytes:
+def _reply(number: int, answer: Callable[[], Any]) -> bytes:
     """Return the reply to a request; whatever an answer raises becomes a part of it."""
-    reply: dict[str, Any]
     try:
-        reply = {"value": answer(request)}
-        data = wire.checked(wire.dumps({"number": request["number"], **reply}), wire.MAX_REPLY_BYTES)
+        data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
         wire.loads(data)  # as the other side will: functions are refused, and it would wait for another reply
     except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
-        reply = {"error": [type(error).__name__, _text(error)]}
-        data = wire.dumps({"number": request["number"], **reply})
+        data = wire.dumps({"number": number, "error": [type(error).__name__, _text(error)]})
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -76,14 +74,11 @@ def _new_shell() -> InteractiveShell:
     return shell
 
 
-def _run_cell(shell: InteractiveShell, request: dict[str, Any]) -> list[str] | None:
+def _run_cell(shell: InteractiveShell, name: str, source: str) -> list[str] | None:
     """Run one cell; return the name and the text of its exception, or None."""
-    name = request["name"]
     # IPython names a cell's code after its content; a judge quotes it by the cell's name.
     shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
-    result = shell.run_cell(  # type: ignore[no-untyped-call]  # IPython's
-        request["source"], store_history=False
-    )
+    result = shell.run_cell(source, store_history=False)  # type: ignore[no-untyped-call]  # IPython's
     error = result.error_before_exec or result.error_in_exec
     return None if error is None else [type(error).__name__, _text(error)]
 
@@ -91,26 +86,17 @@ def _run_cell(shell: InteractiveShell, request: dict[str, Any]) -> list[str] | N
 class _Answers(dict[str, Any]):
     """The student's functions by name; a name that is not there is the student's mistake."""
 
-    def __init__(self, names: dict[str, Any]) -> None:
-        super().__init__(names)
-
     def __missing__(self, name: str) -> Any:
         raise NameError(f"name {name!r} is not defined")
 
 
-def _call(shell: InteractiveShell, request: dict[str, Any]) -> Any:
-    driver, args = wire.loads(request["call"], _Answers(shell.user_ns))
+def _call(shell: InteractiveShell, call: bytes) -> Any:
+    driver, args = wire.loads(call, _Answers(shell.user_ns))
     return driver(*args)
 
 
-def _pack(shell: InteractiveShell, request: dict[str, Any]) -> bytes:
+def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
     """Return answers as bytes that ranks unpack, and nobody else."""
-    names = _Answers(shell.user_ns)
-    answers = {name: names[name] for name in request["names"]}
-    try:
-        return bytes(cloudpickle.dumps(answers))
-    except Exception as error:
-        raise TypeError(
-            f"the function or one of its arguments cannot be sent to other processes ({error}): "
-            "make datasets, optimisers and compiled functions inside the function that the ranks call",
-        ) from error
+    found = _Answers(shell.user_ns)
+    answers = {name: found[name] for name in names}
+    return pickled_call(answers)

@@ -15,17 +15,14 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import shell, wire
+from coursekit.grading.inside.messages import ShellReply, read_reply
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol
 
-    class Closable(Protocol):
-        """What has an end on this side that the shell must not have."""
-
-        def close(self) -> None: ...  # noqa: D102
+    from coursekit.ranks.forked import ForkedServer
 
 
 HEADER = struct.Struct("!i")  # as multiprocessing's connections have it
@@ -53,7 +50,7 @@ class ShellGoneError(Exception):
 class ShellProcess:
     """A process with the student's cells; everything that it sends is read with bounds."""
 
-    def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Closable]) -> None:
+    def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]) -> None:
         ours, theirs = socket.socketpair()
         output, output_end = os.pipe()
         self._pid = os.fork()
@@ -73,12 +70,13 @@ class ShellProcess:
         self.num_odd = 0  # messages that answer no request, or not in the form that is asked for
         self.alive = True
 
-    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request and return the reply: `value`, or `error` with the name and the text of an exception.
+    def ask(self, op: str, timeout_s: float, **parts: Any) -> ShellReply:
+        """Send a request and return the reply.
 
         Args:
-            request: plain data.
+            op: what the shell should do; `coursekit.grading.inside.shell` has a function for each.
             timeout_s: own time of the process and of what it has started.
+            parts: the function's arguments, plain data.
 
         Raises:
             ShellGoneError: no reply came; the process has been ended.
@@ -86,7 +84,7 @@ class ShellProcess:
         """
         self._number += 1
         deadline = Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
-        data = wire.dumps({**request, "number": self._number})
+        data = wire.dumps({"op": op, "number": self._number, **parts})
         self._to_send = memoryview(HEADER.pack(len(data)) + data)
         with selectors.DefaultSelector() as selector:
             selector.register(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE, self._exchange)
@@ -113,7 +111,7 @@ class ShellProcess:
             self.alive = False
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
-            self._status = os.waitpid(self._pid, 0)[1]
+            os.waitpid(self._pid, 0)
             self._channel.close()
             os.close(self._output)
 
@@ -158,7 +156,7 @@ class ShellProcess:
             time.sleep(0.01)
         self._end("its channel was closed")
 
-    def _next_reply(self) -> dict[str, Any] | None:
+    def _next_reply(self) -> ShellReply | None:
         """Return the reply to the last request if it is there; what has another form or number is dropped."""
         while len(self._received) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._received)
@@ -168,10 +166,9 @@ class ShellProcess:
                 return None
             data = bytes(self._received[HEADER.size : HEADER.size + length])
             del self._received[: HEADER.size + length]
-            with contextlib.suppress(wire.NotPlainError):
-                reply = wire.loads(data)
-                if isinstance(reply, dict) and reply.get("number") == self._number and _is_reply(reply):
-                    return reply
+            reply = read_reply(data, self._number)
+            if reply is not None:
+                return reply
             self.num_odd += 1
         return None
 
@@ -186,17 +183,8 @@ class ShellProcess:
                     return
 
 
-def _is_reply(reply: dict[str, Any]) -> bool:
-    return reply.keys() == {"number", "value"} or (reply.keys() == {"number", "error"} and is_words(reply["error"]))
-
-
-def is_words(error: object) -> bool:
-    """Whether this is the name of an exception and its text."""
-    return isinstance(error, list) and [type(word) for word in error] == [str, str]
-
-
 def _become_shell(
-    channel: socket.socket, output: int, enter: Callable[[], None], not_for_it: Sequence[Closable]
+    channel: socket.socket, output: int, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]
 ) -> None:
     """Turn this forked child into the shell, and never return."""
     try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.drivers.calls import Remote
 from coursekit.drivers.spy import Sight
 
 if TYPE_CHECKING:
@@ -129,11 +130,11 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
 
 
 def _encode_reference(value: Any, depth: int) -> Any:
-    """Encode a driver, an answer of a judge's, or one of TensorFlow's tensors, which is an array."""
+    """Encode a driver, a judge's `Remote` answer, or one of TensorFlow's tensors, which is an array."""
     kind = type(value)
     if isinstance(value, FunctionType) and value.__module__.startswith(DRIVERS):
         return {TAG: "driver", "v": [value.__module__, value.__qualname__]}
-    if kind.__module__ == "coursekit.checks.on_ranks":
+    if isinstance(value, Remote):
         return {TAG: "answer", "v": value.name}
     if kind.__module__.startswith("tensorflow.") and hasattr(value, "numpy"):
         return _encode(value.numpy(), depth + 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 from coursekit.grading.inside import launcher, wire
 from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
-from coursekit.ranks.preload import preload
+from coursekit.ranks.server import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
 

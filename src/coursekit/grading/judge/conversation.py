@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coursekit.grading.judge.running import Running
+
 Reply = dict[str, Any]
 
 
 class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
     """The machine failed, not the student: the submission needs another run."""
-
-
-class Conversation(Protocol):
-    """Whoever answers the judge's requests."""
-
-    def ask(self, request: Reply, timeout_s: float) -> Reply:
-        """Return the reply to a request."""
 
 
 @dataclass
@@ -33,16 +28,6 @@ class Exchange:
     reply: bytes
 
 
-class Runs(Protocol):
-    """A submission that runs in a sandbox; `own_s` is its own time so far."""
-
-    @property
-    def own_s(self) -> float: ...  # noqa: D102
-
-    def ask(self, request: Reply, timeout_s: float) -> Reply:
-        """Return the reply to a request; raises `Fault`."""
-
-
 MAX_RECORD_BYTES = 256 << 20  # of all replies to the judge, which are kept in its memory
 
 
@@ -50,7 +35,7 @@ MAX_RECORD_BYTES = 256 << 20  # of all replies to the judge, which are kept in i
 class Live:
     """A conversation with a sandbox, written down."""
 
-    run: Runs
+    run: Running
     limit_s: float
     num_bytes_left: int = MAX_RECORD_BYTES
     exchanges: list[Exchange] = field(default_factory=list)
@@ -71,7 +56,7 @@ class Live:
 
 
 class Recorded:
-    """The same conversation once more, from its record."""
+    """The same conversation once more, from its record; it can stand wherever `Live` can."""
 
     def __init__(self, exchanges: Sequence[Exchange]) -> None:
         self._left = list(exchanges)

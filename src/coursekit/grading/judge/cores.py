@@ -1,4 +1,4 @@
-"""Cores for the slots of a grader, apart from those that another grader on the same machine keeps its slots to."""
+"""Cores for the slots of a grader, which no other grader on the same machine uses."""
 
 from __future__ import annotations
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coursekit.checks.fresh import fresh_rng
-from coursekit.checks.on_ranks import Answer, AnswerError
+from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.grading.inside import wire
+from coursekit.grading.inside.messages import DriverLaunch
 from coursekit.grading.judge.conversation import Fault
 from coursekit.ranks import RankError
 from coursekit.ranks.launch import results_of
-from coursekit.ranks.outcome import TOO_SLOW, Outcome
+from coursekit.ranks.outcome import TOO_SLOW, RunOutcome
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coursekit.checks.on_ranks import Left
-    from coursekit.grading.judge.conversation import Conversation
+    from coursekit.grading.judge.conversation import Live, Recorded
 
 Reply = dict[str, Any]
 
@@ -25,7 +26,7 @@ Reply = dict[str, Any]
 class Sandboxed:
     """Answers at the other end of a conversation; an `Elsewhere` for `coursekit.checks`."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Live | Recorded) -> None:
         self.conversation = conversation
 
     def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
@@ -61,17 +62,16 @@ class Sandboxed:
         """
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()
         own = [None] * num_ranks if private is None else private
-        request = {
-            "op": "launch",
-            "call": wire.dumps([driver, args]),
-            "names": [arg.name for arg in args if isinstance(arg, Answer)],
-            "num_ranks": num_ranks,
-            "ranks_per_node": ranks_per_node,
-            "timeout_s": timeout_s,
-            "look": look,
-            "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
-        }
-        reply = self.conversation.ask(request, 2 * timeout_s)
+        launch = DriverLaunch(
+            call=wire.dumps([driver, args]),
+            names=[arg.name for arg in args if isinstance(arg, RemoteAnswer)],
+            num_ranks=num_ranks,
+            ranks_per_node=ranks_per_node,
+            timeout_s=timeout_s,
+            look=look,
+            inputs=[wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
+        )
+        reply = self.conversation.ask({"op": "launch", **vars(launch)}, 2 * timeout_s)
         if "error" in reply:
             kind, text = reply["error"]
             raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)
@@ -80,7 +80,7 @@ class Sandboxed:
 
 def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
     """Return the results in rank order, or raise what went wrong."""
-    outcome = Outcome(
+    outcome = RunOutcome(
         {rank: Report(*words) for rank, *words in reply["reports"]},
         dict(reply["exit_codes"]),
         reply["stopped"],
@@ -88,12 +88,11 @@ def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
     )
     if outcome.stopped == TOO_SLOW:
         raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
-    values = {rank: _value(rank, report) for rank, report in outcome.reports.items() if report.value is not None}
-    return results_of(outcome, values, num_ranks, timeout_s)
+    return results_of(outcome, num_ranks, timeout_s, _value)
 
 
-def _value(rank: int, report: Report) -> Any:
+def _value(rank: int, data: bytes) -> Any:
     try:
-        return wire.loads(report.value or b"")
+        return wire.loads(data)
     except wire.NotPlainError as error:
         raise RankError(f"rank {rank} returned {error}", rank=rank) from None

@@ -9,24 +9,24 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from coursekit.checks.fresh import repeatable
-from coursekit.checks.on_ranks import Answer
+from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.grading.judge.elsewhere import Sandboxed
+from coursekit.labs.affected_tests import names_of
 from coursekit.labs.cells import CellScore
-from coursekit.labs.concerned import names_of
-from coursekit.text import plain_text
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from coursekit.grading.judge.conversation import Conversation
+    from coursekit.grading.judge.conversation import Live, Recorded
     from coursekit.grading.submission.program import Part, Program
-    from coursekit.labs.concerned import Names
+    from coursekit.labs.affected_tests import Names
 
 MAX_MESSAGE_LENGTH = 4000  # characters
 
 
 def judge(
-    program: Program, conversation: Conversation, entropy: int, left_out: Collection[str] = ()
+    program: Program, conversation: Live | Recorded, entropy: int, left_out: Collection[str] = ()
 ) -> tuple[CellScore, ...]:
     """Return the points of each test cell.
 
@@ -51,7 +51,7 @@ def judge(
 class _Judge:
     """The namespace in which the judge's cells run, one after the other."""
 
-    def __init__(self, program: Program, conversation: Conversation) -> None:
+    def __init__(self, program: Program, conversation: Live | Recorded) -> None:
         self.namespace: dict[str, Any] = {"__name__": "coursekit_judge"}
         exec(program.known, self.namespace)  # noqa: S102  # the instructor's own imports and parameters
         self.elsewhere = Sandboxed(conversation)
@@ -70,7 +70,7 @@ class _Judge:
         except MemoryError:  # the judge's own: that is no test's matter, see `own_limits`
             raise
         except Exception as error:  # noqa: BLE001  # a test fails by any exception
-            message = plain_text(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
+            message = printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
             self.failed.update(dict.fromkeys(names.bound, message))
             return message
         return ""
@@ -79,7 +79,7 @@ class _Judge:
         """Let every name that a cell uses and no cell of the judge's binds stand for a function of the student's."""
         for name in sorted(names.used - self.own):
             if name not in self.namespace and not hasattr(builtins, name):
-                self.namespace[name] = Answer(name, self.elsewhere)
+                self.namespace[name] = RemoteAnswer(name, self.elsewhere)
 
 
 def quote_cells(cells: Iterable[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""What a judge may use itself: an answer may return what is made so that reading it never ends, or fills the memory."""
+"""Limits on the judge itself: an answer may return data whose reading never ends, or fills the memory."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
-from coursekit.grading.walls.rlimits import data_bytes
+from coursekit.grading.walls.allowance import data_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Many times what judging an honest notebook takes, and all that its replies may be together, some times over.
+# Many times what judging an honest notebook takes; the memory holds the largest record of replies several times.
 MAX_CPU_S = 60.0
 MAX_MEMORY_BYTES = 2 << 30
 AGAIN_S = 1.0  # a check that catches what ended it is ended again

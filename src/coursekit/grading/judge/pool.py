@@ -15,36 +15,19 @@ from typing import IO, TYPE_CHECKING
 
 import psutil
 
+from coursekit import processes
 from coursekit.grading.judge.cores import own_cores
-from coursekit.grading.judge.slot import Limits
+from coursekit.grading.judge.slot import OWN_MEMORY_GB, SubmissionLimits
 from coursekit.grading.verdict import Verdict
-from coursekit.grading.walls import watcher
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from coursekit.grading.submission.work import Work
+    from coursekit.grading.submission.work import Submission
 
 END_TIMEOUT_S = 5.0
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
-
-
-@dataclass(frozen=True)
-class Job:
-    """One submission to judge.
-
-    Attributes:
-        source: the lab's notebook with hidden tests.
-        work: the student's cells.
-        key: digest of all that the verdict depends on.
-        left_out: names of the judge's cells that are not run.
-    """
-
-    source: Path
-    work: Work
-    key: str = ""
-    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +44,7 @@ class PoolSettings:
     num_slots: int = 1
     sandbox: str = "bwrap"
     image: Path | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: SubmissionLimits = field(default_factory=SubmissionLimits)
 
 
 def default_num_slots() -> int:
@@ -69,35 +52,37 @@ def default_num_slots() -> int:
     return max(1, len(os.sched_getaffinity(0)))
 
 
-def judge_all(jobs: Sequence[Job], settings: PoolSettings) -> Generator[Verdict, None, None]:
+def num_slots_for(num_cpus: int, memory_gb: float, limits: SubmissionLimits) -> int:
+    """Return how many submissions to judge at once: each on a core of its own, with the memory that it may use."""
+    return max(1, min(num_cpus, int(memory_gb / (limits.memory_gb + OWN_MEMORY_GB))))
+
+
+def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Generator[Verdict, None, None]:
     """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
 
     A submission whose worker dies is tried again, then gets a verdict with a fault.
     """
-    with own_cores(min(settings.num_slots, len(jobs) or 1)) as shares:
-        yield from _judge_with([_Worker(settings, cores) for cores in shares], jobs)
-
-
-def _judge_with(workers: Sequence[_Worker], jobs: Sequence[Job]) -> Generator[Verdict, None, None]:
     idle: SimpleQueue[_Worker] = SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
 
-    def judge(job: Job) -> Verdict:
+    def judge(submission: Submission) -> Verdict:
         worker = idle.get()
         try:
-            return worker.judge(job)
+            return worker.judge(submission)
         finally:
             idle.put(worker)
 
-    executor = ThreadPoolExecutor(len(workers))
-    try:
-        for done in as_completed([executor.submit(judge, job) for job in jobs]):
-            yield done.result()
-    finally:
+    with own_cores(min(settings.num_slots, len(submissions) or 1)) as shares:
+        workers = [_Worker(settings, cores) for cores in shares]
         for worker in workers:
-            worker.close()
-        executor.shutdown(cancel_futures=True)
+            idle.put(worker)
+        executor = ThreadPoolExecutor(len(workers))
+        try:
+            for done in as_completed([executor.submit(judge, submission) for submission in submissions]):
+                yield done.result()
+        finally:
+            for worker in workers:
+                worker.close()
+            executor.shutdown(cancel_futures=True)
 
 
 class _Worker:
@@ -112,9 +97,9 @@ class _Worker:
         self._closed = False
         self._starting = threading.Lock()
 
-    def judge(self, job: Job) -> Verdict:
+    def judge(self, submission: Submission) -> Verdict:
         """Return the verdict on one submission."""
-        line = json.dumps({**asdict(job), "source": str(job.source)})
+        line = submission.dumps()
         for _ in range(NUM_TRIES):
             if self._closed:
                 break
@@ -122,8 +107,7 @@ class _Worker:
             if told:
                 return Verdict.loads(told)
             self._end()
-        work = job.work
-        return Verdict(work.lab, work.student, (), work.flags, fault="the worker that judged it died", key=job.key)
+        return submission.not_judged("the worker that judged it died")
 
     def _ask(self, line: str) -> str:
         """Return what the worker writes, '' when it has died."""
@@ -132,34 +116,32 @@ class _Worker:
         if self._process is None or self._process.stdin is None or self._verdicts is None:
             return ""
         try:
-            self._process.stdin.write(line + "\n")
+            self._process.stdin.write(line)
             self._process.stdin.flush()
             return self._verdicts.readline()
         except (OSError, ValueError):  # it is gone, or we are closing
             return ""
 
     def _start(self) -> None:
-        with self._starting:  # a worker that starts while all are closed would judge on, unseen
-            if not self._closed:
-                self._start_process()
-
-    def _start_process(self) -> None:
-        read, write = os.pipe()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "coursekit.grading.judge.worker", self._settings, str(write)],
-            stdin=subprocess.PIPE,
-            pass_fds=[write],
-            text=True,
-            start_new_session=True,
-        )
-        os.close(write)
-        self._verdicts = os.fdopen(read)
+        with self._starting:
+            if self._closed:  # a worker that starts while all are closed would judge on, unseen
+                return
+            read, write = os.pipe()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "coursekit.grading.judge.worker", self._settings, str(write)],
+                stdin=subprocess.PIPE,
+                pass_fds=[write],
+                text=True,
+                start_new_session=True,
+            )
+            os.close(write)
+            self._verdicts = os.fdopen(read)
 
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
-        below = watcher.below(process.pid)
+        below = processes.below(process.pid)
         process.kill()
         process.wait()
         for one in below:  # what the kernel ends with its parent, but later

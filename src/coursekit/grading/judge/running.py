@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from coursekit import processes
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.conversation import Fault
 from coursekit.grading.verdict import Flag
-from coursekit.grading.walls import watcher
 from coursekit.ranks.deadline import Deadline, TooSlowError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Running:
         return self._gone
 
     def _receive(self, timeout_s: float) -> dict[str, Any] | None:
-        """Return a message; None when there was none in so much of the submission's own time."""
+        """Return a message; None if none came within that much of the submission's own time."""
         deadline = Deadline(timeout_s, lambda: self.own_s)
         try:
             while not self._judge.poll(left_s := deadline.left_s()):
@@ -130,7 +130,7 @@ class Running:
         self.disobedience = why
         zygote = find_zygote(self._pid)
         if zygote:
-            watcher.kill_below(zygote)
+            processes.kill_below(zygote)
 
     def flags(self) -> tuple[Flag, ...]:
         """Return what the run showed, for the instructor."""
@@ -144,7 +144,7 @@ class Running:
 
 def find_zygote(pid: int) -> int | None:
     """Return the process whose descendants are the submission, in the slot whose outermost process has this id."""
-    for process in watcher.below(pid):
+    for process in processes.below(pid):
         with suppress(psutil.Error):
             if "coursekit.grading.inside.zygote" in " ".join(process.cmdline()) and process.name() not in {
                 "bwrap",

@@ -10,31 +10,25 @@ import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coursekit import processes
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.conversation import Fault
 from coursekit.grading.judge.running import Running, find_zygote
+from coursekit.grading.judge.view import submission_view
 from coursekit.grading.walls import watcher
 from coursekit.grading.walls.cgroups import Cgroup, cgroup
-from coursekit.grading.walls.outer import View, command, hidden_folders, python_folders
-from coursekit.imagenet import find_data
+from coursekit.grading.walls.outer import command, hidden_folders, python_folders
 from coursekit.paths import PACKAGE
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-# Of the kit only this is seen inside: nothing that knows what is right.
-INSIDE = (
-    *("__init__.py", "errors.py", "mime_types.py", "paths.py", "processes.py"),
-    *("drivers", "imagenet", "pictures", "ranks", "throughput"),
-    *("grading/__init__.py", "grading/inside", "grading/walls"),
-)
-DATA = "/data"
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
 START_TIMEOUT_S = 120.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
@@ -44,7 +38,7 @@ GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 
 
 @dataclass(frozen=True)
-class Limits:
+class SubmissionLimits:
     """What one submission may use; seconds are of its own time, so that no busy machine makes them fewer.
 
     Attributes:
@@ -68,24 +62,6 @@ class Limits:
     num_files: int = 20_000
 
 
-def _environ(folder: str, *, is_walled: bool) -> dict[str, str]:
-    home = "/tmp" if is_walled else folder  # noqa: S108  # the sandbox's own
-    return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-        "HOME": home,
-        "TMPDIR": home,
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "Agg",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "2",
-        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
-        "CUDA_VISIBLE_DEVICES": "-1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "COURSEKIT_DATA": DATA if is_walled else str(find_data().parent),
-    }
-
-
 @dataclass
 class Slot:
     """A sandbox that stays, and runs one submission at a time.
@@ -98,7 +74,7 @@ class Slot:
     """
 
     sandbox: str = "bwrap"
-    limits: Limits = field(default_factory=Limits)
+    limits: SubmissionLimits = field(default_factory=SubmissionLimits)
     cores: Sequence[int] = ()
     image: Path | None = None
     _process: subprocess.Popen[bytes] | None = None
@@ -152,14 +128,14 @@ class Slot:
         if judge:
             judge.close()
         if process:
-            watcher.kill_below(process.pid)
+            processes.kill_below(process.pid)
             process.kill()
             process.wait()
         self._open.close()
         self._group = None
 
     def _allowance(self) -> dict[str, Any]:
-        """Return what `coursekit.grading.walls.namespaces.Allowance` takes."""
+        """Return what `coursekit.grading.walls.allowance.Allowance` takes."""
         return {
             "tmp_bytes": int(self.limits.tmp_gb * 2**30),
             "num_files": self.limits.num_files,
@@ -199,13 +175,9 @@ class Slot:
             raise CourseKitError(f"the sandbox does not start ({failure}): {said or 'it says nothing'}.")
 
     def _command_line(self, folder: str, channel: int) -> list[str]:
-        is_walled = self.sandbox != "none"
-        shown = {str(PACKAGE / name): PACKAGE / name for name in INSIDE}
-        data = {DATA: find_data().parent} if is_walled else {}
-        environ = _environ(folder, is_walled=is_walled)
-        view = View({**shown, **data}, environ, int(2 * self.limits.tmp_gb * 2**30))
         argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
         argv += ["tensorflow"] if self._has_tensorflow else []
+        view = submission_view(folder, int(2 * self.limits.tmp_gb * 2**30))
         return command(self.sandbox, view, argv, image=self.image)
 
     def _keep_to_cores(self) -> None:

@@ -1,1 +1,1 @@
-"""What of a hand-in is judged: its answers' text, read from a file that nobody trusts."""
+"""The part of a hand-in that is judged: the text of its answers, read from a file that nobody trusts."""

@@ -38,7 +38,7 @@ class Cells:
     flags: tuple[Flag, ...] = ()
 
 
-def take_cells(notebook: StudentNotebook, released: NotebookNode) -> Cells:
+def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     """Find the answers among the cells that were handed in.
 
     A cell is known by nbgrader's name, else by its id, else by its whole text;
@@ -53,7 +53,7 @@ def take_cells(notebook: StudentNotebook, released: NotebookNode) -> Cells:
 
 def num_known(notebook: StudentNotebook, released: NotebookNode) -> int:
     """Return how many answers of this lab a notebook holds."""
-    return len(take_cells(notebook, released).answers)
+    return len(find_answers(notebook, released).answers)
 
 
 class _Search:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.grading.submission.cells import Cells, num_known, take_cells
+from coursekit.grading.submission.cells import Cells, find_answers, num_known
 from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
 from coursekit.grading.submission.students_files import RefusedFileError, list_folder
 from coursekit.grading.submission.times import SECRET, TIMESTAMP, read_timestamp
 from coursekit.grading.verdict import Flag
+from coursekit.text import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -23,7 +24,6 @@ MANIFEST = "hand-in.json"  # of a packed hand-in
 NOTEBOOK = ".ipynb"
 JOBS = "jobs/"
 NUM_CANDIDATES = 20
-NUM_SHOWN = 5
 # What Python, IPython or a tool of theirs would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
 
@@ -36,8 +36,8 @@ class HandIn:
         student: Id of the student.
         lab: Name of the lab it was handed in for.
         folder: Where it lies; nothing in there is to be trusted.
-        notebook: The notebook in there that is graded; None when there is none that could be.
-        timestamp: When it was handed in, UTC without an offset; None when that is not known.
+        notebook: The notebook in there that is graded; None if no file can be it.
+        timestamp: When it was handed in, UTC without an offset; None if that is not known.
         notes: One sentence each, for the report.
         flags: What an instructor should look at.
         jobs: Records of batch jobs that lie in it: the student's own claims.
@@ -54,7 +54,7 @@ class HandIn:
 
 
 def classify(folder: Path, student: str, lab: str, released: NotebookNode, public: Collection[str] = ()) -> HandIn:
-    """Say what a folder of a student holds.
+    """Return what a folder of a student holds.
 
     Args:
         folder: any version of a hand-in.
@@ -77,10 +77,10 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
     if importable:
-        flags.append(Flag("files", f"Files beside the notebook are not taken: {_shown(importable)}."))
+        flags.append(Flag("files", f"Files beside the notebook are not taken: {first_few(importable)}."))
     data = [file for file in beside if file not in importable]
     if data:
-        notes.append(f"files beside the notebook are not taken: {_shown(data)}")
+        notes.append(f"files beside the notebook are not taken: {first_few(data)}")
     return HandIn(
         student,
         lab,
@@ -97,7 +97,7 @@ def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
     """Take the answers out of a hand-in: source text only, never outputs or attachments.
 
     Args:
-        hand_in: as `read_hand_in` returned it.
+        hand_in: as `classify` returned it.
         released: the notebook that students got.
     """
     if hand_in.notebook is None:
@@ -106,7 +106,7 @@ def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
         notebook = read_notebook(hand_in.folder, hand_in.notebook.relative_to(hand_in.folder).as_posix())
     except DamagedNotebookError as error:
         return Cells({}, (), (f"{hand_in.notebook.name} is damaged: {error}",))
-    return take_cells(notebook, released)
+    return find_answers(notebook, released)
 
 
 def _find_notebook(
@@ -115,13 +115,10 @@ def _find_notebook(
     """Return the notebook that is graded, and what there is to say about the choice."""
     expected = f"{lab}{NOTEBOOK}"
     # The executed copy of a batch job is the last resort.
-    names = sorted((name for name in files if name.endswith(NOTEBOOK)), key=lambda name: (name.startswith(JOBS), name))
-    if expected in names:
-        names.remove(expected)
-        names.insert(0, expected)
+    order = sorted((name != expected, name.startswith(JOBS), name) for name in files if name.endswith(NOTEBOOK))
     notes: list[str] = []
     known: dict[str, int] = {}
-    for name in names[:NUM_CANDIDATES]:
+    for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = read_notebook(folder, name)
         except DamagedNotebookError as error:
@@ -142,8 +139,8 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     if len(beside) == 1:
         return beside[0], [*notes, f"the notebook is called {beside[0]}: taken for {expected}"]
     if beside:
-        return None, [*notes, f"{expected} is missing, and each of {_shown(beside)} could be it: name one so"]
-    return None, [*notes, *([] if notes else ["no notebook was handed in"]), "nothing can be graded"]
+        return None, [*notes, f"{expected} is missing, and each of {first_few(beside)} could be it: name one so"]
+    return None, [*(notes or ["no notebook was handed in"]), "nothing can be graded"]
 
 
 def _about_stranger(name: str, notebook: StudentNotebook, lab: str) -> str:
@@ -151,8 +148,3 @@ def _about_stranger(name: str, notebook: StudentNotebook, lab: str) -> str:
     if made_from and made_from[0] != lab:
         return f"{name} is the notebook of {ascii(made_from[0])[1:-1]}: the wrong lab"
     return f"{name} holds no answer cell of this lab"
-
-
-def _shown(names: list[str]) -> str:
-    more = f" and {len(names) - NUM_SHOWN} more" if len(names) > NUM_SHOWN else ""
-    return ", ".join(names[:NUM_SHOWN]) + more

@@ -48,7 +48,7 @@ class JobRecord:
 
 
 def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
-    """Read every record of this lab among the files of a hand-in; what is no such record is passed over."""
+    """Read every record of this lab among the files of a hand-in; skips files that hold none."""
     found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
     records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
     return tuple(record for record in records if record)

@@ -11,8 +11,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coursekit.labs.affected_tests import names_of
 from coursekit.labs.cells import is_solution, is_test
-from coursekit.labs.concerned import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ def read_program(lab: str, source: NotebookNode) -> Program:
             judges |= names_of(without).bound
             judged.append(Part(name_of(cell), without))
         else:
-            source_text = _definitions(without) if DRAWING in tags else without
+            source_text = "\n\n".join(_definitions(without)) if DRAWING in tags else without
             run.append(Part(name_of(cell), source_text, is_answer=is_solution(cell)))
     used = frozenset().union(*(names_of(part.source).used for part in judged))
     trusted = [line for part in run if not part.is_answer for line in _imports(part.source)]
@@ -98,19 +98,18 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 
 
 def name_of(cell: NotebookNode) -> str:
-    """Return a cell's `grade_id`, or its id where nbgrader knows it not."""
+    """Return a cell's `grade_id`, or its id where it has none."""
     return str(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.id)
 
 
 def _without_checks(source: str) -> tuple[list[str], str]:
     """Return a cell's imports from `coursekit.checks`, and its source without them."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a magic
+    statements = _statements(source)
+    if not statements:
         return [], source
     lines = source.splitlines()
     own = []
-    for node in tree.body:
+    for node in statements:
         if _imports_checks(node):
             own.append(ast.get_source_segment(source, node) or "")
             for number in range(node.lineno - 1, node.end_lineno or node.lineno):
@@ -119,11 +118,7 @@ def _without_checks(source: str) -> tuple[list[str], str]:
 
 
 def _imports(source: str) -> list[str]:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a magic
-        return []
-    return [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return [ast.unparse(node) for node in _statements(source) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def _imports_checks(node: ast.stmt) -> bool:
@@ -132,16 +127,16 @@ def _imports_checks(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import) and any(alias.name.startswith(CHECKS) for alias in node.names)
 
 
-def _definitions(source: str) -> str:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a magic: it binds nothing that an answer could use
-        return ""
-    return "\n\n".join(_segments(source, tree))
-
-
-def _segments(source: str, tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
+def _definitions(source: str) -> Iterator[str]:
+    for node in _statements(source):
         if isinstance(node, DEFINITIONS):
             first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
             yield "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """Return the statements of a cell; none if it has a magic: that binds nothing that an answer could use."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return []

@@ -1,7 +1,7 @@
 """What the source of a cell shows of an attempt, found in its syntax tree; a program of its own.
 
-A hostile source can crash the parser, so this runs in a process that may die: it reads {name: source} as JSON from
-standard input and writes [[kind, what, name, line], ...] to standard output.
+A hostile source can crash the parser, so this runs in a process that may die: it reads [[name, source], ...] as JSON
+from standard input and writes [[kind, what, name, line], ...] to standard output.
 It needs the standard library alone.
 """
 
@@ -13,26 +13,17 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from coursekit.grading.submission.source_words import (
-    CALLS,
-    HOOKS,
-    INNER_ATTRIBUTES,
-    KIT_NAMES,
-    MODULES,
-    ODD_BASES,
-    ODD_METHODS,
-    PATCHED,
-    TEXTS,
-)
+from coursekit.grading.submission import source_words as words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    Found = tuple[str, str]  # kind, what
     Sign = tuple[str, str, int]  # kind, what, line
-
 
 MAX_SOURCE_LENGTH = 200_000  # characters; longer ones are not parsed
 MIN_CASES = 3  # of a table of results
+NUM_FOR_CLASS = 3  # arguments of `type` that make a class
 COMMON_NAMES = {"signal", "site", "resource"}  # of parts of honest libraries, as tf.signal
 MAGIC = re.compile(r"^(\s*)(?:[%!]|[\w., ]+=\s*[!%])(.*)$")
 SHELL_MAGIC = re.compile(
@@ -64,167 +55,196 @@ def signs_in(source: str) -> Iterator[Sign]:
     except (SyntaxError, ValueError):
         yield from _signs_in_words(source)
         return
-    yield from _Finder(tree).signs()
+    yield from _signs_in_tree(tree)
+
+
+def _signs_in_tree(tree: ast.Module) -> Iterator[Sign]:
+    names = _Names(tree)
+    for node in ast.walk(tree):
+        for kind, what in MATCHERS[type(node)](node, names) if type(node) in MATCHERS else ():
+            yield kind, what, getattr(node, "lineno", 1)
 
 
 def _signs_in_words(source: str) -> Iterator[Sign]:
     """Yield the suspicious words of a text that is no Python: it may be that for IPython."""
-    known = {name: kind for table in (MODULES, CALLS) for kind, names in table.items() for name in names.split()}
+    known = {
+        name: kind for table in (words.MODULES, words.CALLS) for kind, names in table.items() for name in names.split()
+    }
     for number, line in enumerate(NEW_LINE.split(source), 1):
         for word in WORD.findall(line):
-            if "." in word or "_" in word or word in {"subprocess", "socket", "ctypes", "sqlite3"}:
-                kind = known.get(word)
-                if kind:
-                    yield kind, word, number
+            if word in known and ("." in word or "_" in word or word in {"subprocess", "socket", "ctypes", "sqlite3"}):
+                yield known[word], word, number
 
 
-class _Finder:
-    """One pass over a tree, with the names that imports gave to modules."""
+class _Names:
+    """What the names of a cell stand for, as its imports say."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
         self.called: dict[str, str] = {}  # a name of the cell's to what it was imported as
-        self.modules = set(PATCHED)
+        self.modules = set(words.PATCHED)
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-                for alias in node.names:
+                for alias, full_name in _imported(node):
                     name = alias.asname or alias.name.split(".")[0]
-                    self.called[name] = base + alias.name if alias.asname or base else name
+                    self.called[name] = name if full_name == alias.name and not alias.asname else full_name
                     self.modules.add(name)
-            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and self._dotted(node.value):
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and self.dotted(node.value):
                 # A module that gets another name: `fork = tempfile._os`.
                 names = (target.id for target in node.targets if isinstance(target, ast.Name))
-                self.called.update(dict.fromkeys(names, self._dotted(node.value)))
+                self.called.update(dict.fromkeys(names, self.dotted(node.value)))
         bare = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
         self.remarks = {id(value) for value in bare if isinstance(value, ast.Constant)}
 
-    def signs(self) -> Iterator[Sign]:
-        for node in ast.walk(self.tree):
-            for kind, what in self._of(node):
-                yield kind, what, getattr(node, "lineno", 1)
-
-    def _of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for alias in node.names:
-                yield from _of_name(base + alias.name)
-                yield from _of_tails(f"{base}{alias.name}.")
-        elif isinstance(node, (ast.Name, ast.Attribute)):
-            yield from self._of_reference(node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and id(node) not in self.remarks:
-            text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
-            yield from ((kind, repr(text[:40])) for kind, pattern in TEXTS if pattern.search(text))
-        elif isinstance(node, ast.ClassDef):
-            yield from self._of_class(node)
-        elif isinstance(node, ast.Dict) and sum(_is_case(key) for key in node.keys) >= MIN_CASES:
-            yield "overfitting", f"a table of {len(node.keys)} cases"
-        elif isinstance(node, ast.Call):
-            yield from self._of_call(node)
-        elif isinstance(node, ast.FunctionDef) and node.name in KIT_NAMES:
-            yield "grader", f"def {node.name}"
-        elif isinstance(node, ast.ExceptHandler) and self._dotted(node.type) in {"BaseException", "KeyboardInterrupt"}:
-            yield "swallows", f"except {self._dotted(node.type)}"
-
-    def _of_reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
-        name = self._dotted(node)
-        stored = not isinstance(node.ctx, ast.Load)
-        if isinstance(node, ast.Attribute):
-            if node.attr in INNER_ATTRIBUTES:
-                yield "introspection", node.attr
-            if node.attr == "__file__":
-                yield "imports", node.attr
-            if node.attr in HOOKS:
-                yield "notebook", node.attr
-            root = node.value
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if stored and (isinstance(root, ast.Call) or (isinstance(root, ast.Name) and root.id in self.modules)):
-                yield "patched", name or node.attr
-        elif stored and node.id in KIT_NAMES:
-            yield "grader", f"{node.id} = …"
-        if name and not stored and (isinstance(node, ast.Attribute) or name in self.called.values() or "." not in name):
-            yield from _of_name(name)
-            yield from _of_tails(name)
-
-    def _of_class(self, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-        bases = {self._dotted(base) for base in node.bases} & ODD_BASES
-        methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-        for target in (target for one in node.body if isinstance(one, ast.Assign) for target in one.targets):
-            methods |= {self._dotted(target)}
-        odd = sorted(bases | methods & ODD_METHODS | {node.name} & KIT_NAMES)
-        if odd:
-            yield "odd class", f"class {node.name}: {', '.join(odd)}"
-
-    def _of_call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
-        name = self._dotted(node.func)
-        if name in {"setattr", "delattr"} and node.args:
-            root: ast.AST = node.args[0]
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if not isinstance(root, ast.Name) or root.id in self.modules or root.id in {"__builtins__", "builtins"}:
-                yield "patched", name
-        if name == "getattr" and len(node.args) > 1:
-            yield from self._of_getattr(*node.args[:2])
-        if name == "__import__" and not self._dotted(node):
-            yield "hidden code", "__import__(…)"
-        elif name == "__import__":
-            yield from _of_name(self._dotted(node))
-        if name == "float" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "nan":
-            yield "odd result", "float('nan')"
-        if name == "type" and len(node.args) == 3:  # noqa: PLR2004  # the form that makes a class
-            yield "odd class", "type(…, …, …)"
-
-    def _of_getattr(self, owner: ast.expr, attribute: ast.expr) -> Iterator[tuple[str, str]]:
-        if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
-            yield from self._of_reference(ast.copy_location(ast.Attribute(owner, attribute.value, ast.Load()), owner))
-        else:
-            yield "hidden code", "getattr(…, …)"
-
-    def _dotted(self, node: ast.AST | None) -> str:
+    def dotted(self, node: ast.AST | None) -> str:
         """Return `a.b.c` with `a` as it was imported, or '' for anything else."""
         if isinstance(node, ast.Attribute):
-            base = self._dotted(node.value)
+            base = self.dotted(node.value)
             return f"{base}.{node.attr}" if base else ""
         if isinstance(node, ast.Name):
             return self.called.get(node.id, node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
-            first = node.args[0] if node.args else None
-            return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+            return _literal(node.args[0]) if node.args else ""
         return ""
 
 
-def _is_case(key: ast.expr | None) -> bool:
-    """Whether a key is a tuple of numbers: arguments of a call."""
-    return isinstance(key, ast.Tuple) and all(isinstance(one, ast.Constant) for one in key.elts)
+def _in_import(node: ast.Import | ast.ImportFrom, _names: _Names) -> Iterator[Found]:
+    for _, full_name in _imported(node):
+        yield from _known(full_name)
+        yield from _known_at_the_end(f"{full_name}.")
 
 
-def _of_name(name: str) -> Iterator[tuple[str, str]]:
-    for kind, names in (*MODULES.items(), *CALLS.items()):
+def _in_name(node: ast.Name, names: _Names) -> Iterator[Found]:
+    name = names.dotted(node)
+    if isinstance(node.ctx, ast.Load):
+        if name in names.called.values() or "." not in name:
+            yield from (*_known(name), *_known_at_the_end(name))
+    elif node.id in words.KIT_NAMES:
+        yield "grader", f"{node.id} = …"
+
+
+def _in_attribute(node: ast.Attribute, names: _Names) -> Iterator[Found]:
+    name, root = names.dotted(node), _root(node)
+    yield from ((kind, node.attr) for kind, attributes in words.ATTRIBUTES.items() if node.attr in attributes)
+    if isinstance(node.ctx, ast.Load):
+        yield from (*_known(name), *_known_at_the_end(name))
+    elif isinstance(root, ast.Call) or (isinstance(root, ast.Name) and root.id in names.modules):
+        yield "patched", name or node.attr
+
+
+def _in_constant(node: ast.Constant, names: _Names) -> Iterator[Found]:
+    if isinstance(node.value, (str, bytes)) and id(node) not in names.remarks:
+        text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+        yield from ((kind, repr(text[:40])) for kind, pattern in words.TEXTS if pattern.search(text))
+
+
+def _in_class(node: ast.ClassDef, names: _Names) -> Iterator[Found]:
+    bases = {names.dotted(base) for base in node.bases}
+    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    methods |= {names.dotted(target) for one in node.body if isinstance(one, ast.Assign) for target in one.targets}
+    odd = sorted(bases & words.ODD_BASES | methods & words.ODD_METHODS | {node.name} & words.KIT_NAMES)
+    if odd:
+        yield "odd class", f"class {node.name}: {', '.join(odd)}"
+
+
+def _in_handler(node: ast.ExceptHandler, names: _Names) -> Iterator[Found]:
+    if names.dotted(node.type) in {"BaseException", "KeyboardInterrupt"}:
+        yield "swallows", f"except {names.dotted(node.type)}"
+
+
+def _in_dict(node: ast.Dict, _: _Names) -> Iterator[Found]:
+    cases = [key for key in node.keys if isinstance(key, ast.Tuple)]  # arguments of a call, when they are numbers
+    if sum(all(isinstance(one, ast.Constant) for one in key.elts) for key in cases) >= MIN_CASES:
+        yield "overfitting", f"a table of {len(node.keys)} cases"
+
+
+def _in_call(node: ast.Call, names: _Names) -> Iterator[Found]:
+    name = names.dotted(node.func)
+    if name in CALL_MATCHERS:
+        yield from CALL_MATCHERS[name](node, names)
+
+
+def _in_setattr(node: ast.Call, names: _Names) -> Iterator[Found]:
+    if node.args:
+        root = _root(node.args[0])
+        if not isinstance(root, ast.Name) or root.id in names.modules | {"__builtins__", "builtins"}:
+            yield "patched", names.dotted(node.func)
+
+
+def _in_getattr(node: ast.Call, names: _Names) -> Iterator[Found]:
+    if len(node.args) > 1:
+        owner, attribute = node.args[:2]
+        if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
+            yield from _in_attribute(ast.Attribute(owner, attribute.value, ast.Load()), names)
+        else:
+            yield "hidden code", "getattr(…, …)"
+
+
+def _in_dunder_import(node: ast.Call, names: _Names) -> Iterator[Found]:
+    name = names.dotted(node)
+    yield from _known(name) if name else [("hidden code", "__import__(…)")]
+
+
+MATCHERS: dict[type[ast.AST], Callable[..., Iterable[Found]]] = {  # by kind of node
+    ast.Import: _in_import,
+    ast.ImportFrom: _in_import,
+    ast.Name: _in_name,
+    ast.Attribute: _in_attribute,
+    ast.Constant: _in_constant,
+    ast.ClassDef: _in_class,
+    ast.FunctionDef: lambda node, _: [("grader", f"def {node.name}")] if node.name in words.KIT_NAMES else [],
+    ast.ExceptHandler: _in_handler,
+    ast.Dict: _in_dict,
+    ast.Call: _in_call,
+}
+CALL_MATCHERS: dict[str, Callable[..., Iterable[Found]]] = {  # by what is called
+    "setattr": _in_setattr,
+    "delattr": _in_setattr,
+    "getattr": _in_getattr,
+    "__import__": _in_dunder_import,
+    "float": lambda node, _: [("odd result", "float('nan')")] if [*map(_literal, node.args[:1])] == ["nan"] else [],
+    "type": lambda node, _: [("odd class", "type(…, …, …)")] if len(node.args) == NUM_FOR_CLASS else [],
+}
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[tuple[ast.alias, str]]:
+    """Return what an import names, each with its full name."""
+    base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return [(alias, base + alias.name) for alias in node.names]
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """Return `a` of `a.b.c`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _literal(node: ast.expr) -> str:
+    """Return a text that is written out, or '' for anything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _known(name: str) -> Iterator[Found]:
+    """Yield what the tables say of a dotted name."""
+    for kind, names in (*words.MODULES.items(), *words.CALLS.items()):
         if any(name == one or name.startswith(f"{one}.") for one in names.split()):
             yield kind, name
 
 
-def _of_tails(name: str) -> Iterator[tuple[str, str]]:
-    """Yield what a module's name shows that is reached through another: `tempfile._os.fork`."""
+def _known_at_the_end(name: str) -> Iterator[Found]:
+    """Yield what the tables say of a module that is reached through another: `tempfile._os.fork`."""
     parts = [part.lstrip("_") or part for part in name.split(".")]
     for start in range(1, len(parts) - 1):
         if parts[start] not in COMMON_NAMES:
-            yield from ((kind, name) for kind, _ in _of_name(".".join(parts[start:])))
+            yield from ((kind, name) for kind, _ in _known(".".join(parts[start:])))
 
 
 def main() -> None:
     """Be the program."""
-    cells = json.load(sys.stdin)
     found = []
-    for name, source in cells:
-        seen = set()
+    for name, source in json.load(sys.stdin):
+        lines: dict[Found, int] = {}  # the first of each finding
         for kind, what, line in signs_in(source):
-            if (kind, what) not in seen:
-                seen.add((kind, what))
-                found.append([kind, what, name, line])
+            lines.setdefault((kind, what), line)
+        found += [[kind, what, name, line] for (kind, what), line in lines.items()]
     json.dump(found, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()

@@ -34,14 +34,17 @@ CALLS = {
     "memory": "os.memfd_create multiprocessing.shared_memory",
     "waiting": "time.sleep",
 }
-INNER_ATTRIBUTES = _words(
-    "__globals__ __closure__ __code__ __subclasses__ __mro__ __bases__ __builtins__ __traceback__ f_back "
-    "f_locals f_globals f_code gi_frame cr_frame tb_frame tb_next cell_contents __dict__ __getattribute__ __loader__"
-)
-HOOKS = _words(
-    "ast_transformers input_transformers input_transformers_post input_transformers_cleanup showtraceback "
-    "_showtraceback set_custom_exc history_manager run_cell user_ns display_pub register_post_execute"
-)
+ATTRIBUTES = {
+    "introspection": _words(
+        "__globals__ __closure__ __code__ __subclasses__ __mro__ __bases__ __builtins__ __traceback__ f_back f_locals "
+        "f_globals f_code gi_frame cr_frame tb_frame tb_next cell_contents __dict__ __getattribute__ __loader__"
+    ),
+    "imports": _words("__file__"),
+    "notebook": _words(
+        "ast_transformers input_transformers input_transformers_post input_transformers_cleanup showtraceback "
+        "_showtraceback set_custom_exc history_manager run_cell user_ns display_pub register_post_execute"
+    ),
+}
 ODD_METHODS = _words(
     "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __array__ __array_interface__ __array_struct__ "
     "__array_function__ __array_ufunc__ __array_finalize__ __float__ __int__ __index__ __bool__ __complex__ "
@@ -54,7 +57,7 @@ PATCHED = _words("numpy np tensorflow tf horovod hvd hvd_keras keras os sys time
 ROOTS = "tmp|dev|etc|home|root|var|usr|opt|srv|mnt|sys|run|shared|data|boot|lib|bin|proc"
 TEXTS = (
     ("introspection", re.compile(r"/proc\b|ptrace|/dev/mem")),
-    ("grader", re.compile(r"NBGRADER|nbgrader|gradebook|autograded|HIDDEN TESTS|coursekit[./](checks|judging)")),
+    ("grader", re.compile(r"NBGRADER|nbgrader|gradebook|autograded|HIDDEN TESTS|coursekit[./](checks|grading)")),
     ("scheduler", re.compile(r"\b(sbatch|srun|scancel|squeue|salloc|crontab|munge)\b")),
     (
         "imports",

@@ -18,7 +18,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return a time as nbgrader understands it, UTC without an offset; None when it is none."""
+    """Return a time as nbgrader understands it, UTC without an offset; None if the text is no time."""
     from nbgrader.utils import parse_utc  # noqa: PLC0415 - heavy
 
     if not MOMENT.fullmatch(text.strip()):
@@ -31,7 +31,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def read_timestamp(folder: Path) -> datetime | None:
-    """Return what a hand-in's own file says about its time; None when it is lost or no time."""
+    """Return what a hand-in's own file says about its time; None if the file is missing or holds no time."""
     try:
         text = read_file(folder, TIMESTAMP, MAX_TIMESTAMP_BYTES).decode("ascii", "replace")
     except RefusedFileError:

@@ -1,17 +1,19 @@
-"""What of a hand-in is judged: the source text of its cells, and nothing else."""
+"""What of a hand-in is judged: the source text of its cells, with what the judge has to know beside it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.grading.verdict import Flag, Verdict
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from coursekit.grading.submission.program import Program
-    from coursekit.grading.verdict import Flag
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,49 @@ class Work:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Submission:
+    """One submission to judge.
+
+    Attributes:
+        source: the lab's notebook with hidden tests.
+        work: the student's cells.
+        key: digest of all that the verdict depends on.
+        left_out: names of the judge's cells that are not run.
+    """
+
+    source: Path
+    work: Work
+    key: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def not_judged(self, fault: str) -> Verdict:
+        """Return a verdict that says why there is none, without a score."""
+        return Verdict(self.work.lab, self.work.student, (), self.work.flags, fault=fault, key=self.key)
+
+    def dumps(self) -> str:
+        """Return the submission as one line of JSON."""
+        return json.dumps(asdict(self), default=str) + "\n"
+
+    @classmethod
+    def loads(cls, line: str) -> Submission:
+        """Read what `dumps` wrote."""
+        data = json.loads(line)
+        work = data["work"]
+        extra = tuple((after, text) for after, text in work["extra"])
+        flags = tuple(Flag(**flag) for flag in work["flags"])
+        given = Work(**{**work, "extra": extra, "flags": flags})
+        return cls(Path(data["source"]), given, data["key"], tuple(data["left_out"]))
+
+
 def cells_to_run(program: Program, work: Work) -> list[tuple[str, str]]:
-    """Return name and source of the cells for the sandbox, in their order: the instructor's, with the student's."""
-    return list(_cells(program, work))
-
-
-def _cells(program: Program, work: Work) -> Iterator[tuple[str, str]]:
+    """Return name and source of each cell for the sandbox in order: the instructor's, with the student's among them."""
     parts = {part.name: part for part in program.run}
+    cells = []
     for name in ("", *program.order):
-        part = parts.get(name)
-        if part:
-            source = work.answers.get(name, "") if part.is_answer else part.source
-            if source.strip():
-                yield name, source
-        for number, (_, source) in enumerate((one for one in work.extra if one[0] == name), 1):
-            yield f"{name or 'top'} + {number}", source
+        if name in parts:
+            source = work.answers.get(name, "") if parts[name].is_answer else parts[name].source
+            cells += [(name, source)] if source.strip() else []
+        added = [source for after, source in work.extra if after == name]
+        cells += [(f"{name or 'top'} + {number}", source) for number, source in enumerate(added, 1)]
+    return cells

@@ -2,7 +2,7 @@
 
 Version 1 of cgroups needs root as a rule. Version 2 needs a cgroup that is delegated to the account (systemd does that
 for `systemd-run --user --scope -p Delegate=yes`, Slurm does not) or root.
-Where neither is to be had, rlimits and the watcher limit what they can.
+Without either, only rlimits and the watcher limit what runs.
 """
 
 from __future__ import annotations
@@ -46,11 +46,6 @@ class Cgroup:
         """The folders, each once."""
         return tuple(dict.fromkeys((self.memory, self.pids)))
 
-    def add(self, pid: int) -> None:
-        """Put a process into the cgroup, and with it all that it starts from now on."""
-        for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid))
-
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Return the command line that runs a program within the cgroup from its first moment."""
         enter = " && ".join(f"echo $$ > {shlex.quote(str(folder / 'cgroup.procs'))}" for folder in self.folders)
@@ -63,18 +58,9 @@ class Cgroup:
     @property
     def num_killed_for_memory(self) -> int:
         """How many processes the kernel has killed because together they used too much memory."""
-        return _counted(self.memory / ("memory.oom_control" if self.version == 1 else "memory.events"), "oom_kill")
-
-    @property
-    def num_refused_processes(self) -> int:
-        """How often the kernel has refused to start another process."""
-        return _counted(self.pids / "pids.events", "max")
-
-    @property
-    def peak_memory_bytes(self) -> int:
-        """The most memory used, files in /tmp and the page cache included; 0 where the kernel does not tell."""
-        name = "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
-        return int(_read(self.memory / name) or 0)
+        told = _read(self.memory / ("memory.oom_control" if self.version == 1 else "memory.events"))
+        found = re.search(r"^oom_kill (\d+)$", told, re.MULTILINE)
+        return int(found.group(1)) if found else 0
 
     def limit(self, memory_bytes: int, num_processes: int) -> None:
         """Set the limits: memory of all processes, and how many processes and threads there may be."""
@@ -98,8 +84,8 @@ class Cgroup:
         deadline_s = time.monotonic() + KILL_TIMEOUT_S
         for folder in self.folders:
             while folder.exists() and time.monotonic() < deadline_s:
-                self.kill()  # again: somebody may have been about to enter
-                with suppress(OSError):  # the kernel is still burying
+                self.kill()  # again: a process may just have been put in
+                with suppress(OSError):  # a killed process is not quite gone
                     folder.rmdir()
                     break
                 time.sleep(0.01)
@@ -197,11 +183,6 @@ def _remove_stale() -> None:
 def _prefix() -> str:
     """Return the start of our cgroups' names; the processes of another PID namespace are not ours to judge."""
     return f"coursekit-{Path('/proc/self/ns/pid').stat().st_ino}-"
-
-
-def _counted(file: Path, name: str) -> int:
-    found = re.search(rf"^{name} (\d+)$", _read(file), re.MULTILINE)
-    return int(found.group(1)) if found else 0
 
 
 def _read(file: Path) -> str:

@@ -23,69 +23,30 @@ import shutil
 import signal
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.walls import system, waiter
-from coursekit.grading.walls.outer import CORE_PATTERN, SHARED
-from coursekit.grading.walls.rlimits import set_rlimits
+from coursekit.grading.walls.allowance import set_rlimits
+from coursekit.grading.walls.outer import CORE_PATTERN, HIDDEN, SHARED
 from coursekit.grading.walls.syscalls import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coursekit.grading.walls.allowance import Allowance
     from coursekit.grading.walls.waiter import HeldSignals
 
 SHARED_VARIABLE = "COURSEKIT_SHARED"  # where the walled-off process finds the folder that it shares
 OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
-_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  # covered by private ones
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
-_SETTINGS = (
-    "sys",
-    "sysrq-trigger",
-    "irq",
-    "bus",
-    "fs",
-    "scsi",
-    "acpi",
-    "driver",
-    "mtrr",
-)  # root's, without capabilities too
+# In /proc, root's without capabilities too.
+_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "driver", "mtrr")
 _READY = b"ready"
 _OUR_FAULT = 70  # EX_SOFTWARE
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """What one walled-off process and its descendants get.
-
-    Attributes:
-        tmp_bytes: size of the private /tmp, and that of /dev/shm.
-        num_files: how many files and folders fit into each of them.
-        shared: folder of the outer /tmp that appears inside as /shared, writable; None for none.
-        own: folder of the outer /tmp that appears inside as `OWN`, writable, for this process alone; None for none.
-        max_num_processes: processes and threads at once (not for a root outside: see `cgroups`).
-        max_file_bytes: size of a file.
-        max_memory_bytes: data that a single process may add to what it has when it enters.
-        max_cpu_s: seconds on a core, of a single process.
-        walls: False for limits alone, as the sandbox "none" has it: a private folder instead of a private /tmp.
-        in_sight: folders within the outer /tmp that stay where they are, read-only: a kit that lies there.
-    """
-
-    tmp_bytes: int
-    num_files: int
-    shared: Path | None
-    max_num_processes: int
-    max_file_bytes: int
-    max_memory_bytes: int
-    max_cpu_s: int
-    own: Path | None = None
-    walls: bool = True
-    in_sight: tuple[str, ...] = ()
 
 
 def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
@@ -197,7 +158,7 @@ def _build_walls(allowance: Allowance) -> None:
     kept = {path: os.open(path, os.O_PATH) for path in allowance.in_sight}
     own = None if allowance.own is None else os.open(allowance.own, os.O_PATH)
     options = f"size={allowance.tmp_bytes},nr_inodes={allowance.num_files},mode=1777"
-    for path in _FOLDERS:
+    for path in HIDDEN:
         system.mount("tmpfs", path, "tmpfs", _PLAIN, options)
     for path, number in kept.items():
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -227,7 +188,7 @@ def _settle_in(allowance: Allowance, folder: str) -> None:
     if not allowance.walls:
         system.end_with_parent(signal.SIGKILL)
     system.set_dumpable(True)  # to itself and its descendants it is no secret
-    os.environ["TMPDIR"] = folder or _FOLDERS[0]
+    os.environ["TMPDIR"] = folder or HIDDEN[0]
     tempfile.tempdir = None
     os.chdir(os.environ["TMPDIR"])
     os.environ.pop(SHARED_VARIABLE, None)

@@ -116,7 +116,7 @@ def _bwrap(view: View, argv: Sequence[str]) -> list[str]:
         words += ["--setenv", name, value]
     words += [word for path in _SYSTEM for word in _as_it_is(Path(path))]
     words += ["--proc", "/proc", *_guarded_proc(), "--dev", "/dev"]
-    for path in ("/tmp", "/dev/shm"):  # noqa: S108  # the wall's own
+    for path in HIDDEN:
         words += ["--perms", "1777", "--size", str(view.tmp_bytes), "--tmpfs", path]
     for path in _LINKER:
         words += ["--ro-bind-try", path, path]

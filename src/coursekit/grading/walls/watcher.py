@@ -2,8 +2,8 @@
 
 Cgroups limit better, where one may have them; rlimits hold for every process alone.
 The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
-To that it adds what lies in the folders in memory that the processes see. What is in memory and in neither, as
-segments of System V, may not be made (`syscalls`).
+It adds the files in the folders in memory that the processes see. Memory that is in neither, such as segments of
+System V, cannot be made (`syscalls`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from coursekit.grading.walls.outer import HIDDEN
+from coursekit.processes import kill_below
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 INTERVAL_S = 0.2
-KILL_TIMEOUT_S = 5.0
-MEASURE_AGAIN = 1.05  # proportional shares are dear to read: only when the resident memory has grown by this factor
+MEASURE_AGAIN = 1.05  # proportional shares are slow to read: only when the resident memory has grown by this factor
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,13 @@ class Limits:
 
 
 class Watcher:
-    """A thread that looks at the processes below one, and kills them when they use too much.
+    """A thread that measures the descendants of a process, and kills them when they use too much.
 
     Attributes:
         excess: one sentence that says which limit was exceeded, or "".
         fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
             must be repeated.
-        own_s: own time since the start of the watch, of this process and of those below the one.
+        own_s: own time since the start of the watch, of this process and of those that are watched.
         peak_memory_bytes: the most memory seen.
         peak_num_processes: the most processes seen.
 
@@ -156,26 +155,6 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
     return list(found.values())
 
 
-def below(pid: int) -> list[psutil.Process]:
-    """Return the descendants of a process, none if it is gone."""
-    try:
-        return list(psutil.Process(pid).children(recursive=True))
-    except psutil.NoSuchProcess:
-        return []
-
-
-def kill_below(pid: int) -> None:
-    """Kill the descendants of a process, also those that they start meanwhile."""
-    deadline_s = time.monotonic() + KILL_TIMEOUT_S
-    while alive := [process for process in below(pid) if _is_alive(process)]:
-        for process in alive:
-            with suppress(psutil.Error):
-                process.kill()
-        if time.monotonic() > deadline_s:
-            return
-        time.sleep(0.01)
-
-
 def proportional_bytes(pid: int) -> int:
     """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone."""
     try:
@@ -192,10 +171,3 @@ def _resident_bytes(pid: int) -> int:
         return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
         return 0
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False

@@ -19,7 +19,7 @@ class TokenAuthenticator(Authenticator):  # type: ignore[misc]  # jupyterhub has
     """Lets in who knows the token of the account."""
 
     async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
-        """Return the name of the account, or nothing when the token is another's or nobody's."""
+        """Return the name of the account, or None if the token is not that account's."""
         del handler
         name = data["username"].strip()
         return name if is_token(Path(os.environ[STATE]), name, data["password"].strip()) else None

@@ -1,8 +1,7 @@
-"""The demo while it runs: JupyterHub, its proxy and servers in one PID namespace, of which nothing outlives another."""
+"""The demo while it runs: JupyterHub, its proxy and servers in one PID namespace, which all end together."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -12,17 +11,18 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.files import locked
 from coursekit.grading.walls import system
 from coursekit.jupyter.hub import proxy
 from coursekit.jupyter.hub.people import PEOPLE, PRIVATE, Person, make_tokens
 from coursekit.jupyter.hub.view import PASSABLE
 from coursekit.ranks.deadline import start_up
-from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.rehearsal.namespaces import plain_environment
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -62,6 +62,7 @@ class DemoHub:
         self.tokens: dict[Person, str] = {}
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock = ExitStack()
 
     @property
     def pid(self) -> int:
@@ -76,17 +77,15 @@ class DemoHub:
         self.state.mkdir(mode=PASSABLE, parents=True, exist_ok=True)
         self.state.chmod(PASSABLE)
         self.log.parent.mkdir(mode=0o700, exist_ok=True)
-        self._lock = (self.state / PRIVATE / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CourseKitError(f"another demo runs in {self.state}: end it first.") from None
+        self._lock.enter_context(
+            locked(self.state / PRIVATE / "lock", f"another demo runs in {self.state}: end it first.")
+        )
         tokens = make_tokens(self.state)
         self.tokens = {person: tokens[person.name] for person in PEOPLE if person.name in tokens}
-        words = (sys.executable, "-m", "coursekit.jupyter.hub.inside", self.root, self.state, self._port)
+        words = (sys.executable, "-m", "coursekit.jupyter.hub.demo_in_namespaces", self.root, self.state, self._port)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*UNSHARE, *_as_root(), *map(str, words)],
+                [*UNSHARE, *(() if os.geteuid() == 0 else AS_USER), *map(str, words)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -158,10 +157,6 @@ def _default_state(root: Path) -> Path:
     if os.geteuid() == 0:
         return root / "build" / "hub"
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "coursekit" / "hub"
-
-
-def _as_root() -> tuple[str, ...]:
-    return () if os.geteuid() == 0 else AS_USER
 
 
 def _check_machine() -> None:

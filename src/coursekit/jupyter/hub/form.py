@@ -1,6 +1,6 @@
-"""What a student asks for before a server starts on nodes: the form, and the check of what comes back.
+"""The form in which a student asks for nodes before a server starts, and the check of the values that come back.
 
-What comes back is not believed: the form, an address typed by hand and the hub's API all pass through `read_wish`.
+No value is trusted: the form, an address typed by hand and the hub's API all pass through `read_wish`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from coursekit.errors import CourseKitError
-from coursekit.slurm.jobs.render import JUPYTER_MIN
-from coursekit.slurm.sites.words import account, counted, format_minutes
+from coursekit.pages import page_template
+from coursekit.slurm.jobs.directives import JUPYTER_MIN
+from coursekit.slurm.sites.profile_text import account, counted, format_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).with_name("templates")
 NUM_RANKS = 2  # what the labs are written for, and the cheapest that they are worth running on
-MOST_NODES = 4  # of a notebook's server; what needs more does not need a person in front of it
+MOST_NODES = 4  # of a notebook's server; larger jobs do not need a person in front of them
 # Names as sites give them: nothing that a shell, Slurm or HTML could take for something else.
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}")
@@ -32,7 +32,7 @@ NUMBER = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True)
-class Wish:
+class ServerWish:
     """What a server is to run on.
 
     Attributes:
@@ -52,12 +52,12 @@ class Wish:
     reservation: str = ""
 
 
-def default_wish(site: Site) -> Wish:
+def default_wish(site: Site) -> ServerWish:
     """Return what the form says before anybody has typed."""
     kind = site.partitions[site.default_partition]
     num_ranks = min(NUM_RANKS, kind.num_gpus_per_node)
     num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes(kind))
-    return Wish(site.default_partition, num_nodes, num_ranks, min(JUPYTER_MIN, most_min(site, kind)))
+    return ServerWish(site.default_partition, num_nodes, num_ranks, min(JUPYTER_MIN, most_min(site, kind)))
 
 
 def most_nodes(kind: Partition) -> int:
@@ -77,33 +77,28 @@ def most_gpus(site: Site, kind: Partition) -> int:
     return min((limit for limit in limits if limit), default=0)
 
 
-def read_wish(site: Site, given: Mapping[str, object]) -> Wish:
-    """Check what somebody asks for; what is left out or empty is as in `default_wish`.
+def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
+    """Check the values that somebody asks for; those left out or empty are as in `default_wish`.
 
     Args:
         site: the machine.
-        given: values by the names of `Wish`: text or numbers, or lists of one, as forms send them.
+        given: values by the names of `ServerWish`: text or numbers, or lists of one, as forms send them.
 
     Raises:
         CourseKitError: in one sentence what is wrong and what to write.
     """
-    values = {name: _text(value) for name, value in given.items() if name in asdict(default_wish(site))}
     default = default_wish(site)
+    values = {name: _text(value) for name, value in given.items() if name in asdict(default)}
     key = values.get("partition") or default.partition
     if key not in site.partitions:
         raise CourseKitError(f"There is no such partition at {site.name}: choose one of {', '.join(site.partitions)}.")
     kind = site.partitions[key]
-    noun = noun_of_ranks(kind)
-    wish = Wish(
+    noun, number = noun_of_ranks(kind), partial(_number, values, default)
+    wish = ServerWish(
         partition=key,
-        num_nodes=_number(values, "num_nodes", "Nodes", min(default.num_nodes, most_nodes(kind)), most_nodes(kind)),
-        num_ranks_per_node=_number(
-            *(values, "num_ranks_per_node", f"{noun} per node"),
-            *(min(default.num_ranks_per_node, kind.num_gpus_per_node), kind.num_gpus_per_node),
-        ),
-        time_min=_number(
-            values, "time_min", "Minutes", min(default.time_min, most_min(site, kind)), most_min(site, kind)
-        ),
+        num_nodes=number("num_nodes", "Nodes", most_nodes(kind)),
+        num_ranks_per_node=number("num_ranks_per_node", f"{noun} per node", kind.num_gpus_per_node),
+        time_min=number("time_min", "Minutes", most_min(site, kind)),
         account=_account(site, kind, values.get("account", "")),
         reservation=_name(RESERVATION, "Reservation", values.get("reservation", ""), "the instructors' name for it"),
     )
@@ -129,20 +124,16 @@ def form_html(site: Site, shown: Mapping[str, object]) -> str:
     kinds = site.partitions
     default = default_wish(site)
     known = {name: _text(value) for name, value in shown.items()}
-    return (
-        Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, autoescape=True)
-        .get_template("form.html")
-        .render(
-            title=site.title,
-            values={name: known.get(name, str(value)) for name, value in asdict(default).items()},
-            partitions={key: _describe(site, kind) for key, kind in kinds.items()},
-            noun="GPUs" if any(kind.has_gpus for kind in kinds.values()) else "Ranks",
-            most_nodes=max(most_nodes(kind) for kind in kinds.values()),
-            most_ranks=max(kind.num_gpus_per_node for kind in kinds.values()),
-            most_min=max(most_min(site, kind) for kind in kinds.values()),
-            account_example=site.access.account_example,
-            billing_unit=site.billing_unit,
-        )
+    return page_template("form.html", TEMPLATES).render(
+        title=site.title,
+        values={name: known.get(name, str(value)) for name, value in asdict(default).items()},
+        partitions={key: _describe(site, kind) for key, kind in kinds.items()},
+        noun="GPUs" if any(kind.has_gpus for kind in kinds.values()) else "Ranks",
+        most_nodes=max(most_nodes(kind) for kind in kinds.values()),
+        most_ranks=max(kind.num_gpus_per_node for kind in kinds.values()),
+        most_min=max(most_min(site, kind) for kind in kinds.values()),
+        account_example=site.access.account_example,
+        billing_unit=site.billing_unit,
     )
 
 
@@ -161,8 +152,8 @@ def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int)) else repr(value)
 
 
-def _number(values: Mapping[str, str], name: str, label: str, default: int, most: int) -> int:
-    text = values.get(name) or str(default)
+def _number(values: Mapping[str, str], default: ServerWish, name: str, label: str, most: int) -> int:
+    text = values.get(name) or str(min(getattr(default, name), most))
     if not NUMBER.fullmatch(text) or not 1 <= int(text) <= most:
         bigger = "; submit larger ones with `coursekit submit`" if name == "num_nodes" else ""
         raise CourseKitError(f"{label}: write a whole number from 1 to {most}{bigger}.")

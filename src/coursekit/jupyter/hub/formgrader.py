@@ -41,7 +41,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
     @web.authenticated
     @check_xsrf  # type: ignore[untyped-decorator]  # nor has its decorator
     async def post(self, *names: str) -> None:
-        """Run it; a name that begins with a dash would be an option, and is none of ours."""
+        """Run it; a name that begins with a dash is refused, as it would be an option."""
         if any(name.startswith("-") for name in names):
             raise web.HTTPError(404)
         words = [word.format(*names) for word in self.words]

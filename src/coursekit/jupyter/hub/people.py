@@ -1,4 +1,4 @@
-"""The people of the demo: accounts made for the occasion, each with a token of its own."""
+"""The people of the demo: accounts made for it, each with its own token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COURSE = "demo"
 # Debian keeps these numbers free of ordinary accounts.
 FIRST_UID = 60101
 NUM_TOKEN_BYTES = 12
-PRIVATE = "hub"  # the folder, within the demo's, of what is JupyterHub's own
+PRIVATE = "hub"  # JupyterHub's own folder within the demo's
 TOKENS = f"{PRIVATE}/tokens.json"
 
 
@@ -34,14 +34,6 @@ class Person:
     full_name: str
     uid: int
     logs_in: bool = True
-
-    def passwd(self, home: Path) -> str:
-        """Return the line for /etc/passwd."""
-        return f"{self.name}:x:{self.uid}:{self.uid}:{self.full_name}:{home / self.name}:/bin/bash\n"
-
-    def group(self) -> str:
-        """Return the line for /etc/group."""
-        return f"{self.name}:x:{self.uid}:\n"
 
 
 GRADER = Person("grader", "Formgrader", FIRST_UID, logs_in=False)
@@ -78,20 +70,14 @@ def accounts(home: Path) -> dict[str, str]:
     """Return this machine's files `passwd` and `group` with the people of the demo in them."""
     names = {person.name for person in PEOPLE}
     added = {
-        "passwd": [person.passwd(home) for person in PEOPLE],
-        "group": [person.group() for person in PEOPLE],
+        "passwd": [f"{one.name}:x:{one.uid}:{one.uid}:{one.full_name}:{home / one.name}:/bin/bash\n" for one in PEOPLE],
+        "group": [f"{one.name}:x:{one.uid}:\n" for one in PEOPLE],
     }
-    return {
-        file: "".join(
-            line for line in Path("/etc", file).read_text().splitlines(keepends=True) if _name(line) not in names
-        )
-        + "".join(lines)
-        for file, lines in added.items()
-    }
-
-
-def _name(line: str) -> str:
-    return line.partition(":")[0]
+    texts = {}
+    for file, lines in added.items():
+        there = Path("/etc", file).read_text().splitlines(keepends=True)
+        texts[file] = "".join([*(line for line in there if line.partition(":")[0] not in names), *lines])
+    return texts
 
 
 def _hash(token: str) -> str:

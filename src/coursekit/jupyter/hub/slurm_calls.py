@@ -1,4 +1,4 @@
-"""Slurm's commands, called by the hub for a student, without holding up the hub and with nothing of its secrets."""
+"""Slurm's commands, called by the hub for a student: they do not hold up the hub and see none of its secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coursekit.slurm.jobs.states import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# What Slurm's commands need of the hub's environment; the rest, its keys among it, a student must not read.
+# The part of the hub's environment that Slurm's commands need; students must not read the rest, such as keys.
 NEEDED = ("PATH", "LANG", "LC_ALL", "SLURM_CONF", "TZ")
 FORGOTTEN = "Invalid job id specified"
 RUNNING = "RUNNING"
@@ -60,7 +60,7 @@ async def call_as(prefix: Sequence[str], *words: str, environ: Mapping[str, str]
 
 
 async def look_as(prefix: Sequence[str], job_id: str) -> tuple[JobState, str]:
-    """Return what Slurm knows of a job, and the first of its nodes, '' while it does not run.
+    """Return the state of a job, and the first of its nodes, '' while it does not run.
 
     Raises:
         SlurmError: Slurm does not answer, which says nothing about the job.

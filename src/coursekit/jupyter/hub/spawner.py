@@ -1,7 +1,7 @@
-"""A student's server as a job: submitted with our script, watched while it waits, and missed with a reason.
+"""A student's server as a job: submitted with our script, watched while it waits, its end explained.
 
 batchspawner's `SlurmSpawner`, with other insides: it calls Slurm without a shell, and asks accounting how a job ended.
-What it never does is to leave a job behind that the hub has lost sight of.
+It never leaves a job behind that the hub has lost sight of.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from traitlets import Float, Unicode
 
-from coursekit.jupyter.hub.asked import AskingSpawner, Refused
+from coursekit.jupyter.hub.explanations import explain_ended, explain_refused, explain_too_long
+from coursekit.jupyter.hub.form_spawner import FormSpawner, Refused
 from coursekit.jupyter.hub.slurm_calls import FORGOTTEN, call_as, look_as
-from coursekit.jupyter.hub.why import explain_ended, explain_refused, explain_too_long
 from coursekit.slurm.jobs.explain import NUM_TAIL_BYTES
 from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.slurm_cli import SlurmError
@@ -32,7 +32,7 @@ LOG = "hub-{}.out"
 NUM_STOP_TRIES, STOP_PAUSE_S = 60, 1.0  # Slurm gives what it ends half a minute to do so
 
 
-class CourseSpawner(AskingSpawner):
+class CourseSpawner(FormSpawner):
     """A server on nodes of a site.
 
     Attributes:
@@ -99,7 +99,7 @@ class CourseSpawner(AskingSpawner):
             self.user.db.commit()
 
     async def _until_there(self) -> None:
-        """Wait for the port; a job that ends, waits or starts for too long is told of."""
+        """Wait for the port; refuse if the job ends, or waits or starts for too long."""
         asked = time.monotonic()
         limit_s = self.pending_limit_s
         while not (self.port and self._node):
@@ -147,7 +147,7 @@ class CourseSpawner(AskingSpawner):
     # From then on.
 
     async def poll(self) -> int | None:
-        """Return None while the job is there, or nobody knows; once it has ended, keep the reason and return 1."""
+        """Return None while the job exists or Slurm does not answer; at its end, keep the reason and return 1."""
         await self._end_of_submission()
         if not self.job_id:
             return 1

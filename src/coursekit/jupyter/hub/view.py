@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from coursekit.jupyter.hub.people import Person
 
-# Of the checkout: what servers run from, and nothing that holds an answer.
+# The parts of the checkout that servers run from; none of them holds an answer.
 SHOWN = (".venv", "src", "hub")
 # Passable, not readable: who knows a path below may go there.
 PASSABLE = 0o711
 
 
 def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
-    """Hide the checkout but for what is shown, let everybody reach that, and put other texts into files of /etc.
+    """Hide the checkout except the shown parts, let everybody reach those, and replace files of /etc.
 
     Needs a mount namespace of its own, and root in it.
 
@@ -43,7 +43,7 @@ def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
 
 
 def barriers(paths: Iterable[Path]) -> set[Path]:
-    """Return the folders that let others not pass on the way to these paths."""
+    """Return the folders on the way to these paths through which others may not pass."""
     return {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
 
 
@@ -75,7 +75,7 @@ def change_etc(folder: Path, files: dict[str, str]) -> None:
     """
     folder.mkdir(exist_ok=True)
     system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
-    # What not even root of a user's namespace may read is none of the demo's business.
+    # The demo needs no file that root of a user's namespace may not read.
     subprocess.run(["cp", "--archive", "/etc/.", folder], stderr=subprocess.DEVNULL, check=False)
     for name, text in files.items():
         (folder / name).write_text(text)

@@ -16,7 +16,7 @@ from coursekit.slurm.doctor.machine import check_allocation, judge_allreduce
 from coursekit.slurm.doctor.versions import MAKE_ENV, compare, not_imported, required, same_minor
 
 if TYPE_CHECKING:
-    from coursekit.jupyter.kernels.conversation import Conversation
+    from coursekit.jupyter.kernels.conversation import KernelConversation
 
 QUICK_LIMIT_S, IMPORT_LIMIT_S = 30, 180
 # The first question needs nothing but Python: whatever else is broken, it is answered.
@@ -52,7 +52,7 @@ def examine(name: str, timeout_s: float) -> list[Finding]:
         return [Finding("Kernel", "wrong", f"{name} did not start: {said}", remedy)]
 
 
-def _about_software(kernel: Conversation) -> list[Finding]:
+def _about_software(kernel: KernelConversation) -> list[Finding]:
     python = kernel.ask(ABOUT_PYTHON, QUICK_LIMIT_S)
     if python.error:
         return [Finding("Python", "wrong", python.error)]
@@ -67,14 +67,14 @@ def _about_software(kernel: Conversation) -> list[Finding]:
     ]
 
 
-def _about_coursekit(kernel: Conversation) -> Finding:
+def _about_coursekit(kernel: KernelConversation) -> Finding:
     reply = kernel.ask(ABOUT_COURSEKIT, QUICK_LIMIT_S)
     if reply.error:
         return not_imported("coursekit", reply.error)
     return Finding("coursekit", "good", f"{reply.facts['version']} from {reply.facts['folder']}")
 
 
-def _about_packages(kernel: Conversation) -> list[Finding]:
+def _about_packages(kernel: KernelConversation) -> list[Finding]:
     reply = kernel.ask(ABOUT_PACKAGES, IMPORT_LIMIT_S)
     findings = []
     packages = (("TensorFlow", "tensorflow", same_minor(required("tensorflow-cpu"))),)
@@ -85,7 +85,7 @@ def _about_packages(kernel: Conversation) -> list[Finding]:
     return findings
 
 
-def _about_ranks(kernel: Conversation) -> Finding:
+def _about_ranks(kernel: KernelConversation) -> Finding:
     reply = kernel.ask(ABOUT_RANKS, allreduce.LIMIT_S + QUICK_LIMIT_S)
     if reply.error or "ranks" not in reply.facts:
         name = f"Allreduce, {allreduce.NUM_RANKS} ranks"

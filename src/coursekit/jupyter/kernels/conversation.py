@@ -29,7 +29,7 @@ class NotStartedError(Exception):
 
 
 @dataclass(frozen=True)
-class Reply:
+class KernelReply:
     """What a kernel said to one question.
 
     Attributes:
@@ -42,7 +42,7 @@ class Reply:
 
 
 @contextmanager
-def running(name: str, timeout_s: float) -> Iterator[Conversation]:
+def running(name: str, timeout_s: float) -> Iterator[KernelConversation]:
     """Start a kernel as JupyterLab does, in this folder, and end it and all that it started.
 
     Raises:
@@ -54,23 +54,19 @@ def running(name: str, timeout_s: float) -> Iterator[Conversation]:
         folder = Path(place)
         manager = KernelManager(kernel_name=name)
         try:
-            _start(manager, folder)
+            with (folder / SAID).open("w") as said:
+                manager.start_kernel(env=kernel_environment(folder), stdout=said, stderr=said)
             client = manager.blocking_client()
             client.start_channels()
             try:
                 _wait(manager, client, folder, timeout_s)
-                yield Conversation(manager, client)
+                yield KernelConversation(manager, client)
             finally:
                 client.stop_channels()
         finally:
             if manager.has_kernel:
                 manager.shutdown_kernel(now=True)
             end_marked(folder)  # also ranks, and what the launcher was at
-
-
-def _start(manager: KernelManager, folder: Path) -> None:
-    with (folder / SAID).open("w") as said:
-        manager.start_kernel(env=kernel_environment(folder), stdout=said, stderr=said)
 
 
 def _wait(manager: KernelManager, client: BlockingKernelClient, folder: Path, timeout_s: float) -> None:
@@ -82,14 +78,14 @@ def _wait(manager: KernelManager, client: BlockingKernelClient, folder: Path, ti
         raise NotStartedError(words[-1] if words else silent) from None
 
 
-class Conversation:
+class KernelConversation:
     """Questions to a running kernel."""
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
         self._manager = manager
         self._client = client
 
-    def ask(self, code: str, limit_s: float) -> Reply:
+    def ask(self, code: str, limit_s: float) -> KernelReply:
         """Let the kernel run code that prints lines of JSON; never raises for what happens there."""
         request = self._client.execute(code, store_history=False, allow_stdin=False)
         deadline_s = time.monotonic() + limit_s
@@ -101,9 +97,9 @@ class Conversation:
                 message = None
             if message is None or message["parent_header"].get("msg_id") != request:
                 if not self._manager.is_alive():
-                    return Reply(_facts(output), "the kernel died")
+                    return KernelReply(_facts(output), "the kernel died")
                 if time.monotonic() > deadline_s:
-                    return Reply(_facts(output), f"no answer within {limit_s:g} s")
+                    return KernelReply(_facts(output), f"no answer within {limit_s:g} s")
                 continue
             kind, content = message["msg_type"], message["content"]
             if kind == "stream" and content["name"] == "stdout":
@@ -111,11 +107,11 @@ class Conversation:
             elif kind == "error":
                 error = f"{content['ename']}: {content['evalue']}"
             elif kind == "status" and content["execution_state"] == "idle":
-                return Reply(_facts(output), error)
+                return KernelReply(_facts(output), error)
 
 
 def _facts(output: str) -> dict[str, Any]:
-    """Return what the lines of JSON objects say; whatever else a start-up file prints is passed over."""
+    """Return the values of the lines of JSON objects; other lines, such as those of a start-up file, are skipped."""
     facts: dict[str, Any] = {}
     for line in output.splitlines():
         if line.startswith("{"):

@@ -25,7 +25,7 @@ READABLE, EXECUTABLE = 0o644, 0o755
 
 
 @dataclass(frozen=True)
-class Kernel:
+class PlannedKernel:
     """What a kernel is made from.
 
     Attributes:
@@ -49,7 +49,7 @@ class Kernel:
         return f"Course on {self.site.title}{other}"
 
 
-def plan_kernel(root: Path, site: Site, partition: str, name: str, venv: str = "") -> Kernel:
+def plan_kernel(root: Path, site: Site, partition: str, name: str, venv: str = "") -> PlannedKernel:
     """Return a kernel for names as people type them; '' stands for the default.
 
     Raises:
@@ -63,10 +63,10 @@ def plan_kernel(root: Path, site: Site, partition: str, name: str, venv: str = "
         raise CourseKitError(
             f"{wanted!r} is no name for a kernel: use small letters, digits, dots and hyphens, such as {usual}."
         )
-    return Kernel(site, chosen, wanted, root.resolve(), str(Path(venv).absolute()) if venv else "")
+    return PlannedKernel(site, chosen, wanted, root.resolve(), str(Path(venv).absolute()) if venv else "")
 
 
-def install(kernel: Kernel, kernels: Path) -> Path:
+def install(kernel: PlannedKernel, kernels: Path) -> Path:
     """Write the kernel into a folder of kernels, and return its own folder there.
 
     Each of its two files is replaced whole, the launcher first, and `kernel.json` never changes how it is called:
@@ -78,7 +78,7 @@ def install(kernel: Kernel, kernels: Path) -> Path:
     return folder
 
 
-def launcher(kernel: Kernel) -> str:
+def launcher(kernel: PlannedKernel) -> str:
     """Return the text of the launcher, from the same parts as job scripts."""
     site = kernel.site
     return (
@@ -95,7 +95,7 @@ def launcher(kernel: Kernel) -> str:
     )
 
 
-def spec(kernel: Kernel) -> dict[str, Any]:
+def spec(kernel: PlannedKernel) -> dict[str, Any]:
     """Return what stands in `kernel.json`."""
     return {
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],

@@ -38,10 +38,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
         CourseKitError: there is none, it belongs to another lab, or that lab has no script.
     """
     try:
-        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])  # one text, or a list of lines
-            cell["metadata"].get("tags", ())
+        notebook = parse_notebook(path)
         name = notebook["metadata"]["coursekit"]["generated_from"].split("/")[-2]
     except OSError as error:
         raise CourseKitError(f"{path} cannot be read ({error.strerror}): name your notebook after the lab.") from None
@@ -51,6 +48,20 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
         raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: name the right one.")
     if not any(is_script(cell) for cell in notebook["cells"]):
         raise CourseKitError(f"the lab {name} has no script: its notebook is all there is to run.")
+    return notebook
+
+
+def parse_notebook(path: Path) -> dict[str, Any]:
+    """Return a notebook whose cells may be read without further checks.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError, LookupError, TypeError, AttributeError: it is no notebook.
+    """
+    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])  # one text, or a list of lines
+        cell["metadata"].get("tags", ())
     return notebook
 
 

@@ -12,8 +12,7 @@ from coursekit.labs.build.leaks import refuse_leaks, texts
 from coursekit.labs.build.release import release_notebook
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
-from coursekit.labs.build.twin import TWIN_NAME, twin_files
-from coursekit.labs.build.twin_mark import refuse_edited_twin
+from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin, twin_files
 from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:
@@ -30,11 +29,6 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     """Build the notebooks that hold everything: text, answers and tests.
 
     Sources of labs that are no longer in `solutions/` are removed.
-
-    Args:
-        root: the course checkout.
-        labs: the labs to build.
-        report: called with "written", "unchanged" or "removed" for each file.
 
     Returns:
         Lab name to `build/source/<lab>/<lab>.ipynb`.
@@ -53,11 +47,6 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     """Build the sources, and from them the notebooks that students open.
 
     Nothing is written to `labs/` before every one of these labs is known to give away no answer.
-
-    Args:
-        root: the course checkout.
-        labs: the labs to build.
-        report: called with "written", "unchanged" or "removed" for each file.
 
     Returns:
         Lab name to `labs/<lab>/<lab>.ipynb`.

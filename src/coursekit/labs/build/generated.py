@@ -12,8 +12,7 @@ import nbformat
 
 from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
-from coursekit.labs.build.twin import TWIN_NAME
-from coursekit.labs.build.twin_mark import refuse_edited_twin
+from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -55,12 +54,7 @@ def publish(
 
 
 def remove_stale(parent: Path, keep: Collection[str], report: Report = no_report) -> None:
-    """Remove the folders of labs that no longer exist.
-
-    Args:
-        parent: `build/source` or `labs`.
-        keep: names of the labs that do exist.
-        report: see `Report`.
+    """Remove from `build/source` or `labs` the folders of labs that are not to be kept.
 
     Raises:
         CourseKitError: a folder, or a file in it, is not a builder's work; nothing is removed from that folder then.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import MARKER_WORDS, find_regions, outside_regions
+from coursekit.labs.cells import is_solution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,5 +60,4 @@ def _hidden_lines(cell: NotebookNode) -> list[str]:
 
 
 def _is_all_answer(cell: NotebookNode) -> bool:
-    is_solution: bool = cell.metadata.get("nbgrader", {}).get("solution", False)
-    return is_solution and not find_regions(cell.source)
+    return is_solution(cell) and not find_regions(cell.source)

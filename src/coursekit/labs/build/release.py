@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
     """Return the version of a notebook that students get.
 
-    Args:
-        name: the lab's name.
-        source: nbgrader's source version, as `build_sources` writes it; it is left as it is.
-
     Raises:
         CourseKitError: nbgrader refused the notebook; the message holds nbgrader's log.
     """

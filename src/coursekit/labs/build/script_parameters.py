@@ -6,14 +6,14 @@ import ast
 import io
 import tokenize
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
-
-from coursekit.labs.build.written_code import call_lines, quoted
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-Scalar = Union[bool, int, float, str]
+    from coursekit.labs.lab import Scalar
+
+LINE_LENGTH = 120
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,7 @@ class Parameters:
 
 
 def parse_parameters(code: str, used: Collection[str]) -> Parameters:
-    """Return the parameters that the script uses; the others, such as the number of ranks, are the launcher's.
-
-    Args:
-        code: the parameters cell: assignments with comments behind them.
-        used: names that the script cells use.
-    """
+    """Return the parameters that the script uses: others, such as the number of ranks, are the launcher's."""
     lines = code.splitlines()
     comments = _comments(code)
     dropped: set[int] = set()
@@ -56,14 +51,14 @@ def parse_parameters(code: str, used: Collection[str]) -> Parameters:
 
 def option_lines(option: Option, indent: int) -> list[str]:
     """Return the lines that add an option to the argparse parser `_parser`."""
-    words = [quoted("--" + option.name.replace("_", "-"))]
+    words = [_quoted("--" + option.name.replace("_", "-"))]
     words.append("action=argparse.BooleanOptionalAction" if option.kind is bool else f"type={option.kind.__name__}")
     words.append(f"default={option.name}")
     about = option.about.replace("%", "%%")
     # BooleanOptionalAction says its default by itself (up to Python 3.12).
     shown = about if option.kind is bool else f"{about} (default: %(default)r)".strip()
-    words.append(f"help={quoted(shown)}")
-    return call_lines("_parser.add_argument", words, indent)
+    words.append(f"help={_quoted(shown)}")
+    return _call_lines("_parser.add_argument", words, indent)
 
 
 def _comments(code: str) -> dict[int, str]:
@@ -84,3 +79,22 @@ def _literal(statement: ast.stmt) -> object:
         return ast.literal_eval(value) if value is not None else None
     except ValueError:
         return None
+
+
+def _quoted(text: str) -> str:
+    """Return a literal of one line of text: in double quotes, or in those that need fewer escapes."""
+    quote = "'" if text.count('"') > text.count("'") else '"'
+    escaped = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    return f"{quote}{escaped}{quote}"
+
+
+def _call_lines(function: str, arguments: Sequence[str], indent: int) -> list[str]:
+    """Return a call as `ruff format` writes it: in one line, with all arguments on the next, or with one in each."""
+    margin = " " * indent
+    together = ", ".join(arguments)
+    if len(line := f"{margin}{function}({together})") <= LINE_LENGTH:
+        return [line]
+    inner = margin + " " * 4
+    if len(line := f"{inner}{together}") <= LINE_LENGTH:
+        return [f"{margin}{function}(", line, f"{margin})"]
+    return [f"{margin}{function}(", *(f"{inner}{argument}," for argument in arguments), f"{margin})"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable
 
 import nbformat
 
-from coursekit.labs.build.regions import RegionError, find_regions
-from coursekit.labs.build.roles import ROLES, nbgrader_metadata
+from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, RegionError, find_regions
 from coursekit.labs.build.script_cells import SCRIPT, TwinError
 from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
 from coursekit.labs.build.twin import check_twin, is_script
@@ -22,6 +22,32 @@ NOTES = (LINE, FIRST_LINE, "lines_to_next_cell", "cell_marker")
 # nbformat's rule for the id of a cell.
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Role:
+    """How nbgrader treats a cell, and what may stand in it.
+
+    A cell with `grade` earns points, one with `solution` is the student's to edit,
+    and a `locked` one is restored before grading.
+    `may_hold` is the kind of region allowed in the cell.
+    """
+
+    cell_types: tuple[str, ...]
+    grade: bool
+    solution: bool
+    locked: bool
+    may_hold: str | None = None
+    must_hold: bool = False
+
+
+ROLES = {
+    "readonly": Role(("markdown", "code"), grade=False, solution=False, locked=True),
+    "answer": Role(("code",), grade=False, solution=True, locked=False, may_hold=SOLUTION, must_hold=True),
+    "tests": Role(("code",), grade=True, solution=False, locked=True, may_hold=HIDDEN_TESTS),
+    # Without a region the whole cell is the answer.
+    "manual": Role(("markdown", "code"), grade=True, solution=True, locked=False, may_hold=SOLUTION),
+}
 
 
 def check_attributes(notebook: NotebookNode) -> NotebookNode:
@@ -101,12 +127,20 @@ def check_script(notebook: NotebookNode) -> NotebookNode:
 
 
 def expand_roles(notebook: NotebookNode) -> NotebookNode:
-    """Replace each role by nbgrader's metadata for it."""
+    """Replace each role by nbgrader's metadata for it, of schema version 3."""
     for cell in notebook.cells:
         role = ROLES.get(cell.metadata.pop("role", None))
         points = cell.metadata.pop("points", None)
         if role:
-            cell.metadata.nbgrader = nbgrader_metadata(role, cell.metadata.id, points)
+            cell.metadata.nbgrader = {
+                "grade": role.grade,
+                "grade_id": cell.metadata.id,
+                "locked": role.locked,
+                "schema_version": 3,
+                "solution": role.solution,
+                "task": False,
+                **({"points": points} if role.grade else {}),
+            }
     return notebook
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
 from coursekit.labs.lab import find_labs
+from coursekit.text import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +46,12 @@ def overview_text(labs: Sequence[Lab]) -> str:
 
 def table(labs: Sequence[Lab], folder: str) -> str:
     """Return the Markdown table of labs; `folder` leads from the page to the labs, such as "labs/"."""
-    rows = [("Lab", "Title", "Minutes", "Ranks", "What it is about"), ("---", "---", "---:", "---:", "---")]
+    head = ("Lab", "Title", "Minutes", "Ranks", "What it is about")
+    rows = []
     for lab in labs:
-        link = f"[{_in_table(lab.title)}]({folder}{lab.name}/{lab.name}.ipynb)"
-        rows.append((lab.name[:2], link, str(lab.minutes), str(lab.resources.num_ranks), _in_table(lab.summary)))
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        link = f"[{lab.title}]({folder}{lab.name}/{lab.name}.ipynb)"
+        rows.append((lab.name[:2], link, str(lab.minutes), str(lab.resources.num_ranks), lab.summary))
+    return markdown_table(head, rows, "llrr")
 
 
 def picture_table(root: Path, labs: Sequence[Lab]) -> str:
@@ -61,12 +63,11 @@ def picture_table(root: Path, labs: Sequence[Lab]) -> str:
     if not shown:
         return ""
     files = [picture_file(root, lab) for lab in shown]
-    texts = [_in_table(alternative_file(file).read_text(encoding="utf-8")) for file in files]
+    texts = [alternative_file(file).read_text(encoding="utf-8").strip() for file in files]
     images = [f"![{text}]({file.relative_to(root).as_posix()})" for text, file in zip(texts, files)]
     names = [f"from lab {lab.name[:2]}" for lab in shown]
     pairs = [cells[first : first + 2] for first in range(0, len(shown), 2) for cells in (names, images)]
-    rows = [pairs[0], ["---" for _ in pairs[0]], *pairs[1:]]
-    return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return "\n" + markdown_table(pairs[0], pairs[1:])
 
 
 def picture_file(root: Path, lab: Lab) -> Path:
@@ -83,7 +84,3 @@ def refresh_block(page: str, name: str, block: str) -> str:
     """Return `page` with the text between its marks `name`:begin and `name`:end replaced; as it is without them."""
     between = re.compile(f"(?<=<!-- {name}:begin -->\n).*?(?=<!-- {name}:end -->)", re.DOTALL)
     return between.sub(lambda _: block, page, count=1)
-
-
-def _in_table(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

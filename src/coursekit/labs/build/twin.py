@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from coursekit.errors import CourseKitError
 from coursekit.labs.build.script_cells import (
     SCRIPT,
     TwinError,
@@ -15,18 +17,22 @@ from coursekit.labs.build.script_cells import (
     starts_and_ends_with_definition,
 )
 from coursekit.labs.build.script_parameters import option_lines, parse_parameters
-from coursekit.labs.build.twin_mark import marked
-from coursekit.labs.build.written_code import docstring_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from coursekit.labs.build.script_cells import Script
 
 TWIN_NAME = "train.py"
 MAIN = "main"
 
+# What a twin holds: stubs, the solution, or a student's answers.
+KINDS = ("release", "solution", "answers")
+
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
+# At the end of a twin, so that later builds know their own work from somebody's edits.
+_MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
 
 HEAD = '''\
 """{title}: the notebook's training as a script.
@@ -114,7 +120,7 @@ def twin_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = TWI
     Args:
         notebook: with at least one script cell; answers may still be stubs.
         made: who made it from what, for the head.
-        kind: what it holds, for the mark at its end: see `twin_mark`.
+        kind: what it holds, for the mark at its end: one of `KINDS`.
         name: its file's name, for the head.
 
     Raises:
@@ -137,10 +143,44 @@ def twin_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = TWI
     return marked(_join(blocks), kind)
 
 
+def marked(text: str, kind: str) -> str:
+    """Return the text of a twin with its mark."""
+    return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
+
+
+def kind_of(path: Path) -> str:
+    """Return what the twin in a file holds, or '' when the file is no twin or was edited."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    found = _MARK.search(text)
+    return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""
+
+
+def refuse_edited_twin(path: Path) -> None:
+    """Refuse to go on when a file is not the builder's own twin.
+
+    Raises:
+        CourseKitError: somebody wrote or edited it, or made it from a student's answers.
+    """
+    if path.exists() and kind_of(path) not in {"release", "solution"}:
+        raise CourseKitError(
+            f"{path} is not as the builder made it and may hold a student's answers: "
+            "move it out of the way and build again."
+        )
+
+
+def _checksum(kind: str, text: str) -> str:
+    return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
+
+
 def _head(notebook: Mapping[str, Any], made: str, name: str) -> str:
     texts = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     heading = next((found[1] for text in texts if (found := _HEADING.search(text))), "A lab")
-    return HEAD.format(title=docstring_text(heading.strip()), made=docstring_text(made), name=docstring_text(name))
+    return HEAD.format(title=_docstring_text(heading.strip()), made=_docstring_text(made), name=_docstring_text(name))
+
+
+def _docstring_text(text: str) -> str:
+    """Return text so that it can stand in a docstring with double quotes."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
 def _join(blocks: list[str]) -> str:

@@ -96,18 +96,27 @@ class KernelWatch:
     def cell_finished(self, cell: NotebookNode, **_: Any) -> None:
         """Note that the kernel has answered for a cell."""
         self.finished.add(cell.id)
+        if self.number == self.total:
+            self._sample_memory()
 
     def cell_failed(self, cell: NotebookNode, **_: Any) -> None:
         """Note an error, unless the cell's tag says that it is part of the lesson."""
         self.failed = "raises-exception" not in cell.metadata.get("tags", [])
+        if self.failed:
+            self._sample_memory()
 
     def stop(self) -> set[psutil.Process]:
-        """Measure no more, and return every process that was seen."""
+        """Stop measuring, and return every process that was seen."""
         self._stopped.set()
         if self.memory is None:
             return set()
         self.memory.stop()
         return self.memory.seen
+
+    def _sample_memory(self) -> None:
+        # Before the kernel ends: on a busy machine the last sample may be long ago.
+        if self.memory:
+            self.memory.sample()
 
     def _keep_time(self, kernel: psutil.Process) -> None:
         # With this process, which sends the cells: where it is held up, the kernel waits for it.

@@ -19,8 +19,8 @@ from papermill.execute import remove_error_markers
 from coursekit.labs.points import score
 from coursekit.labs.run import results
 from coursekit.labs.run.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
+from coursekit.labs.run.formatting import format_time
 from coursekit.labs.run.results import FailedCell, LabResult, write_atomically
-from coursekit.labs.run.words import format_time
 from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.errors import MachineTooSlowError

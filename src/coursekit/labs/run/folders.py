@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
+from coursekit.files import locked
 from coursekit.labs.run.results import SCHEMA, LabResult, write_json
 
 if TYPE_CHECKING:
@@ -97,13 +97,7 @@ def claimed(folder: Path) -> Iterator[None]:
     Raises:
         CourseKitError: If another process works in the folder.
     """
-    with (folder / ".claim").open("w", encoding="utf-8") as claim:
-        try:
-            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise CourseKitError(
-                f"{folder} is still being worked on by another `coursekit run`: wait for it."
-            ) from error
+    with locked(folder / ".claim", f"{folder} is still being worked on by another `coursekit run`: wait for it."):
         yield
 
 

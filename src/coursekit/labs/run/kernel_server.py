@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from coursekit.ranks.forked import ForkedServer
 from coursekit.ranks.forkserver import adopt_shared_server
 from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
-from coursekit.ranks.preload import preload
+from coursekit.ranks.server import preload
 
 # Not the kernel's application itself: it reads its parent's number while it is imported.
 MORE = ("ipykernel.ipkernel", "IPython.core.shellapp", "cloudpickle", "matplotlib.pyplot", "coursekit.pictures")

@@ -32,6 +32,7 @@ class MemoryWatch:
         self.seen: set[psutil.Process] = set()
         self._root = root
         self._servers = {parent for parent in [root.parent()] if parent and parent.pid != os.getpid()}
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample_until_stopped, name="memory-watch", daemon=True)
 
@@ -40,23 +41,23 @@ class MemoryWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take one more sample, for on a busy machine the last may be long ago, and then none."""
+        """Stop sampling."""
         self._stop.set()
         self._thread.join()
-        self.sample()
 
     def sample(self) -> None:
         """Look once at all processes of the tree."""
-        with suppress(psutil.NoSuchProcess):
-            self.seen.update([self._root, *self._root.children(recursive=True)])
-        self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen | self._servers)) / BYTES_PER_MB)
+        with self._lock:
+            with suppress(psutil.NoSuchProcess):
+                self.seen.update([self._root, *self._root.children(recursive=True)])
+            self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen | self._servers)) / BYTES_PER_MB)
 
     def _sample_until_stopped(self) -> None:
         pause_s = 0.0
         while not self._stop.wait(pause_s):
-            started = time.perf_counter()
+            started = time.thread_time()  # of its own: on a busy machine the clock would make pauses of seconds
             self.sample()
-            pause_s = max(SAMPLE_EVERY_S, (time.perf_counter() - started) / MAX_LOAD)
+            pause_s = max(SAMPLE_EVERY_S, (time.thread_time() - started) / MAX_LOAD)
 
 
 def memory_bytes(process: psutil.Process) -> int:

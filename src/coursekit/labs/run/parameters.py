@@ -6,7 +6,7 @@ import ast
 import logging
 import math
 import os
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from papermill import inspect_notebook
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-Scalar = Union[bool, int, float, str]
+    from coursekit.labs.lab import Scalar
 
 NUM_RANKS = "num_ranks"
 VARIABLE = "COURSEKIT_PARAMETERS"  # "num_epochs=1 model=SmallCNN": values for the labs that have these parameters
@@ -26,10 +26,7 @@ EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str
 
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
-    """Return the default of every parameter that a notebook's parameters cell assigns.
-
-    Args:
-        notebook: Notebook whose parameters cell has papermill's tag `parameters`, or none.
+    """Return the default of every parameter that a notebook's parameters cell assigns; {} if it has no such cell.
 
     Raises:
         CourseKitError: If a default is not a literal bool, int, float or text, so that no value could be checked.
@@ -74,11 +71,7 @@ def parse(name: str, text: str, default: Scalar) -> Scalar:
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
     """Return a value that has the type of its default and is finite; a whole number may stand for a number.
 
-    Args:
-        name: Name of the parameter.
-        value: Value to be passed to the notebook.
-        default: Value in the notebook's parameters cell.
-        origin: Where the value was written, for the message.
+    `origin` is where the value was written, for the message.
 
     Raises:
         CourseKitError: If the type differs, or a number of ranks is out of range.

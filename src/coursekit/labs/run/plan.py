@@ -16,8 +16,7 @@ from coursekit.labs.run import parameters
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coursekit.labs.lab import Lab
-    from coursekit.labs.run.parameters import Scalar
+    from coursekit.labs.lab import Lab, Scalar
 
 SECONDS_PER_MINUTE = 60
 NUM_DIGITS = 16
@@ -49,13 +48,7 @@ class LabRun:
 def plan_runs(
     labs: Sequence[Lab], notebooks: Mapping[str, Path], num_ranks: int | None, given: Mapping[str, str]
 ) -> tuple[LabRun, ...]:
-    """Check all labs and options against each other.
-
-    Args:
-        labs: Chosen labs.
-        notebooks: Built source notebook of each lab, by the lab's name.
-        num_ranks: Value of `--ranks`, if given.
-        given: Names and texts of `-p`.
+    """Check all labs and options (`--ranks`, and the texts of `-p`) against each other.
 
     Raises:
         CourseKitError: If a parameter is unknown to all chosen labs or a value is out of place.

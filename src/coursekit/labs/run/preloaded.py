@@ -40,7 +40,7 @@ class KernelServer(ForkServer):
         # The system shows this environment for its forks, too: by the mark they are found if all others are killed.
         return {"MPLBACKEND": INLINE, **super()._environ(), MARK: str(self._folder)}
 
-    def fork(self, start: Start) -> Kernel:
+    def fork(self, start: Start) -> ForkedKernel:
         """Start a kernel.
 
         Raises:
@@ -50,7 +50,7 @@ class KernelServer(ForkServer):
         self._wait_until_ready()
         try:
             self._control.send(start)
-            return Kernel(self._control.recv())
+            return ForkedKernel(self._control.recv())
         except psutil.NoSuchProcess:
             raise RuntimeError("the kernel ended at its start") from None
         except (EOFError, OSError) as error:
@@ -87,8 +87,8 @@ class PreloadedKernels:
         if self._server:
             self._server.close()
 
-    def fork(self, start: Start) -> Kernel | None:
-        """Start a kernel; return None where the imports fail, of which the notebook itself should tell."""
+    def fork(self, start: Start) -> ForkedKernel | None:
+        """Start a kernel; return None where the imports fail, so that the notebook itself shows the error."""
         if self._cannot_import:
             return None
         if not (self._server and self._server.usable()):
@@ -105,7 +105,7 @@ class PreloadedKernels:
             self._server.end_kernels()
 
 
-class Kernel(psutil.Process):  # type: ignore[misc] # psutil has no types
+class ForkedKernel(psutil.Process):  # type: ignore[misc] # psutil has no types
     """A kernel that is no child of ours, as `subprocess.Popen` would show it to Jupyter."""
 
     stdin = stdout = stderr = None

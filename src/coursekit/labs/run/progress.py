@@ -1,4 +1,4 @@
-"""Progress of a run: a live bar in a terminal, a line per cell in a plain log."""
+"""RunProgress of a run: a live bar in a terminal, a line per cell in a plain log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from rich.progress import Progress as Bar
 
 from coursekit.labs.run import results
-from coursekit.labs.run.words import format_points, format_time
+from coursekit.labs.run.formatting import format_points, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ MARKS = {
 NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
 
 
-class Progress:
+class RunProgress:
     """Show which lab and which cell runs, and how each lab ended."""
 
     def __init__(self, console: Console) -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbconvert import HTMLExporter
 
 from coursekit.labs.run import results
 from coursekit.labs.run.engine import KERNEL_LOG, cell_name
-from coursekit.labs.run.results import write_atomically, write_json
-from coursekit.labs.run.words import (
+from coursekit.labs.run.formatting import (
     describe_commit,
     describe_machine,
     describe_versions,
@@ -22,19 +20,21 @@ from coursekit.labs.run.words import (
     format_speed,
     format_time,
 )
+from coursekit.labs.run.results import write_atomically, write_json
+from coursekit.pages import page_template
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from coursekit.labs.run.results import LabResult, RunReport
 
-TEMPLATE = "report.html.j2"
+HERE, TEMPLATE = Path(__file__).parent, "report.html.j2"
 HTML, JSON = "report.html", "report.json"
 PNG = "image/png"
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """One picture of an executed notebook.
 
     Attributes:
@@ -55,28 +55,27 @@ def write_report(folder: Path, report: RunReport) -> None:
     for path in notebooks.values():
         if path:
             _export_html(path)
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    template = page_template(
+        TEMPLATE, HERE, points=format_points, memory=format_memory, time=format_time, speed=format_speed
     )
-    environment.globals.update(
-        describe_commit=describe_commit, describe_machine=describe_machine, describe_versions=describe_versions
-    )
-    environment.filters.update(points=format_points, memory=format_memory, time=format_time, speed=format_speed)
-    html = environment.get_template(TEMPLATE).render(
+    html = template.render(
         report=report,
         passed=results.PASSED,
         num_passed=sum(result.verdict == results.PASSED for result in report.labs),
         links={lab: _links(folder, path) for lab, path in notebooks.items()},
         pictures={lab: find_pictures(path) if path else () for lab, path in notebooks.items()},
+        describe_commit=describe_commit,
+        describe_machine=describe_machine,
+        describe_versions=describe_versions,
     )
     write_atomically(folder / HTML, html)
 
 
-def find_pictures(notebook: Path) -> tuple[Picture, ...]:
+def find_pictures(notebook: Path) -> tuple[ReportPicture, ...]:
     """Return the PNG outputs of an executed notebook, in its order."""
     cells = nbformat.read(notebook, as_version=4).cells
     return tuple(
-        Picture(output.data[PNG].replace("\n", ""), _alternative_text(output, cell_name(cell)), cell_name(cell))
+        ReportPicture(output.data[PNG].replace("\n", ""), _alternative_text(output, cell_name(cell)), cell_name(cell))
         for cell in cells
         for output in cell.get("outputs", [])
         if PNG in output.get("data", {})

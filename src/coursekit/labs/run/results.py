@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
+from coursekit.files import write_file
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 
@@ -98,7 +98,7 @@ class LabResult:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LabResult:
-        """Return the record that `to_json` gave away."""
+        """Return the record that `to_json` wrote."""
         fields = {key: value for key, value in data.items() if key not in {"points", "max_points"}}
         return replace(
             cls(**fields),
@@ -139,9 +139,7 @@ class RunReport:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a whole file or nothing, so that a kill at any moment leaves the old one."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    write_file(path, text.encode(), mode=None)
 
 
 def write_json(path: Path, data: Any) -> None:

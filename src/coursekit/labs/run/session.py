@@ -19,22 +19,17 @@ if TYPE_CHECKING:
 
     from coursekit.labs.run.facts import Facts
     from coursekit.labs.run.plan import LabRun
-    from coursekit.labs.run.progress import Progress
+    from coursekit.labs.run.progress import RunProgress
     from coursekit.processes import StopSignals
 
 WORDS = {"parameters": "its parameters", "notebook": "its source", "package": "the package coursekit"}
 KEPT = "kept from an earlier attempt"
 
 
-def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: Progress, stop: StopSignals) -> RunReport:
-    """Run every lab that has no valid result in the folder yet, and write the report after each.
+def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunProgress, stop: StopSignals) -> RunReport:
+    """Run every lab that has no valid result in the run's folder, and write the report after each.
 
-    Args:
-        folder: The run's folder, claimed by this process.
-        plan: The chosen labs.
-        facts: Circumstances of this attempt.
-        progress: Told about every lab and cell.
-        stop: Signals that end the run; labs not reached then count as not run.
+    Labs that a signal to stop keeps from running count as not run; the folder is claimed by this process.
 
     Returns:
         The report that was written last.
@@ -62,7 +57,7 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: Progr
     return report
 
 
-def _run_lab(folder: Path, run: LabRun, facts: Facts, progress: Progress, kernels: PreloadedKernels) -> LabResult:
+def _run_lab(folder: Path, run: LabRun, facts: Facts, progress: RunProgress, kernels: PreloadedKernels) -> LabResult:
     note = _why_again(folders.read_result(folder, run.name), run)
     folders.forget_result(folder, run.name)
     result = replace(execute_lab(run, folder / run.name, facts, progress.cell_started, kernels), note=note)

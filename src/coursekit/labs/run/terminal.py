@@ -8,9 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from coursekit.labs.run import results
-from coursekit.labs.run.progress import MARKS
-from coursekit.labs.run.report import HTML
-from coursekit.labs.run.words import (
+from coursekit.labs.run.formatting import (
     describe_commit,
     describe_machine,
     describe_versions,
@@ -19,6 +17,8 @@ from coursekit.labs.run.words import (
     format_speed,
     format_time,
 )
+from coursekit.labs.run.progress import MARKS
+from coursekit.labs.run.report import HTML
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,8 +17,7 @@ from coursekit.errors import CourseKitError
 from coursekit.lecture.bench.measurement import Measurement, Series
 from coursekit.lecture.bench.steps import FULL_SPEED, Case, Setting, compare_with_no_communication, to_text
 from coursekit.processes import MARK, end_marked
-from coursekit.ranks.devices import HIDE_GPUS
-from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 from coursekit.ranks.lifetime import end_with_parent
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from coursekit.paths import find_root
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coursekit.lecture.bench.grading_class import Graded
+    from coursekit.lecture.bench.grading_class import GradingRun
     from coursekit.lecture.bench.grading_slots import SlotTimes
 
 CLASS_VARIABLE = "COURSEKIT_BENCH_CLASS"
@@ -57,7 +57,7 @@ class GradingMeasurement:
     kinds: dict[str, int]
     num_slots: int
     cell_limit_s: float
-    ways: dict[str, Graded]
+    ways: dict[str, GradingRun]
     peak_memory_gb: float
     slots: tuple[SlotTimes, ...]
 

@@ -39,7 +39,7 @@ NEEDS_ANOTHER_RUN = 3
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradingRun:
     """What one way of grading made of the class.
 
     Attributes:
@@ -67,20 +67,20 @@ def copy_for_nbgrader(course: Course, folder: Path) -> Course:
     return find_course(course.root, folder)
 
 
-def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> Graded:
+def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> GradingRun:
     """Grade a course as `coursekit grade` does with its defaults; a second call finds nothing to judge."""
     words = ["coursekit", "grade", *(lab.name for lab in labs), "--course", str(course.folder)]
     seconds = _run(course, words, clean=(0, NEEDS_ANOTHER_RUN))
-    return Graded(seconds, _num_right(course, made))
+    return GradingRun(seconds, _num_right(course, made))
 
 
-def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> Graded:
+def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> GradingRun:
     """Grade a course as `nbgrader autograde` does: one hand-in after the other, each in a kernel without walls."""
     # It ends with 1 when it could not grade somebody; that is counted below.
     seconds = sum(_run(course, ["nbgrader", "autograde", lab.name, "--create"], clean=(0, 1)) for lab in labs)
     if not list((course.folder / "autograded").glob("*/*/*.ipynb")):
         raise CourseKitError("nbgrader graded nothing at all: see why with `coursekit doctor`.")
-    return Graded(seconds, _num_right(course, made))
+    return GradingRun(seconds, _num_right(course, made))
 
 
 def peak_memory_gb(course: Course) -> float:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.judge.slot import Limits, Slot
-from coursekit.grading.judge.submission import grade
+from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.program import name_of, read_program
 from coursekit.grading.submission.work import Work
 from coursekit.labs.cells import is_solution
@@ -68,7 +68,7 @@ def time_in_slots(source: Path, repeat: int, progress: Callable[[str], None]) ->
             progress(f"{source.stem} in warm slots, turn {turn} of {repeat}")
             plain.append(_seconds(program, solved, open_slot))
             walled.append(_seconds(program, solved, walled_slot))
-        walled_slot.limits = replace(Limits(), cell_s=HANG_LIMIT_S)
+        walled_slot.limits = replace(SubmissionLimits(), cell_s=HANG_LIMIT_S)
         for turn in range(1, repeat + 1):
             progress(f"{source.stem}, its first answer hangs, turn {turn} of {repeat}")
             hanging.append(_seconds(program, hung, walled_slot, hangs=True))

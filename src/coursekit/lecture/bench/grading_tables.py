@@ -64,5 +64,5 @@ def remarks(measured: dict[str, Any]) -> list[str]:
 
 
 def all_rows(measured: dict[str, Any]) -> Sequence[Rows]:
-    """Return the tables that there is something in."""
+    """Return the tables that are not empty."""
     return [rows for rows in (class_rows(measured), slot_rows(measured)) if len(rows) > 1]

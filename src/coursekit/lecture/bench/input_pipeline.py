@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from coursekit.lecture.bench.steps import Step
 
-MEMORY, FILES = "pictures in memory", "TFRecord files"
+MEMORY, FILES = "images in memory", "TFRecord files"
 NUM_STEPS = 10
 SHUFFLE_BUFFER = 1000
 
@@ -33,7 +33,7 @@ def measure_input(repeat: int, progress: Callable[[str], None]) -> Measurement:
     """Train on two ranks that do not communicate, on one thread each, from memory and from made files in turns."""
     folder = str(imagenet.find_data())
     case = Case("MobileNetV2", 96, 16, repeat, NUM_STEPS)
-    progress("pictures in memory and in files")
+    progress("images in memory and in files")
     timings = mean_over_ranks(on_two_ranks(compare_with_memory, case, folder, environ=CYCLE))
     full_speed_s = statistics.median(timings[MEMORY][1:])
     series = [Series(name, times[0], tuple(times[1:]), full_speed_s) for name, times in timings.items()]
@@ -42,7 +42,7 @@ def measure_input(repeat: int, progress: Callable[[str], None]) -> Measurement:
 
 
 def compare_with_memory(case: Case, folder: str) -> dict[str, list[float]]:
-    """Return the seconds of this rank's steps on pictures in memory, and on pictures read from its files."""
+    """Return the seconds of this rank's steps on images in memory, and on images read from its files."""
     bind_to_cores()
     import horovod.tensorflow as hvd  # noqa: PLC0415  # ranks have it already, the benchmark's process not
 
@@ -65,16 +65,16 @@ def compare_with_memory(case: Case, folder: str) -> dict[str, list[float]]:
 def training_batches(files: list[str], image_size: int, batch_size: int) -> Any:
     """Return batches for training without end, as in lab 03: read, shuffled, cut at random, decoded and mirrored.
 
-    Pictures are float32 of shape (batch, image_size, image_size, 3), from -1 to 1; labels from 1 to 1000 become 0 to
+    Images are float32 of shape (batch, image_size, image_size, 3), from -1 to 1; labels from 1 to 1000 become 0 to
     999, for networks without a background class.
     """
     import tensorflow as tf  # noqa: PLC0415  # only ranks make data sets
 
     def load(record: Any) -> tuple[Any, Any]:
         encoded, label = imagenet.parse_record(record)
-        picture = tf.io.decode_and_crop_jpeg(encoded, random_window(encoded), channels=3)
-        picture = tf.image.resize(picture, (image_size, image_size))
-        return tf.image.random_flip_left_right(picture) / 127.5 - 1, label - 1
+        image = tf.io.decode_and_crop_jpeg(encoded, random_window(encoded), channels=3)
+        image = tf.image.resize(image, (image_size, image_size))
+        return tf.image.random_flip_left_right(image) / 127.5 - 1, label - 1
 
     dataset = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files))
     dataset = dataset.interleave(imagenet.read_records, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)

@@ -1,27 +1,31 @@
-"""The launch benchmark: seconds from a call to its result on two ranks, in the three ways to make that call."""
+"""The launch benchmarks: seconds from a call to its result, in three ways on two ranks, and by the number of ranks."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.lecture.bench.caller import NUM_RANKS, WAYS
+from coursekit.lecture.bench.caller import NUM_RANKS, WAYS, one_allreduce
 from coursekit.lecture.bench.measurement import Measurement, Series
 from coursekit.processes import MARK, end_marked
 from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.forkserver import close_shared_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
 
 CALL_TIMEOUT_S = 180.0
 END_TIMEOUT_S = 10.0
+NUMS_RANKS = (1, 2, 4, 8, 16, 32, 64)
 CALLS_PER_TURN = {"ranks.run": 5}  # ten times shorter than the others, so its median needs more of them
 
 
@@ -85,3 +89,37 @@ def ask(way: str, caller: Connection) -> float:
     if isinstance(reply, str):
         raise CourseKitError(f"{way} failed, run `coursekit doctor`: {reply}")
     return float(reply)
+
+
+def measure_curve(repeat: int, progress: Callable[[str], None], nums_ranks: Sequence[int] = NUMS_RANKS) -> Measurement:
+    """Measure all numbers of ranks in turns; the very first call starts the fork server.
+
+    Raises:
+        CourseKitError: a launch failed.
+    """
+    seconds: dict[int, list[float]] = {num_ranks: [] for num_ranks in nums_ranks}
+    try:
+        for turn in range(repeat + 1):
+            for num_ranks in nums_ranks:
+                progress(f"{num_ranks} ranks, {f'turn {turn} of {repeat}' if turn else 'first call'}")
+                seconds[num_ranks].append(_launch(num_ranks))
+    finally:
+        close_shared_server()
+    return Measurement(
+        title="from call to result: one allreduce by `ranks.run`",
+        series=tuple(Series(str(num), first, tuple(later), num_ranks=num) for num, (first, *later) in seconds.items()),
+    )
+
+
+def _launch(num_ranks: int) -> float:
+    """Return the seconds of one call, whose result has to be right."""
+    begin = time.perf_counter()
+    try:
+        results = ranks.run(one_allreduce, num_ranks=num_ranks, timeout_s=CALL_TIMEOUT_S)
+    except ranks.RankError as error:
+        raise CourseKitError(f"{num_ranks} ranks failed, run `coursekit doctor`: {error}") from error
+    seconds = time.perf_counter() - begin
+    expected = [num_ranks * (num_ranks + 1) / 2] * num_ranks
+    if results != expected:
+        raise CourseKitError(f"expected {expected} from the ranks, got {results}")
+    return seconds

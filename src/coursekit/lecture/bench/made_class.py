@@ -15,10 +15,10 @@ from coursekit.grading.bank.answer_bank import load_bank
 from coursekit.grading.submission.cells import defined
 from coursekit.grading.submission.program import name_of
 from coursekit.grading.submission.times import TIMESTAMP, timestamp_text
+from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import is_grade, is_solution, is_test
-from coursekit.labs.concerned import Lab as Reach
 from coursekit.labs.lab import select_labs
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Draws:
             for cell in notebook.cells
             if is_solution(cell) and not is_grade(cell) and defined(cell.source)
         }
-        self.reach = Reach(list(notebook.cells))
+        self.reach = LabCells(list(notebook.cells))
         self.bank = load_bank(course.root / "tests" / "answers" / source.stem, source)
         self._decks = {RIGHT: self._right(), WRONG: self._wrong(), HANGING: self._hanging(), HOSTILE: self._hostile()}
 

@@ -72,7 +72,7 @@ class Measurement:
         return {"title": self.title, "series": [one.as_json() for one in self.series], "ratios": self.ratios()}
 
 
-class Outcome(Protocol):
+class BenchmarkResult(Protocol):
     """What a benchmark returns."""
 
     def as_json(self) -> dict[str, Any]:
@@ -82,5 +82,5 @@ class Outcome(Protocol):
 class Benchmark(Protocol):
     """A function that measures; it says what it is doing through `progress`."""
 
-    def __call__(self, repeat: int, progress: Callable[[str], None]) -> Outcome:
+    def __call__(self, repeat: int, progress: Callable[[str], None]) -> BenchmarkResult:
         """Measure each way `repeat` times or more."""

@@ -32,7 +32,7 @@ class Case:
     Attributes:
         network: a name that `build_network` knows.
         image_size: height and width, in pixels.
-        batch_size: pictures per rank and step.
+        batch_size: images per rank and step.
         num_turns: how often the kinds of steps follow each other.
         num_steps: steps of one kind in a turn.
     """
@@ -109,11 +109,11 @@ def limit_threads() -> None:
 
 
 def memory_batch(case: Case) -> tuple[Any, Any]:
-    """Return random pictures, shape (batch, image_size, image_size, 3), and labels, shape (batch,)."""
+    """Return random images, shape (batch, image_size, image_size, 3), and labels, shape (batch,)."""
     import tensorflow as tf  # noqa: PLC0415  # as above
 
-    pictures = tf.random.uniform((case.batch_size, case.image_size, case.image_size, 3), -1, 1)
-    return pictures, tf.random.uniform((case.batch_size,), 0, NUM_CLASSES, tf.int32)
+    images = tf.random.uniform((case.batch_size, case.image_size, case.image_size, 3), -1, 1)
+    return images, tf.random.uniform((case.batch_size,), 0, NUM_CLASSES, tf.int32)
 
 
 def repeated(batch: tuple[Any, Any]) -> Any:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-Array = np.ndarray[Any, Any]
 State = tuple[tuple[frozenset[int], ...], ...]
 
 
@@ -123,16 +120,6 @@ def states(schedule: Schedule) -> list[State]:
             now[one.target][one.chunk] = sent | own if one.adds else sent
         history.append(tuple(map(tuple, now)))
     return history
-
-
-def execute(schedule: Schedule, arrays: Sequence[Array]) -> list[Array]:
-    """Carry out a schedule on one array per rank, and return what each rank ends with."""
-    now = [np.array_split(array.copy(), schedule.num_chunks) for array in arrays]
-    for step in schedule.steps:
-        sent = [now[one.source][one.chunk].copy() for one in step]
-        for one, data in zip(step, sent):
-            now[one.target][one.chunk] = now[one.target][one.chunk] + data if one.adds else data
-    return [np.concatenate(chunks) for chunks in now]
 
 
 def count(schedule: Schedule) -> Cost:

@@ -43,11 +43,6 @@ class Drawn:
         return HTML.format(file=file, alt=html.escape(alt), caption=html.escape(self.caption, quote=False))
 
 
-def figure_names(root: Path) -> list[str]:
-    """Return the names of all figures, sorted."""
-    return sorted(path.stem for path in (root / FIGURES).glob("*.py"))
-
-
 def draw(root: Path, name: str, folder: Path) -> Drawn:
     """Draw a figure into files of `folder`: `<name>.svg`, or `<name>-<step>.svg` of a sequence.
 

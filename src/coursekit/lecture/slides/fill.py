@@ -17,10 +17,10 @@ from coursekit.lecture.slides.quoting import quoted_lines
 from coursekit.slurm.sites.load import load_sites
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from coursekit.lecture.slides.deck import Deck
-
 
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
@@ -33,7 +33,7 @@ class Filler:
 
     - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
-    - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: where all those stand;
+    - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
     - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
     - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoting`.
     """
@@ -85,7 +85,7 @@ class Filler:
             figure=self.figure,
             num_steps=self.num_steps,
             results=_Lazy(lambda name: results.load(self.root, name).data),
-            facts=_Quoted(sources.load_facts(self.root), quoted),
+            facts=_Lazy(partial(_fact, sources.load_facts(self.root), quoted)),
             published=_Lazy(lambda name: self._published(name, quoted)),
             sources=lambda: "\n".join(f"- {source}" for source in dict.fromkeys(quoted)),
             lines=partial(quoted_lines, self.root),
@@ -119,27 +119,19 @@ class Filler:
 class _Lazy:
     """Loads what a deck names when it names it."""
 
-    def __init__(self, load: Any) -> None:
+    def __init__(self, load: Callable[[str], Any]) -> None:
         self._load = load
 
     def __getitem__(self, name: str) -> Any:
         return self._load(name)
 
 
-class _Quoted:
-    """The facts; it remembers the source of each that is used."""
-
-    def __init__(self, facts: Any, quoted: list[str]) -> None:
-        self._facts = facts
-        self._quoted = quoted
-
-    def __getitem__(self, name: str) -> str:
-        if name not in self._facts:
-            raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.")
-        fact = self._facts[name]
-        self._quoted.append(fact.source)
-        value: str = fact.value
-        return value
+def _fact(facts: Mapping[str, sources.Fact], quoted: list[str], name: str) -> str:
+    """Return a fact's value, and add its source to `quoted`."""
+    if name not in facts:
+        raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.")
+    quoted.append(facts[name].source)
+    return facts[name].value
 
 
 def significant(value: float, digits: int = 2) -> str:

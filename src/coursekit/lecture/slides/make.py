@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides import browser, marp
+from coursekit.lecture.slides.check import check_deck
 from coursekit.lecture.slides.deck import find_decks, slides_of
 from coursekit.lecture.slides.fill import Filler
-from coursekit.lecture.slides.wording import check_deck
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -57,8 +57,8 @@ def make_slides(  # noqa: PLR0913  # what the command was given
 
     Args:
         root: the course checkout.
-        decks: those to make.
-        verbs: the commands of `coursekit`, of which a slide may name any.
+        decks: the decks to make.
+        verbs: the commands of `coursekit` that a slide may name.
         pdf: print each deck, too.
         pictures: save every slide, too.
         progress: called with a few words before each step.

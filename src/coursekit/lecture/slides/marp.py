@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MODULES = "slides/node_modules"
 MARP = f"{MODULES}/@marp-team/marp-cli/marp-cli.js"
 THEME = "slides/theme.css"
-# As the theme names them: font package, and its files, in the letters that the decks use.
+# Font packages that the theme names, and their files.
 FONTS = {
     "atkinson-hyperlegible-next": ("400-normal", "400-italic", "700-normal"),
     "jetbrains-mono": ("400-normal", "700-normal"),

@@ -24,13 +24,13 @@ RESULTS = "slides/results"
 
 
 @dataclass(frozen=True)
-class Result:
+class RecordedResult:
     """One recorded result.
 
     Attributes:
-        name: that of its recorder and its file.
+        name: the name of its recorder and of its file.
         recorded: command, commit, machine, versions, date, seconds, and the recorder's checksum.
-        data: what the recorder returned; "pictures", where it took any, holds the paths of PNG files by name.
+        data: what the recorder returned; if it took pictures, "pictures" holds the paths of PNG files by name.
     """
 
     name: str
@@ -48,7 +48,7 @@ def recorder_names(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / RECORDERS).glob("*.py"))
 
 
-def load(root: Path, name: str) -> Result:
+def load(root: Path, name: str) -> RecordedResult:
     """Read a recorded result.
 
     Raises:
@@ -65,7 +65,7 @@ def load(root: Path, name: str) -> Result:
         pictures = {key: path.with_name(file) for key, file in table["pictures"].items()}
     except (ValueError, KeyError, TypeError) as error:
         raise CourseKitError(f"{RESULTS}/{name}.json is damaged ({error}): run `coursekit record {name}`.") from error
-    return Result(name, recorded, {**data, "pictures": pictures} if pictures else data)
+    return RecordedResult(name, recorded, {**data, "pictures": pictures} if pictures else data)
 
 
 def record(root: Path, name: str, facts: Facts) -> Path:
@@ -76,7 +76,7 @@ def record(root: Path, name: str, facts: Facts) -> Path:
 
     Args:
         root: the course checkout.
-        name: that of the recorder.
+        name: the name of the recorder.
         facts: machine and commit, as they were before the first of several results changed the checkout.
 
     Returns:

@@ -10,6 +10,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides.deck import find_decks
+from coursekit.text import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,8 +42,6 @@ COURSE = """
 DAY = """
 ### {name}
 
-| from | to | min | what |
-| ---: | ---: | ---: | --- |
 """
 
 
@@ -79,7 +78,8 @@ def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
         text += COURSE.format(name=name, summary=_summary(days))
         for number, sessions in enumerate(days, 1):
             text += DAY.format(name="The day" if num_days == 1 else f"Day {number}")
-            text += "".join(_row(start, item) for start, item in timetable(sessions))
+            rows = (_row(start, item) for start, item in timetable(sessions))
+            text += markdown_table(("from", "to", "min", "what"), rows, "rrr")
     return text
 
 
@@ -135,8 +135,8 @@ def _hours(minutes: int) -> str:
     return f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def _row(start_min: int, item: Item) -> str:
-    return f"| {_clock(start_min)} | {_clock(start_min + item.minutes)} | {item.minutes} | {item.what} |\n"
+def _row(start_min: int, item: Item) -> tuple[str, ...]:
+    return _clock(start_min), _clock(start_min + item.minutes), str(item.minutes), item.what
 
 
 def _clock(minutes: int) -> str:

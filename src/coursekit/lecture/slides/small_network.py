@@ -125,7 +125,7 @@ class SmallNetwork:
 
 
 def make_samples(num_samples: int, num_classes: int, image_size: int, seed: int, noise: int) -> tuple[Array, Array]:
-    """Return pictures as those of labs 03 and 04, but small and in rows of values from -1 to 1, and their classes."""
+    """Return images as those of labs 03 and 04, but small and in rows of values from -1 to 1, and their classes."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(num_samples) % num_classes)
     made = np.stack([patterns.draw(rng, int(label), image_size, image_size, noise=noise) for label in labels])

@@ -20,7 +20,7 @@ Cell = Union[int, float, str]
 
 @dataclass(frozen=True)
 class Fact:
-    """One figure that a deck quotes, as it is to be printed, and where it stands."""
+    """One figure that a deck quotes: its text as printed, and its source."""
 
     value: str
     source: str
@@ -71,7 +71,7 @@ def load_published(root: Path, name: str) -> Published:
     """Read one table of published figures.
 
     Raises:
-        CourseKitError: there is none of this name, or it is wrong.
+        CourseKitError: there is no table of this name, or it is wrong.
     """
     where = f"{PUBLISHED}/{name}.toml"
     if not (root / where).is_file():

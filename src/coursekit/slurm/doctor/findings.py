@@ -37,12 +37,12 @@ class Finding:
 
     @property
     def hinders(self) -> bool:
-        """Whether the labs cannot run before this is mended."""
+        """Whether the labs cannot run before this is fixed."""
         return self.needed and self.state != "good"
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProgramAnswer:
     """What a program said.
 
     Attributes:
@@ -56,7 +56,7 @@ class Answer:
     complaint: str
 
 
-def ask(command: Sequence[str], limit_s: float) -> Answer:
+def ask(command: Sequence[str], limit_s: float) -> ProgramAnswer:
     """Run a program with a clean environment and a time limit; never raises, and leaves no process behind."""
     variables = {**scrubbed(), "TF_CPP_MIN_LOG_LEVEL": "3"}
     try:
@@ -70,17 +70,17 @@ def ask(command: Sequence[str], limit_s: float) -> Answer:
             start_new_session=True,
         )
     except OSError as error:
-        return Answer(None, "", str(error))
+        return ProgramAnswer(None, "", str(error))
     with process:
         try:
             output, complaints = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            return Answer(None, "", f"no answer within {limit_s:g} s")
+            return ProgramAnswer(None, "", f"no answer within {limit_s:g} s")
         finally:
             # Its own session: whatever it started and left running ends with it.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    return Answer(process.returncode, output.strip(), last_words(process.returncode, complaints))
+    return ProgramAnswer(process.returncode, output.strip(), last_words(process.returncode, complaints))
 
 
 def last_words(status: int, complaints: str) -> str:

@@ -132,7 +132,7 @@ def check_space(title: str, folder: Path) -> Finding:
     """Look at the free space of a folder and whether it can be written."""
     name = f"Space, {title}"
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
-        return Finding(name, "wrong", f"{folder} cannot be written", "choose another place or mend its permissions")
+        return Finding(name, "wrong", f"{folder} cannot be written", "choose another place or fix its permissions")
     free_gb = shutil.disk_usage(folder).free / GB
     text = f"{free_gb:.1f} GB free in {folder}"
     if free_gb >= SPACE_NEEDED_GB[title]:

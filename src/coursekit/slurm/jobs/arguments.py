@@ -1,4 +1,4 @@
-"""Parameters of a lab as words behind its job script, checked before the job waits for hours to be told."""
+"""Parameters of a lab as words behind its job script, checked before the job waits in the queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coursekit.labs.run.parameters import Scalar
+    from coursekit.labs.lab import Scalar
 
 
 def notebook_options(notebook: Path, given: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coursekit.slurm.sites.profile import GPU_REQUESTS
+
 if TYPE_CHECKING:
     from coursekit.slurm.jobs.event import Event
     from coursekit.slurm.sites.profile import Partition
@@ -30,7 +32,7 @@ class Directive:
 
 
 @dataclass(frozen=True)
-class Shape:
+class JobShape:
     """How much of a partition a job asks for.
 
     Attributes:
@@ -55,33 +57,51 @@ STARTS_AGAIN = (
 )
 AS_ANOTHER_JOB = (Directive("--no-requeue", "what a lost task has not judged is submitted as another job"),)
 NOT_AGAIN = (Directive("--no-requeue", "whoever wants it again starts it again"),)
+JUPYTER_MIN = GRADE_MIN = 60
+
+
+@dataclass(frozen=True)
+class LaunchPattern:
+    """What the job scripts of one template have in common.
+
+    Attributes:
+        suffix: what stands behind the lab's name in that of the job.
+        signal: what the script hears ahead of its time limit; '' for nothing.
+        after_failure: what Slurm does when a node fails.
+        time_limit_min: the time limit; 0 for that of the lab, or of all labs together.
+        num_nodes: how many nodes a committed script asks for; 0 for as many as the site's profile says.
+        is_grading: whether it is the array that judges hand-ins, each task on the smallest share of a node.
+    """
+
+    suffix: str = ""
+    signal: str = "TERM"
+    after_failure: tuple[Directive, ...] = STARTS_AGAIN
+    time_limit_min: int = 0
+    num_nodes: int = 0
+    is_grading: bool = False
+
+
+LAUNCH_PATTERNS = {
+    "lab": LaunchPattern(),
+    # A training has itself requeued at this signal, but not when somebody cancels it: that comes as SIGTERM.
+    "train": LaunchPattern("-train", signal="USR1"),
+    "solutions": LaunchPattern(),
+    "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_nodes=1),
+    # Whoever follows the grading submits again what a lost task leaves undone.
+    "grade": LaunchPattern(after_failure=AS_ANOTHER_JOB, time_limit_min=GRADE_MIN, num_nodes=1, is_grading=True),
+    # A signal would end a hub's server, and its student would not know why.
+    "hub": LaunchPattern(signal="", after_failure=NOT_AGAIN),
+}
 
 
 def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
-    job_name: str,
-    partition: Partition,
-    shape: Shape,
-    time_limit_min: int,
-    signal: str,
-    event: Event,
-    *,
-    is_grading: bool = False,
+    job_name: str, launch: LaunchPattern, partition: Partition, shape: JobShape, time_limit_min: int, event: Event
 ) -> tuple[Directive, ...]:
-    """Return the directives of a job.
-
-    Args:
-        job_name: its name.
-        partition: where it runs.
-        shape: how much of it.
-        time_limit_min: its time limit, cut to what the partition allows.
-        signal: what its script hears ahead of that limit; '' for one that hears nothing and is started by a person.
-        event: account, reservation and QOS of a workshop.
-        is_grading: whether it judges hand-ins; who follows it submits again what a lost task leaves undone.
-    """
-    task, cpus = WORDS_OF_GRADING if is_grading else WORDS_OF_RANKS
-    num_cpus = num_cpus_of_grading(partition) if is_grading else partition.num_cpus_per_gpu
+    """Return the directives of a job; its time limit is cut to what the partition allows."""
+    task, cpus = WORDS_OF_GRADING if launch.is_grading else WORDS_OF_RANKS
+    num_cpus = num_cpus_of_grading(partition) if launch.is_grading else partition.num_cpus_per_gpu
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
-    ahead = Directive(f"--signal=B:{signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
+    ahead = Directive(f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
     return (
         Directive(f"--job-name={job_name}"),
         Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
@@ -93,8 +113,8 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         Directive(f"--cpus-per-task={num_cpus}", cpus),
         *_gpus(partition, shape),
         Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
-        *([ahead] if signal else []),
-        *(AS_ANOTHER_JOB if is_grading else STARTS_AGAIN if signal else NOT_AGAIN),
+        *([ahead] if launch.signal else []),
+        *launch.after_failure,
     )
 
 
@@ -113,11 +133,9 @@ def _of_event(partition: Partition, event: Event) -> list[Directive]:
     ]
 
 
-def _gpus(partition: Partition, shape: Shape) -> list[Directive]:
-    if partition.gpu_request == "none":
-        return []
-    flag = {"gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}[partition.gpu_request]
-    return [Directive(flag.format(shape.num_tasks_per_node), f"{partition.gpu}")]
+def _gpus(partition: Partition, shape: JobShape) -> list[Directive]:
+    option = GPU_REQUESTS[partition.gpu_request].format(shape.num_tasks_per_node)
+    return [Directive(option, partition.gpu)] if option else []
 
 
 def _clock(time_min: int) -> str:

@@ -9,7 +9,6 @@ from coursekit.labs.run.results import PASSED
 from coursekit.slurm.jobs.explain import explain, read_tail
 from coursekit.slurm.jobs.outcome import (
     describe_result,
-    display_picture,
     executed_notebook,
     in_notebook,
     read_pictures,
@@ -32,15 +31,7 @@ POLL_S = 0.5
 def show_ending(
     root: Path, job: SubmittedJob, state: JobState, write: Callable[[str], None], patience_s: float = 0
 ) -> bool:
-    """Show how a job ended and return whether it went well.
-
-    Args:
-        root: the course checkout.
-        job: the job.
-        state: what Slurm said last.
-        write: takes pieces of text.
-        patience_s: how long to wait for files of a job that completed.
-    """
+    """Show how a job ended and return whether it went well; wait up to `patience_s` for files of one that completed."""
     leaves_result = job.name == job.lab and (root / "labs" / job.lab).is_dir()
     result = _await_result(root, job, patience_s if state.state == COMPLETED and leaves_result else 0)
     lines = [_headline(job, state)]
@@ -77,8 +68,10 @@ def _headline(job: SubmittedJob, state: JobState) -> str:
 def _show_pictures(notebook: Path, root: Path, write: Callable[[str], None]) -> None:
     """Show the lab's last picture in a notebook; in a terminal say where all of them are."""
     if in_notebook():
+        from coursekit.pictures.output import display_png  # noqa: PLC0415 - only notebooks show pictures
+
         for picture in read_pictures(notebook)[-1:]:
-            display_picture(picture)
+            display_png(picture.content, picture.alternative)
         return
     for path in save_pictures(notebook):
         write(f"    {path.relative_to(root)}\n")

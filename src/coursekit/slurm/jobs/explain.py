@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.slurm.jobs.signs import EXIT_CODES, SIGNS, STATES
+from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES
 from coursekit.slurm.jobs.states import COMPLETED
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ class Explanation:
 
 
 def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
-    """Return explanations of a job that ended, the most telling first; () for one that completed or is a riddle.
-
-    Args:
-        state: what Slurm says.
-        log: the end of the job's log.
-    """
+    """Return explanations of a job that ended, the most telling first; () if it completed, or nothing is recognised."""
     if state.state == COMPLETED:
         return ()
     found = _from_state(state) + (_from_log(log) or _from_exit_code(state))  # a log knows, an exit code only hints
@@ -77,7 +72,7 @@ def _from_exit_code(state: JobState) -> list[Explanation]:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    found = [(row, match) for row in SIGNS for match in _last_match(row.pattern, log)]
+    found = [(row, match) for row in LOG_HINTS for match in _last_match(row.pattern, log)]
     return [Explanation(row.words.format(name=_caught(match)), _lines_of(match)) for row, match in found]
 
 

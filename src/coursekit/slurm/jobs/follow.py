@@ -14,7 +14,6 @@ from coursekit.slurm.jobs.slurm_cli import SlurmError
 from coursekit.slurm.jobs.states import PENDING, UNKNOWN, JobState, look
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from coursekit.slurm.jobs.remembered import SubmittedJob
@@ -35,51 +34,46 @@ def follow(job_id: str | int) -> bool | None:
         CourseKitError: the job was not submitted from this checkout.
     """
     root = find_root()
-    return follow_to_end(root, find_job(root, str(job_id)), _write)
+    return follow_to_end(root, find_job(root, str(job_id)))
 
 
-def follow_to_end(root: Path, job: SubmittedJob, write: Callable[[str], None]) -> bool | None:
+def follow_to_end(root: Path, job: SubmittedJob) -> bool | None:
     """Show a job's waiting, its log and its ending, and return whether it went well; None after Ctrl-C.
-
-    Args:
-        root: the course checkout.
-        job: the job.
-        write: takes pieces of text as they come.
 
     Raises:
         SlurmError: Slurm was out of reach for too long.
     """
     log = LogReader(root / job.log)
     try:
-        state = job.ending or _until_end(job, log, write)
+        state = job.ending or _until_end(job, log)
         note_ending(root, job, state)
-        _read_late(log, state, write)
-        return show_ending(root, job, state, write, LATE_S)
+        _read_late(log, state)
+        return show_ending(root, job, state, _write, LATE_S)
     except KeyboardInterrupt:
-        write(
+        _write(
             f"\nNo longer following; job {job.job_id} goes on. "
             f"`coursekit jobs {job.job_id} --follow` takes it up again, `coursekit cancel {job.job_id}` ends it.\n"
         )
         return None
 
 
-def _until_end(job: SubmittedJob, log: LogReader, write: Callable[[str], None]) -> JobState:
+def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
     """Show what there is to see until the job has ended, and return its last state."""
-    watch = Watch(job, write)
+    poller = StatePoller(job)
     while True:
-        state = watch.state()
+        state = poller.state()
         if state.state != PENDING:
-            write(log.read())
+            _write(log.read())
         if state.ended or state.state == UNKNOWN:
             return state
         time.sleep(READ_S)
 
 
-class Watch:
+class StatePoller:
     """What Slurm says of one job, asked for ever more rarely, and told when it changes."""
 
-    def __init__(self, job: SubmittedJob, write: Callable[[str], None]) -> None:
-        self._job, self._write = job, write
+    def __init__(self, job: SubmittedJob) -> None:
+        self._job = job
         self._state = JobState(PENDING)
         self._told: tuple[str, ...] = ()
         self._next_ask, self._pause_s = time.monotonic(), FIRST_PAUSE_S
@@ -112,7 +106,7 @@ class Watch:
         if what != self._told:
             self._pause_s = FIRST_PAUSE_S  # one change is often followed by the next
             if sentence:
-                self._write(f"{sentence}\n")
+                _write(f"{sentence}\n")
         self._told = what
 
 
@@ -126,12 +120,12 @@ def _sentence(job: SubmittedJob, state: JobState) -> str:
     return f"Job {job.job_id} is {state.state.lower()}{where}; its log is {job.log}."
 
 
-def _read_late(log: LogReader, state: JobState, write: Callable[[str], None]) -> None:
+def _read_late(log: LogReader, state: JobState) -> None:
     """Show what still arrives of a log after the end: wait for its first line, and for a second of silence."""
     deadline = time.monotonic() + (LATE_S if state.ever_ran else 0)
     while time.monotonic() < deadline:
         new = log.read()
-        write(new)
+        _write(new)
         if log.position and not new:
             return
         time.sleep(READ_S)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from coursekit.errors import CourseKitError
-
 DIRECTIVE = "#SBATCH"
 WRONG_DIRECTIVE = re.compile(r"#\s+SBATCH\s|##+\s*SBATCH\s|#[Ss][Bb][Aa][Tt][Cc][Hh]\b")
 
@@ -24,17 +22,6 @@ def find_traps(script: str) -> list[str]:
         elif line.strip() and not line.startswith("#") and not command:
             command = number
     return traps
-
-
-def refuse_traps(script: str, name: str) -> None:
-    """Refuse a script that has any.
-
-    Raises:
-        CourseKitError: naming the script and what is wrong.
-    """
-    traps = find_traps(script)
-    if traps:
-        raise CourseKitError(f"{name}: {'; '.join(traps)}.")
 
 
 def _traps_of_directive(line: str, command: int) -> list[str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.run.words import format_points
+from coursekit.labs.run.formatting import format_points
 from coursekit.paths import find_root
+from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS
 from coursekit.slurm.jobs.explain import read_tail
 from coursekit.slurm.jobs.outcome import read_result
 from coursekit.slurm.jobs.pending import explain_pending
@@ -22,7 +23,6 @@ from coursekit.slurm.jobs.states import ENDED, PENDING, UNKNOWN, JobState, look,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TRAIN = "-train"
 CLOCK_TOLERANCE = timedelta(minutes=2)  # between the controller and this machine
 
 
@@ -53,7 +53,7 @@ def list_jobs(root: Path) -> list[ListedJob]:
 
 
 def list_without_slurm(root: Path) -> list[ListedJob]:
-    """Return all jobs of this checkout as their files tell of them."""
+    """Return all jobs of this checkout, as far as their files tell."""
     return [_listed(root, job, job.ending or JobState(UNKNOWN)) for job in recall_all(root)]
 
 
@@ -79,7 +79,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
 
 
 def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
-    """Remember jobs of this checkout that `sbatch` itself has submitted, arrays excepted, before Slurm forgets them."""
+    """Remember jobs that plain `sbatch` submitted from this checkout, except arrays, before Slurm forgets them."""
     for job_id, state in queue.items():
         if JOB_ID.fullmatch(job_id) and _is_ours(root, state):
             seen = adopted(root, job_id, state)
@@ -88,12 +88,14 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
 
 
 def adopted(root: Path, job_id: str, state: JobState) -> SubmittedJob:
-    """Return the record of a job that `sbatch` itself has submitted."""
+    """Return the record of a job that plain `sbatch` submitted."""
     script = Path(state.command.split()[0]) if state.command else Path(state.name)
     shown = script.relative_to(root) if root in script.parents else script
     site = shown.parent.name if shown.parts[:-2] == Path(JOBS).parts else ""
     submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
-    return SubmittedJob(job_id, state.name, state.name.removesuffix(TRAIN), site, str(shown), submitted)
+    return SubmittedJob(
+        job_id, state.name, state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix), site, str(shown), submitted
+    )
 
 
 def cancel(job_id: str | int) -> str:
@@ -111,7 +113,7 @@ def cancel(job_id: str | int) -> str:
 
 
 def _is_another(known: SubmittedJob | None, seen: SubmittedJob) -> bool:
-    """Whether a job is not the one that is known by its number: numbers begin again after a new installation."""
+    """Whether a job only has the number of a known one: numbers start again with a new installation of Slurm."""
     if known is None or known.name != seen.name:
         return True
     later = datetime.fromisoformat(seen.submitted) - datetime.fromisoformat(known.submitted)

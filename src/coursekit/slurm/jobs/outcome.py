@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from coursekit.labs.run.formatting import format_points, format_time
 from coursekit.labs.run.results import FAILED, PASSED, LabResult
-from coursekit.labs.run.words import format_points, format_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ CLOCK_TOLERANCE_S = 120
 
 
 @dataclass(frozen=True)
-class Picture:
+class NotebookPicture:
     """A picture of an executed notebook, as bytes of a PNG file, with its text alternative."""
 
     cell: str
@@ -33,7 +33,7 @@ class Picture:
 
 
 def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
-    """Return the result that a job left, or None while there is none."""
+    """Return the result that a job left, or None if it has left none yet."""
     path = _newest(root, job, "result.json")
     with suppress(OSError, ValueError, TypeError, LookupError):
         return LabResult.from_json(json.loads(path.read_text(encoding="utf-8"))) if path else None
@@ -41,7 +41,7 @@ def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
-    """Return where the executed notebook is, or None while there is none."""
+    """Return where the executed notebook is, or None if there is none yet."""
     return _newest(root, job, f"{job.lab}.ipynb")
 
 
@@ -58,7 +58,7 @@ def describe_result(result: LabResult) -> str:
     return "\n".join(lines)
 
 
-def read_pictures(notebook: Path) -> list[Picture]:
+def read_pictures(notebook: Path) -> list[NotebookPicture]:
     """Return all PNG pictures of an executed notebook in their order; [] when it cannot be read."""
     pictures = []
     with suppress(OSError, ValueError, LookupError, TypeError):
@@ -67,7 +67,7 @@ def read_pictures(notebook: Path) -> list[Picture]:
                 if PNG in output.get("data", {}):
                     content = base64.b64decode("".join(output["data"][PNG]))
                     alternative = output.get("metadata", {}).get(PNG, {}).get("alt", "")
-                    pictures.append(Picture(str(cell.get("id", "cell")), content, alternative))
+                    pictures.append(NotebookPicture(str(cell.get("id", "cell")), content, alternative))
     return pictures
 
 
@@ -86,13 +86,6 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return hasattr(shell, "kernel")
-
-
-def display_picture(picture: Picture) -> None:
-    """Show a picture in the notebook that calls this."""
-    from coursekit.pictures.output import display_png  # noqa: PLC0415 - only notebooks show pictures
-
-    display_png(picture.content, picture.alternative)
 
 
 def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:

@@ -5,85 +5,85 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from coursekit.slurm.jobs.rows import Row
-from coursekit.slurm.sites.words import account
+from coursekit.slurm.jobs.failure_hints import Hint
+from coursekit.slurm.sites.profile_text import account
 
 if TYPE_CHECKING:
     from coursekit.slurm.sites.profile import Site
 
 # Slurm's words (`slurm_strerror`), what they mean, and what to do. `{…}` is filled in by `explain_refusal`.
-REFUSALS: tuple[Row, ...] = (
-    Row("Invalid account or account/partition combination", "{account}"),
-    Row("Invalid qos specification", "the QOS{qos} is not yours or not for this partition: {qos_remedy}"),
-    Row("Invalid feature specification", "no node has the constraint that the script asks for{constraint}: {script}"),
-    Row(
+REFUSALS: tuple[Hint, ...] = (
+    Hint("Invalid account or account/partition combination", "{account}"),
+    Hint("Invalid qos specification", "the QOS{qos} is not yours or not for this partition: {qos_remedy}"),
+    Hint("Invalid feature specification", "no node has the constraint that the script asks for{constraint}: {script}"),
+    Hint(
         "Requested node configuration is not available",
         "no node of partition {partition} has what the script asks for (GPUs, CPUs or memory of one node, or "
         "that many nodes): ask for fewer --nodes, or for another --partition",
     ),
-    Row(
+    Hint(
         "Requested time limit is invalid",
         "the script's --time is longer than the partition or QOS allows, or it has none: {time}",
     ),
-    Row(
+    Hint(
         "Job violates accounting/QOS policy",
         "the job is larger or longer, or you have more jobs, than your account or QOS allows: {limits}",
     ),
-    Row("Invalid partition name specified", "there is no partition {partition} there: look with `sinfo --summarize`"),
-    Row("No partition specified or system default partition", "a partition must be named: add --partition"),
-    Row(
+    Hint("Invalid partition name specified", "there is no partition {partition} there: look with `sinfo --summarize`"),
+    Hint("No partition specified or system default partition", "a partition must be named: add --partition"),
+    Hint(
         "User's group not permitted to use this partition",
         "you may not use the partition {partition}: ask support to open it for your project, or take another "
         "with --partition",
     ),
-    Row(
+    Hint(
         "Requested partition configuration not available now",
         "the partition {partition} does not take such a job now: it is closed, or the job asks for more "
         "nodes or time than it allows",
     ),
-    Row(
+    Hint(
         "Required partition not available",
         "the partition {partition} is closed at present: take another with --partition",
     ),
-    Row("Partition in DOWN state", "the partition {partition} is closed at present: take another with --partition"),
-    Row(
+    Hint("Partition in DOWN state", "the partition {partition} is closed at present: take another with --partition"),
+    Hint(
         "Requested reservation is invalid",
         "there is no reservation{reservation}: correct SBATCH_RESERVATION or unset it",
     ),
-    Row(
+    Hint(
         "Access denied to requested reservation",
         "the reservation{reservation} is not for you or your account: ask the course's instructors, or unset "
         "SBATCH_RESERVATION",
     ),
-    Row(
+    Hint(
         "Requested reservation not usable now",
         "the reservation{reservation} is not open now: unset SBATCH_RESERVATION",
     ),
-    Row(
+    Hint(
         "Invalid generic resource (gres) specification",
         "the partition {partition} has no GPUs of that kind: {script}",
     ),
-    Row("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
-    Row("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
-    Row("Node count specification invalid", "that many nodes cannot be had: ask for fewer --nodes"),
-    Row(
+    Hint("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
+    Hint("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
+    Hint("Node count specification invalid", "that many nodes cannot be had: ask for fewer --nodes"),
+    Hint(
         "More processors requested than permitted",
         "the script asks for more CPUs than allowed: ask for fewer --nodes",
     ),
-    Row(
+    Hint(
         "CPU count specification invalid",
         "the script asks for a number of CPUs that the site does not take: {script}",
     ),
-    Row("Memory required by task is not available", "no node has as much memory as the script asks for: {script}"),
-    Row("Requested account has breached requested QOS usage threshold", "your project has used too much for this QOS"),
-    Row("Access/permission denied", "you may not submit jobs there: ask the site's support"),
-    Row("Invalid user id", "Slurm does not know you: ask the site's support"),
-    Row("System submissions disabled", "the site takes no jobs at present, for maintenance perhaps: try later"),
-    Row(
+    Hint("Memory required by task is not available", "no node has as much memory as the script asks for: {script}"),
+    Hint("Requested account has breached requested QOS usage threshold", "your project has used too much for this QOS"),
+    Hint("Access/permission denied", "you may not submit jobs there: ask the site's support"),
+    Hint("Invalid user id", "Slurm does not know you: ask the site's support"),
+    Hint("System submissions disabled", "the site takes no jobs at present, for maintenance perhaps: try later"),
+    Hint(
         "Socket timed out on send/recv operation",
         "Slurm is too busy to answer: look with `coursekit jobs`, then try again",
     ),
-    Row("unrecognized option", "the site's sbatch does not know an option of the script: {script}"),
+    Hint("unrecognized option", "the site's sbatch does not know an option of the script: {script}"),
 )
 
 EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
@@ -112,7 +112,7 @@ def _facts(site: Site, partition: str) -> dict[str, str]:
     limits = [_limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name]
     return {
         "partition": chosen.slurm_name,
-        "account": _account(account(site, site.partitions[partition])),
+        "account": _account(account(site, chosen)),
         "qos": f" {qos}" if qos else "",
         "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
         "constraint": f" ({', '.join(constraint)})" if constraint else "",

@@ -8,38 +8,37 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.errors import CourseKitError
+from coursekit.files import no_report, write_if_changed
 from coursekit.labs.build.twin import TWIN_NAME
 from coursekit.labs.lab import find_labs, select_labs
-from coursekit.slurm.jobs.directives import Directive, Shape, directives
+from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, Directive, JobShape, directives
 from coursekit.slurm.jobs.event import NO_EVENT, Event
-from coursekit.slurm.jobs.lint import refuse_traps
-from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.words import account
+from coursekit.slurm.jobs.lint import find_traps
+from coursekit.slurm.sites.load import load_site, site_names
+from coursekit.slurm.sites.profile_text import account
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coursekit.files import Report
     from coursekit.labs.lab import Lab
+    from coursekit.slurm.jobs.directives import LaunchPattern
     from coursekit.slurm.sites.profile import Partition, Site
 
 TEMPLATES = "slurm/templates"
 JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
-# Patterns by what they belong to: a lab, or the site as a whole.
-LAB_PATTERNS = ("lab", "train")
-SITE_PATTERNS = ("solutions", "jupyter", "grade", "hub")
-JUPYTER_MIN = GRADE_MIN = 60
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
 
 
 @dataclass(frozen=True)
-class Job:
+class JobScript:
     """What a job script is made from.
 
     Attributes:
         site: the machine.
-        pattern: one of `LAB_PATTERNS` or `SITE_PATTERNS`.
-        lab: the lab, for the former.
+        pattern: one of `LAUNCH_PATTERNS`.
+        lab: the lab, for the patterns "lab" and "train".
         partition: a name in the site's file; '' for its default.
         num_nodes: how many nodes; 0 for what the committed scripts ask for.
         event: account, reservation and QOS.
@@ -60,48 +59,58 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The job's name, which is that of its script."""
-        return job_name(self.pattern, self.lab)
+        """The job's name, which is that of its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
+        return f"{self.lab.name}{self.launch.suffix}" if self.lab else self.pattern
 
     @property
-    def signal(self) -> str:
-        """What its script hears ahead of the time limit.
+    def launch(self) -> LaunchPattern:
+        """What its script has in common with those of other labs and sites."""
+        return LAUNCH_PATTERNS[self.pattern]
 
-        A training then has itself requeued, which it must not when somebody cancels it: that comes as SIGTERM.
-        A hub's server hears nothing, '': it would end, and its student not know why.
-        """
-        if self.pattern == "hub":
-            return ""
-        return "USR1" if self.pattern == "train" else "TERM"
-
-    @property
-    def is_grading(self) -> bool:
-        """Whether it is the array that judges hand-ins, each task of it on the smallest share of a node."""
-        return self.pattern == "grade"
-
-    def shape(self, kind: Partition) -> Shape:
+    def shape(self, kind: Partition) -> JobShape:
         """Return how much of its partition it asks for.
 
         Raises:
             CourseKitError: no job there may have that many nodes.
         """
-        one_rank = self.is_grading or (self.lab is not None and self.lab.resources.num_ranks == 1)
+        one_rank = self.launch.is_grading or (self.lab is not None and self.lab.resources.num_ranks == 1)
         most = kind.max_num_nodes or kind.num_nodes or self.num_nodes
         if not 0 <= self.num_nodes <= most:
             raise CourseKitError(
                 f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
             )
-        usual = 1 if one_rank or self.pattern == "jupyter" else self.site.num_nodes
-        return Shape(self.num_nodes or usual, self.num_tasks_per_node or (1 if one_rank else kind.num_gpus_per_node))
+        usual = 1 if one_rank else self.launch.num_nodes or self.site.num_nodes
+        return JobShape(self.num_nodes or usual, self.num_tasks_per_node or (1 if one_rank else kind.num_gpus_per_node))
+
+
+def generate_jobs(root: Path, report: Report = no_report) -> None:
+    """Write the scripts of all sites, and remove those of former sites, labs and patterns.
+
+    Raises:
+        CourseKitError: a site's file is wrong, or a script would have a trap in it; nothing is written then.
+    """
+    scripts = {
+        root / JOBS / name / file: text
+        for name in site_names(root)
+        for file, text in render_all(root, load_site(root, name)).items()
+    }
+    for path, text in scripts.items():
+        write_if_changed(path, text.encode(), report)
+    for old in sorted((root / JOBS).glob(f"*/*{SUFFIX}")):
+        if old not in scripts:
+            old.unlink()
+            report("removed", old)
 
 
 def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
     """Return all scripts of a site by file name: every lab in every pattern that it has, and those of the site."""
     labs = find_labs(root)
-    jobs = [Job(site, "lab", lab, event=event) for lab in labs]
-    jobs += [Job(site, "train", lab, event=event) for lab in labs if has_script(root, lab)]
-    jobs += [Job(site, "solutions", event=event), Job(site, "grade", event=event)]
-    jobs += [Job(site, "jupyter", event=event)] if site.jupyter.tunnel else []
+    jobs = [JobScript(site, "lab", lab, event=event) for lab in labs]
+    # Labs with a script twin, which a launcher starts on many ranks.
+    trained = [lab for lab in labs if (root / "labs" / lab.name / TWIN_NAME).exists()]
+    jobs += [JobScript(site, "train", lab, event=event) for lab in trained]
+    whole_site = ("solutions", "grade", "jupyter") if site.jupyter.tunnel else ("solutions", "grade")
+    jobs += [JobScript(site, pattern, event=event) for pattern in whole_site]
     return {f"{job.name}{SUFFIX}": render(root, job) for job in jobs}
 
 
@@ -115,29 +124,17 @@ def render_job(  # noqa: PLR0913  # what a job script depends on; all but the fi
     num_nodes: int | None = None,
     event: Event | None = None,
 ) -> str:
-    """Return one script, for names as people type them; see `Job`.
+    """Return one script, for names as people type them; see `JobScript`.
 
     Raises:
         CourseKitError: the site, its partition or the lab does not exist, or the partition gives no such job.
     """
     chosen = select_labs(root, [lab])[0] if lab else None
-    job = Job(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT)
+    job = JobScript(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT)
     return render(root, job)
 
 
-def job_name(pattern: str, lab: Lab | None) -> str:
-    """Return the name of a job and its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
-    if lab is None:
-        return pattern
-    return lab.name if pattern == "lab" else f"{lab.name}-{pattern}"
-
-
-def has_script(root: Path, lab: Lab) -> bool:
-    """Whether the lab has a script twin, which a launcher starts on many ranks."""
-    return (root / "labs" / lab.name / TWIN_NAME).exists()
-
-
-def render(root: Path, job: Job) -> str:
+def render(root: Path, job: JobScript) -> str:
     """Return the script of a job.
 
     Raises:
@@ -156,17 +153,15 @@ def render(root: Path, job: Job) -> str:
             script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
             directives=[
                 _line(one)
-                for one in directives(
-                    *(job.name, kind, shape, _time_limit_min(root, job), job.signal, job.event),
-                    is_grading=job.is_grading,
-                )
+                for one in directives(job.name, job.launch, kind, shape, _time_limit_min(root, job), job.event)
             ],
             modules=(*site.software.modules, *kind.modules),
             account=account(site, kind),
             arguments=job.arguments,
         )
     )
-    refuse_traps(text, f"{job.name}{SUFFIX} for {site.name}")
+    if traps := find_traps(text):
+        raise CourseKitError(f"{job.name}{SUFFIX} for {site.name}: {'; '.join(traps)}.")
     return text
 
 
@@ -194,12 +189,9 @@ def templates(root: Path) -> Environment:
     )
 
 
-def _time_limit_min(root: Path, job: Job) -> int:
-    if job.time_limit_min:
-        return job.time_limit_min
-    if job.pattern in {"jupyter", "grade"}:
-        return GRADE_MIN if job.is_grading else JUPYTER_MIN
-    return sum(lab.resources.time_limit_min for lab in ([job.lab] if job.lab else find_labs(root)))
+def _time_limit_min(root: Path, job: JobScript) -> int:
+    labs = [job.lab] if job.lab else find_labs(root)
+    return job.time_limit_min or job.launch.time_limit_min or sum(lab.resources.time_limit_min for lab in labs)
 
 
 def _line(directive: Directive) -> str:

@@ -24,13 +24,7 @@ INTERRUPTED_STATUS = 130
 
 
 def run_on_site(root: Path, name: str, folder: Path, request: Request) -> int:
-    """Submit the site's script for all solutions, follow it to its report, and return the exit status.
-
-    Args:
-        root: the course checkout.
-        name: the site's name.
-        folder: the run's folder; the job finds there what was asked for.
-        request: what was asked for.
+    """Submit a site's script for all solutions, follow it to its report in `folder`, and return the exit status.
 
     Raises:
         CourseKitError: there is no such site or no Slurm, or Slurm refuses; the message says what to do.
@@ -44,7 +38,7 @@ def run_on_site(root: Path, name: str, folder: Path, request: Request) -> int:
     script = root / JOBS / site.name / f"{PATTERN}{SUFFIX}"
     job = submit_script(root, site, script, ["--run", folder.name], lab=PATTERN)
     print(f"Job {job.job_id} runs the labs; coursekit jobs {job.job_id} --follow takes it up again.", flush=True)
-    passed = follow_to_end(root, job, lambda text: print(text, end="", flush=True))
+    passed = follow_to_end(root, job)
     if passed is None:
         return INTERRUPTED_STATUS
     for sentence in site.references:

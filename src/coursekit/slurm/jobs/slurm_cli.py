@@ -74,12 +74,7 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
 
 
 def sbatch(script: Path, folder: Path, arguments: Sequence[str] = ()) -> str:
-    """Submit a script with `folder` as its working folder, and return the job's id.
-
-    Args:
-        script: the job script.
-        folder: the course checkout.
-        arguments: what the script gets as its own words.
+    """Submit a script with these arguments and this working folder, and return the job's id.
 
     Raises:
         SlurmError: Slurm refused; `words` holds its reason.

@@ -12,13 +12,14 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run.results import write_atomically
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.answers import check_answers
 from coursekit.slurm.jobs.arguments import notebook_options, train_options
+from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS
 from coursekit.slurm.jobs.event import NO_EVENT, load_event
 from coursekit.slurm.jobs.follow import follow as follow_job
+from coursekit.slurm.jobs.missing_answers import check_answers
 from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
-from coursekit.slurm.jobs.render import JOBS, SUFFIX, job_name, render_job
+from coursekit.slurm.jobs.render import JOBS, SUFFIX, render_job
 from coursekit.slurm.jobs.slurm_cli import SlurmError, sbatch
 from coursekit.slurm.sites.load import load_site
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wish:
+class SubmitOptions:
     """What somebody wants to submit.
 
     Attributes:
@@ -74,25 +75,25 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
         CourseKitError: something is missing, or Slurm refuses; the message says what to do.
     """
     words = {name: str(value) for name, value in (values or {}).items()}
-    wish = Wish(lab, site, nodes, partition, train, words, Path(event) if event else None)
-    job = submit_wish(find_root(), wish)
+    options = SubmitOptions(lab, site, nodes, partition, train, words, Path(event) if event else None)
+    job = submit_lab(find_root(), options)
     print(said_of(job))
     if follow:
         follow_job(job.job_id)
     return job
 
 
-def submit_wish(root: Path, wish: Wish) -> SubmittedJob:
+def submit_lab(root: Path, options: SubmitOptions) -> SubmittedJob:
     """Check everything, submit the script, and remember the job.
 
     Raises:
         CourseKitError: something is missing, or Slurm refuses; the message says what to do.
     """
-    lab = select_labs(root, [wish.lab])[0]
-    notebook = check_answers(root, lab.name, only_script=wish.train)
-    arguments = (train_options if wish.train else notebook_options)(notebook, wish.values)
-    site = load_site(root, wish.site)
-    script, text = _script(root, wish, lab, site)
+    lab = select_labs(root, [options.lab])[0]
+    notebook = check_answers(root, lab.name, only_script=options.train)
+    arguments = (train_options if options.train else notebook_options)(notebook, options.values)
+    site = load_site(root, options.site)
+    script, text = _script(root, options, lab, site)
     if shutil.which("sbatch") is None:
         raise CourseKitError(
             f"there is no sbatch here: submit on a login node of {site.title} ({site.access.login[0]}), "
@@ -101,7 +102,7 @@ def submit_wish(root: Path, wish: Wish) -> SubmittedJob:
     if text:
         script.parent.mkdir(exist_ok=True)
         write_atomically(script, text)
-    return submit_script(root, site, script, arguments, lab=lab.name, partition=wish.partition)
+    return submit_script(root, site, script, arguments, lab=lab.name, partition=options.partition)
 
 
 def submit_script(  # noqa: PLR0913  # what a submission is made of
@@ -143,19 +144,19 @@ def said_of(job: SubmittedJob) -> str:
     return f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes."
 
 
-def _script(root: Path, wish: Wish, lab: Lab, site: Site) -> tuple[Path, str]:
-    """Return the committed script and '', or where to write one for this wish and its text."""
-    pattern = "train" if wish.train else "lab"
-    name = job_name(pattern, lab)
-    if wish.is_plain:
+def _script(root: Path, options: SubmitOptions, lab: Lab, site: Site) -> tuple[Path, str]:
+    """Return the committed script and '', or where to write one for these options and its text."""
+    pattern = "train" if options.train else "lab"
+    name = f"{lab.name}{LAUNCH_PATTERNS[pattern].suffix}"
+    if options.is_plain:
         path = root / JOBS / site.name / f"{name}{SUFFIX}"
         if not path.is_file():
             raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
         return path, ""
-    if wish.num_nodes is not None and wish.num_nodes < 1:
-        raise CourseKitError(f"--nodes is {wish.num_nodes}, but a job has at least 1 node.")
-    event = load_event(wish.event) if wish.event else NO_EVENT
+    if options.num_nodes is not None and options.num_nodes < 1:
+        raise CourseKitError(f"--nodes is {options.num_nodes}, but a job has at least 1 node.")
+    event = load_event(options.event) if options.event else NO_EVENT
     text = render_job(
-        root, site.name, pattern, lab.name, partition=wish.partition, num_nodes=wish.num_nodes, event=event
+        root, site.name, pattern, lab.name, partition=options.partition, num_nodes=options.num_nodes, event=event
     )
     return root / FOLDER / f"{name}{SUFFIX}", text

@@ -14,24 +14,24 @@ from coursekit.slurm.rehearsal.slurm_files import CLUSTER_NAME
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.shape import ClusterShape
     from coursekit.slurm.sites.profile import Qos
 
 
-def rounds_before_slurmctld(shape: Shape, user: str) -> list[list[list[str]]]:
+def rounds_before_slurmctld(shape: ClusterShape, user: str) -> list[list[list[str]]]:
     """Return rounds of commands for before slurmctld starts; those of one round may run at the same time."""
     qos = [["add", "qos", name, "Flags=DenyOnLimit", *_limits(qos)] for name, qos in shape.site.qos.items()]
     rounds = [[["add", "cluster", CLUSTER_NAME]], qos]
     return rounds + [[command] for account in shape.accounts for command in _account(shape, account, user)]
 
 
-def round_after_slurmctld(shape: Shape) -> list[list[str]]:
+def round_after_slurmctld(shape: ClusterShape) -> list[list[str]]:
     """Return limits of GPUs: accounting learns from slurmctld that there are such things."""
     limits = {name: qos.max_num_gpus for name, qos in shape.site.qos.items() if qos.max_num_gpus}
     return [["modify", "qos", name, "set", f"MaxTRESPerJob=gres/gpu={limit}"] for name, limit in limits.items()]
 
 
-def _account(shape: Shape, account: str, user: str) -> list[list[str]]:
+def _account(shape: ClusterShape, account: str, user: str) -> list[list[str]]:
     kinds = [shape.site.partitions[key] for key in shape.accounts[account]]
     allowed = [name for kind in kinds for name in qos_of(kind)]
     # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.

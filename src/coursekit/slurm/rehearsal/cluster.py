@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.slurm.rehearsal.daemons import Daemons
 from coursekit.slurm.rehearsal.files import free_ports, write_files
+from coursekit.slurm.rehearsal.namespaces import Namespaces
 from coursekit.slurm.rehearsal.needs import check_needs
-from coursekit.slurm.rehearsal.sandbox import Sandbox
 from coursekit.slurm.rehearsal.shape import shape_of
 from coursekit.slurm.rehearsal.slurm_files import CLUSTER_NAME, Places
 
@@ -56,7 +56,7 @@ class Cluster:
         self.nodes: Mapping[str, tuple[str, ...]] = self._shape.nodes
         self.environ: dict[str, str] = {}
         self.folder = Path()
-        self._sandbox: Sandbox | None = None
+        self._namespaces: Namespaces | None = None
         self._daemons: Daemons | None = None
 
     def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
@@ -65,8 +65,8 @@ class Cluster:
         try:
             places, ports = Places(self.folder), free_ports(self._shape)
             self.environ = write_files(self._shape, places, ports)
-            self._sandbox = Sandbox(self.folder, CLUSTER_NAME, places.hosts)
-            self._daemons = Daemons(self._shape, places, ports, self.environ, self._sandbox)
+            self._namespaces = Namespaces(self.folder, CLUSTER_NAME, places.hosts)
+            self._daemons = Daemons(self._shape, places, ports, self.environ, self._namespaces)
             self._daemons.start()
         except BaseException:
             self.close()
@@ -80,21 +80,17 @@ class Cluster:
 
     def close(self) -> None:
         """Stop every daemon and job and remove the folder; safe to call twice."""
-        if self._sandbox is not None:
-            self._sandbox.close()
-            self._sandbox = self._daemons = None
+        if self._namespaces is not None:
+            self._namespaces.close()
+            self._namespaces = self._daemons = None
         if self.folder.name.startswith(PREFIX):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def fail(self, node: str) -> None:
         """Let a node go down as if its power failed: all that runs on it is gone, and Slurm is told."""
-        if self._sandbox is not None:
-            self._sandbox.kill(node)
+        if self._namespaces is not None:
+            self._namespaces.kill(node)
         self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")
-
-    def bring_back(self, node: str) -> None:
-        """Start a failed node again, and wait until it takes jobs."""
-        self._running().start_node(node)
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands on this Slurm and return what it prints.
@@ -102,12 +98,9 @@ class Cluster:
         Raises:
             CourseKitError: it failed, or this Slurm does not run.
         """
-        return self._running().call(*command)
-
-    def _running(self) -> Daemons:
         if self._daemons is None:
             raise CourseKitError("this rehearsal's Slurm does not run: use it inside its `with` block.")
-        return self._daemons
+        return self._daemons.call(*command)
 
 
 def _make_folder() -> Path:

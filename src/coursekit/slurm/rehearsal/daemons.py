@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.ranks.deadline import start_up
 from coursekit.slurm.rehearsal.accounting import round_after_slurmctld, rounds_before_slurmctld
-from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.rehearsal.namespaces import plain_environment
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coursekit.slurm.rehearsal.sandbox import Sandbox
-    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.namespaces import Namespaces
+    from coursekit.slurm.rehearsal.shape import ClusterShape
     from coursekit.slurm.rehearsal.slurm_files import Places, Ports
 
 START_TIMEOUT_S = 60.0
@@ -43,17 +43,17 @@ class Daemons:
         places: where their files are, written already.
         ports: where they listen, on loopback.
         environ: variables with which Slurm's commands find them.
-        sandbox: the namespaces that they live in.
+        namespaces: the namespaces that they live in.
     """
 
     def __init__(
-        self, shape: Shape, places: Places, ports: Ports, environ: Mapping[str, str], sandbox: Sandbox
+        self, shape: ClusterShape, places: Places, ports: Ports, environ: Mapping[str, str], namespaces: Namespaces
     ) -> None:
         self._shape = shape
         self._places = places
         self._ports = ports
         self._environ = environ
-        self._sandbox = sandbox
+        self._namespaces = namespaces
 
     def start(self) -> None:
         """Start all, and wait until every node takes jobs.
@@ -70,14 +70,13 @@ class Daemons:
         self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self._ports.slurmctld), variables)
         self._account(round_after_slurmctld(self._shape))
         for node in self._shape.all_nodes:
-            self._start_slurmd(node)
-        self._wait_for_nodes(self._shape.all_nodes)
+            self.start_slurmd(node)
+        words = ("--Node", "--noheader", "--format=%T")
+        self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
 
-    def start_node(self, node: str) -> None:
-        """Start a node that went down, and wait until it takes jobs."""
-        self._start_slurmd(node)
-        self._wait(f"slurmd of {node}", lambda: _answers(self._ports.slurmd[node]))
-        self._wait_for_nodes([node])  # it registers, and ReturnToService takes it back
+    def start_slurmd(self, node: str) -> None:
+        """Start a node's slurmd, which registers the node."""
+        self._namespaces.start_node(node, ["slurmd", "-D", "-N", node], self._places.log(node), self._environ)
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands and return what it prints.
@@ -107,7 +106,7 @@ class Daemons:
         self._start("munged", ["munged", "--foreground", *options], self._places.munge_socket.exists)
 
     def _start_database(self) -> None:
-        data, address = self._places.database, self._places.database_socket
+        data, address = self._places.folder / "database", self._places.database_socket
         options = [*DATABASE_OPTIONS, f"--datadir={data}"]
         log = self._places.log("mariadb")
         with log.open("ab") as output:
@@ -120,10 +119,6 @@ class Daemons:
         command = ["mariadbd", *options, "--skip-networking", f"--socket={address}", f"--pid-file={data}/pid"]
         self._start("mariadb", command, address.exists)
 
-    def _start_slurmd(self, node: str) -> None:
-        log = self._places.log(node)
-        self._sandbox.start_node(node, ["slurmd", "-D", "-N", node], log, self._environ)
-
     def _start(
         self,
         name: str,
@@ -131,7 +126,7 @@ class Daemons:
         is_there: Callable[[], bool],
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._sandbox.start(name, command, self._places.log(name), variables)
+        self._namespaces.start(name, command, self._places.log(name), variables)
         self._wait(name, is_there)
 
     def _account(self, commands: Sequence[Sequence[str]]) -> None:
@@ -139,14 +134,10 @@ class Daemons:
         with ThreadPoolExecutor() as threads:
             list(threads.map(lambda command: self.call("sacctmgr", "--immediate", *command), commands))
 
-    def _wait_for_nodes(self, nodes: Sequence[str]) -> None:
-        words = ("--Node", "--noheader", f"--nodes={','.join(nodes)}", "--format=%T")
-        self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
-
     def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
         deadline = start_up(START_TIMEOUT_S)
         while not is_there():
-            for ended in self._sandbox.ended():
+            for ended in self._namespaces.ended():
                 said = self._places.log(ended).read_text(errors="replace")
                 raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
             if not deadline.left_s():

@@ -16,13 +16,13 @@ from coursekit.slurm.rehearsal.modules import write_modules
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK, Ports
 
 if TYPE_CHECKING:
-    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.shape import ClusterShape
     from coursekit.slurm.rehearsal.slurm_files import Places
 
 DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
 FIRST_PORT, END_OF_PORTS = 10_000, 65_536
-PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel gives to who asks for any
+PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel hands out by itself
 OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
 TASK_PROLOG = """#!/bin/sh
 echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
@@ -31,7 +31,7 @@ echo "export OMPI_MCA_btl_tcp_if_include=lo"
 """
 
 
-def write_files(shape: Shape, places: Places, ports: Ports) -> dict[str, str]:
+def write_files(shape: ClusterShape, places: Places, ports: Ports) -> dict[str, str]:
     """Write everything that daemons and jobs read, and return the variables with which commands find it."""
     folder = places.folder
     folder.chmod(OPEN)  # jobs of any user come through here
@@ -54,7 +54,7 @@ def write_files(shape: Shape, places: Places, ports: Ports) -> dict[str, str]:
         "SLURM_CONF": str(places.slurm_conf),
         "SBATCH_ACCOUNT": shape.default_account,
         "COURSEKIT_INTERFACE": "lo",
-        **write_modules(shape.site, places.modules),
+        **write_modules(shape.site, folder / "modules"),
     }
 
 
@@ -63,7 +63,7 @@ def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
     path.write_bytes(content)
 
 
-def free_ports(shape: Shape) -> Ports:
+def free_ports(shape: ClusterShape) -> Ports:
     """Return ports that nobody listens on now; all are held together, so that none comes twice.
 
     The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless

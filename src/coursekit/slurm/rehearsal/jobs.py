@@ -1,4 +1,4 @@
-"""Job scripts of a site, submitted as they are, and what became of them."""
+"""RehearsedJob scripts of a site, submitted as they are, and what became of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
 @dataclass(frozen=True)
-class Job:
+class RehearsedJob:
     """One submitted script.
 
     Attributes:
@@ -91,7 +91,7 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
     return tuple(chosen) or tuple(scripts)
 
 
-def submit(script: Path, course: Path, environ: Mapping[str, str]) -> Job:
+def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
     """Submit a script unmodified from the course's folder; a refusal is a job, too."""
     done = subprocess.run(
         ["sbatch", "--parsable", str(script.relative_to(course))],
@@ -103,11 +103,11 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> Job:
         timeout=COMMAND_TIMEOUT_S,
     )
     if done.returncode:
-        return Job(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
-    return Job(script.name, done.stdout.strip().partition(";")[0], "PENDING")
+        return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
+    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING")
 
 
-def look(cluster: Cluster, course: Path, jobs: Sequence[Job]) -> list[Job]:
+def look(cluster: Cluster, course: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
     """Return jobs as Slurm's accounting and their logs show them now; a JupyterLab that answers is cancelled."""
     running = [job.job_id for job in jobs if not job.ended]
     if not running:
@@ -121,7 +121,9 @@ def look(cluster: Cluster, course: Path, jobs: Sequence[Job]) -> list[Job]:
     return [_updated(cluster, course, job, rows) for job in jobs]
 
 
-def _updated(cluster: Cluster, course: Path, job: Job, rows: Mapping[str, tuple[str, int, str]]) -> Job:
+def _updated(
+    cluster: Cluster, course: Path, job: RehearsedJob, rows: Mapping[str, tuple[str, int, str]]
+) -> RehearsedJob:
     if job.ended or job.job_id not in rows:
         return job
     state, elapsed_s, nodes = rows[job.job_id]
@@ -135,7 +137,7 @@ def _updated(cluster: Cluster, course: Path, job: Job, rows: Mapping[str, tuple[
 
 
 def jupyter_answers(port: int, token: str) -> bool:
-    """Whether a JupyterLab on this machine lets in who has its token, and nobody else."""
+    """Whether a JupyterLab on this machine opens with its token, and not without it."""
     return _status(port, {"Authorization": f"token {token}"}) == HTTP_OK and _status(port, {}) not in {0, HTTP_OK}
 
 

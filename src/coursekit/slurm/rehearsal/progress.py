@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from coursekit.slurm.rehearsal.jobs import Job
+    from coursekit.slurm.rehearsal.jobs import RehearsedJob
 
 
-class Progress:
+class RehearsalProgress:
     """Show jobs while they run."""
 
     def __init__(self, console: Console) -> None:
@@ -26,7 +26,7 @@ class Progress:
         self._states: dict[str, str] = {}
 
     @contextmanager
-    def shown(self) -> Iterator[Progress]:
+    def shown(self) -> Iterator[RehearsalProgress]:
         """Keep the live table on the screen during a `with` block."""
         if self._live is None:
             yield self
@@ -34,7 +34,7 @@ class Progress:
         with self._live:
             yield self
 
-    def show(self, jobs: Sequence[Job]) -> None:
+    def show(self, jobs: Sequence[RehearsedJob]) -> None:
         """Show how jobs stand now."""
         if self._live is not None:
             self._live.update(table(jobs), refresh=True)
@@ -46,7 +46,7 @@ class Progress:
                 self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
-def table(jobs: Sequence[Job]) -> Table:
+def table(jobs: Sequence[RehearsedJob]) -> Table:
     """Return one row per job."""
     rows = Table("script", "state", "seconds", "nodes", "its last line")
     for job in jobs:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.sites.words import account
+from coursekit.slurm.sites.profile_text import account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ STOCK_QOS = "normal"
 
 
 @dataclass(frozen=True)
-class Shape:
+class ClusterShape:
     """What is the same for all files of one rehearsal.
 
     Attributes:
@@ -49,7 +49,7 @@ class Shape:
         return next(self.site.partitions[key] for key, nodes in self.nodes.items() if node in nodes)
 
 
-def shape_of(site: Site, num_nodes: int) -> Shape:
+def shape_of(site: Site, num_nodes: int) -> ClusterShape:
     """Return a site's shape with that many nodes of each kind.
 
     Raises:
@@ -69,7 +69,7 @@ def shape_of(site: Site, num_nodes: int) -> Shape:
         accounts[name] = (*accounts.get(name, ()), key)
     # The default partition first: Slurm tries partitions in this order.
     order = sorted(site.partitions, key=lambda key: key != site.default_partition)
-    return Shape(site, {key: nodes[key] for key in order}, accounts)
+    return ClusterShape(site, {key: nodes[key] for key in order}, accounts)
 
 
 def node_names(key: str, num_nodes: int) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.slurm.rehearsal.shape import qos_of
-from coursekit.slurm.sites.words import account
+from coursekit.slurm.sites.profile_text import account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coursekit.slurm.rehearsal.shape import Shape
+    from coursekit.slurm.rehearsal.shape import ClusterShape
     from coursekit.slurm.sites.profile import Partition
 
 CLUSTER_NAME = "rehearsal"
@@ -68,16 +68,6 @@ class Places:
         """What stands in place of /etc/hosts for the daemons and their jobs."""
         return self.folder / "hosts"
 
-    @property
-    def modules(self) -> Path:
-        """The tree of environment modules."""
-        return self.folder / "modules"
-
-    @property
-    def database(self) -> Path:
-        """MariaDB's data."""
-        return self.folder / "database"
-
     def temporary(self, node: str) -> Path:
         """Return a node's folder for temporary files; `%n` stands for any node."""
         return self.folder / f"tmp-{node}"
@@ -91,7 +81,7 @@ class Places:
         return self.folder / "logs" / f"{daemon}.log"
 
 
-def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
+def slurm_conf(shape: ClusterShape, places: Places, ports: Ports) -> str:
     """Return slurm.conf."""
     lines = [
         f"ClusterName={CLUSTER_NAME}",
@@ -146,7 +136,7 @@ def slurm_conf(shape: Shape, places: Places, ports: Ports) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _node(shape: Shape, node: str, port: int) -> str:
+def _node(shape: ClusterShape, node: str, port: int) -> str:
     kind = shape.owner(node)
     features = dict.fromkeys(
         name for key, nodes in shape.nodes.items() if node in nodes for name in shape.site.partitions[key].features
@@ -162,7 +152,7 @@ def _node(shape: Shape, node: str, port: int) -> str:
     return " ".join(words)
 
 
-def _partition(shape: Shape, slurm_name: str) -> str:
+def _partition(shape: ClusterShape, slurm_name: str) -> str:
     """Return a partition's line; several kinds of node may stand under one name in Slurm."""
     keys = [key for key in shape.nodes if shape.site.partitions[key].slurm_name == slurm_name]
     kinds = [shape.site.partitions[key] for key in keys]
@@ -185,7 +175,7 @@ def _partition(shape: Shape, slurm_name: str) -> str:
     return " ".join(words)
 
 
-def gres_conf(shape: Shape, places: Places) -> str:
+def gres_conf(shape: ClusterShape, places: Places) -> str:
     """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
     kinds = {node: shape.owner(node) for node in shape.all_nodes}
     return "".join(
@@ -198,7 +188,7 @@ def _gpu_files(kind: Partition, places: Places) -> str:
     return f"{places.folder}/gpu[0-{last}]" if last else str(places.gpu(0))
 
 
-def job_submit_lua(shape: Shape) -> str:
+def job_submit_lua(shape: ClusterShape) -> str:
     """Return what chooses a job's partition where the site does: any that job scripts do not name; '' for no choice."""
     kinds = [shape.site.partitions[key] for key in shape.nodes]
     names = dict.fromkeys(kind.slurm_name for kind in kinds if not kind.requested)
@@ -224,6 +214,6 @@ def slurmdbd_conf(places: Places, ports: Ports) -> str:
     return "\n".join(lines) + "\n"
 
 
-def hosts(shape: Shape) -> str:
+def hosts(shape: ClusterShape) -> str:
     """Return what stands in place of /etc/hosts: every node is this machine."""
     return "".join(f"{LOOPBACK} {name}\n" for name in ("localhost", CLUSTER_NAME, *shape.all_nodes))

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from coursekit.slurm.rehearsal.sandbox import plain_environment
+from coursekit.slurm.rehearsal.namespaces import plain_environment
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
 
 if TYPE_CHECKING:

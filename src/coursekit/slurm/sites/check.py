@@ -20,11 +20,7 @@ TUNNEL_NAMES = {"user", "node", "port"}
 
 
 def check_site(site: Site, where: str) -> None:
-    """Refuse a site whose parts do not fit each other.
-
-    Args:
-        site: what its file says.
-        where: the file's name in messages.
+    """Refuse a site whose parts do not fit each other; `where` is its file's name in messages.
 
     Raises:
         CourseKitError: something does not fit; the message names file and key.

@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from coursekit.slurm.sites.profile import Site
+from coursekit.text import markdown_table
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
@@ -70,8 +71,8 @@ def _section(heading: str, cls: type, leave_out: frozenset[str] | set[str] = fro
         if field.name not in leave_out:
             required = field.default is MISSING and field.default_factory is MISSING
             kind = _kind(hints[field.name], required=required)
-            rows.append(f"| `{field.name}` | {kind} | {said[field.name]} |\n")
-    return f"### {heading}\n\n| key | value | meaning |\n| --- | --- | --- |\n{''.join(rows)}"
+            rows.append((f"`{field.name}`", kind, said[field.name]))
+    return f"### {heading}\n\n{markdown_table(('key', 'value', 'meaning'), rows)}"
 
 
 def _kind(hint: Any, *, required: bool) -> str:

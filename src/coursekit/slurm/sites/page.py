@@ -8,7 +8,8 @@ from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
 from coursekit.slurm.sites.guide import guide_text
 from coursekit.slurm.sites.load import load_sites
-from coursekit.slurm.sites.words import format_minutes, gpus_of_node, request
+from coursekit.slurm.sites.profile_text import format_minutes, gpus_of_node, request
+from coursekit.text import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,13 +57,11 @@ def write_page(root: Path, report: Report = no_report) -> None:
 
 def page_text(sites: Sequence[Site]) -> str:
     """Return the text of the page."""
-    headings = ("site", "machine", "partition", "GPUs of a node", "longest time", "a node is asked for with")
-    machines = [headings, *(row for site in sites for row in _machine_rows(site))]
-    doubts = [
-        ("site", "key", "in doubt", "the command that will tell"),
-        *(row for s in sites for row in _doubt_rows(s)),
-    ]
-    return "".join([GENERATED, BEGINNING, _table(machines), DOUBTS, _table(doubts), "\n", guide_text()])
+    machine_head = ("site", "machine", "partition", "GPUs of a node", "longest time", "a node is asked for with")
+    machines = markdown_table(machine_head, (row for site in sites for row in _machine_rows(site)))
+    doubt_head = ("site", "key", "in doubt", "the command that will tell")
+    doubts = markdown_table(doubt_head, (row for site in sites for row in _doubt_rows(site)))
+    return f"{GENERATED}{BEGINNING}{machines}{DOUBTS}{doubts}\n{guide_text()}"
 
 
 def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
@@ -81,9 +80,3 @@ def _doubt_rows(site: Site) -> Iterable[tuple[str, ...]]:
     for note in site.confirm:
         retired = " (nobody can any more: the machine is retired)" if site.status == "retired" else ""
         yield site.name, f"`{note.key}`", note.doubt, f"`{note.command}`{retired}"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    heading, *rest = rows
-    lines = [heading, ["---"] * len(heading), *rest]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

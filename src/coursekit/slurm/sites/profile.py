@@ -136,7 +136,7 @@ class Software:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchSettings:
     """How ranks are started and meet.
 
     Attributes:
@@ -233,7 +233,7 @@ class Site:
     billing_unit: str
     access: Access
     software: Software
-    launch: Launch
+    launch: LaunchSettings
     storage: Storage
     jupyter: Jupyter
     partitions: Mapping[str, Partition]

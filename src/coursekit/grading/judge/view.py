@@ -1,0 +1,68 @@
+"""What a student's code sees in a sandbox: nothing of the kit that knows what is right, the data, few variables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coursekit.grading.walls.outer import View
+from coursekit.imagenet import find_data
+from coursekit.paths import PACKAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Of the kit only these are seen, beside the `__init__.py` of the packages that they lie in. The contract "What a
+# sandbox shows does not know what is right" in pyproject.toml names the same.
+MODULES = (
+    "coursekit.drivers",
+    "coursekit.errors",
+    "coursekit.files",
+    "coursekit.grading.inside",
+    "coursekit.grading.walls",
+    "coursekit.imagenet",
+    "coursekit.mime_types",
+    "coursekit.paths",
+    "coursekit.pictures",
+    "coursekit.processes",
+    "coursekit.ranks",
+    "coursekit.throughput",
+)
+DATA = "/data"
+
+
+def shown_files() -> set[Path]:
+    """Return the files and folders of the kit that are seen."""
+    return {path for module in MODULES for path in _files_of(module)}
+
+
+def submission_view(folder: str, tmp_bytes: int) -> View:
+    """Return what is seen.
+
+    Args:
+        folder: the home where no wall stands; '' behind a wall, where it is the wall's own.
+        tmp_bytes: size of /tmp, and that of /dev/shm.
+    """
+    home, data = folder or "/tmp", find_data().parent  # noqa: S108  # the wall's own
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "COURSEKIT_DATA": str(data) if folder else DATA,
+    }
+    return View({**{str(path): path for path in sorted(shown_files())}, DATA: data}, environ, tmp_bytes)
+
+
+def _files_of(module: str) -> Iterator[Path]:
+    path = PACKAGE.parent.joinpath(*module.split("."))
+    yield path if path.is_dir() else path.with_suffix(".py")
+    yield from (package / "__init__.py" for package in path.parents if package.is_relative_to(PACKAGE))

@@ -1,0 +1,95 @@
+"""The ranks of one run, as the process that started them sees them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
+
+
+@dataclass
+class RunningRanks:
+    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server.
+
+    Attributes:
+        controls: one connection per server that runs ranks.
+        outputs: by rank, the file number from which to read what the rank prints.
+        reports: by rank, the connection over which its `Report` comes.
+        stacks: by rank, where it writes its Python stacks when asked to.
+        server: what runs the ranks, in words.
+    """
+
+    controls: list[Connection]
+    outputs: list[int] = field(default_factory=list)
+    reports: list[Connection] = field(default_factory=list)
+    stacks: list[IO[bytes]] = field(default_factory=list)
+    server: str = "the fork server"
+    _running: list[Connection] = field(init=False)
+    _dumps: list[bytearray] = field(default_factory=list)
+    _num_read: dict[IO[bytes], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._running = list(self.controls)
+
+    @property
+    def gone(self) -> bool:
+        """Whether every server has said that its part of the run has ended and nothing of it is left."""
+        return not self._running
+
+    @property
+    def num_running(self) -> int:
+        """How many servers still have ranks."""
+        return len(self._running)
+
+    def ask_for_stacks(self) -> None:
+        """Ask every rank for its Python stacks, and forget those of before."""
+        self.new_stacks()
+        self._dumps = [bytearray() for _ in self.stacks]
+        for control in self._running:
+            control.send("dump")
+
+    def new_stacks(self) -> list[str]:
+        """Return by rank what it has written since it was asked, complete or not."""
+        for stack, dump in zip(self.stacks, self._dumps):
+            # The rank shares our place in a file: reading must not move it.
+            if stack.seekable():
+                start = self._num_read.get(stack, 0)
+                data = os.pread(stack.fileno(), MAX_STACK_BYTES, start)
+                self._num_read[stack] = start + len(data)
+            else:
+                data = stack.read(MAX_STACK_BYTES) or b""
+            dump.extend(data[: MAX_STACK_BYTES - len(dump)])  # a rank may write without end
+        return [dump.decode(errors="replace") for dump in self._dumps]
+
+    def stop(self) -> bool:
+        """End every process of the run; return True when all are gone, False when a server cannot tell."""
+        with contextlib.suppress(OSError, EOFError):
+            for control in self._running:
+                control.send("stop")
+            while self._running:
+                self.receive(self._running[0])
+        self.close()
+        return self.gone
+
+    def close(self) -> None:
+        """Close this side's ends of the ranks' files; safe to call twice."""
+        for output in self.outputs:
+            os.close(output)
+        for connection in self.reports:
+            connection.close()
+        for stack in self.stacks:
+            stack.close()
+        self.outputs.clear()
+
+    def receive(self, control: Connection) -> tuple[str, object]:
+        """Receive one message of a server, keep what it says about the whole run, and return it."""
+        kind, content = control.recv()
+        if kind == "gone":
+            self._running.remove(control)
+        return kind, content

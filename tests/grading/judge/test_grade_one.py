@@ -1,0 +1,134 @@
+"""Submissions in a real sandbox, judged outside of it."""
+
+from __future__ import annotations
+
+import time
+
+import psutil
+import pytest
+
+from coursekit.checks.on_ranks import run_here
+from coursekit.grading.judge.grade_one import grade
+from coursekit.labs.cells import CellScore
+
+
+def points(verdict):
+    """Return the points by test."""
+    assert verdict.fault == ""
+    return {score.grade_id: score.points for score in verdict.scores}
+
+
+def messages(verdict):
+    """Return what the failed tests say."""
+    return {score.grade_id: score.message for score in verdict.scores if score.message}
+
+
+def test_right_answers_earn_their_points(program, work, slot):
+    """Calls in the shell and launches on four ranks that believe to be on two nodes."""
+    verdict = grade(program, work(), slot)
+
+    assert verdict.scores == (CellScore("loss-tests", 2.0, 2.0, ""), CellScore("facts-tests", 1.0, 1.0, ""))
+    assert (verdict.flags, verdict.fault, verdict.sandbox) == ((), "", "bwrap")
+    assert verdict.seconds > 0
+
+
+def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, slot):
+    """The message is that of the check in the notebook."""
+    wrong = "import horovod.tensorflow as hvd\ndef rank_facts():\n    hvd.init()\n"
+    wrong += "    return {'rank': hvd.rank(), 'size': hvd.size(), 'local_rank': hvd.rank()}"
+
+    verdict = grade(program, work(facts=wrong), slot)
+
+    assert points(verdict) == {"loss-tests": 2, "facts-tests": 0}
+    expected = "on rank 2, 'local_rank' is 2, not 0 (with two nodes, rank and local rank differ)"
+    assert messages(verdict) == {"facts-tests": f"CheckError: rank facts: {expected} → section 1"}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def loss(*_):\n    raise NotImplementedError", "not answered yet"),
+        ("def loss(*_):\n    raise ValueError('no')", "the answer raised ValueError: no"),
+        ("x = (", "name 'loss' is not defined"),
+        (None, "name 'loss' is not defined"),
+        ("class Liar(float):\n    __eq__ = lambda *_: True\ndef loss(*_):\n    return Liar(7)", "the loss is"),
+        ("def loss(*_):\n    return object()", "a object is no plain data"),
+        ("import os\ndef loss(*_):\n    os._exit(0)", "the process ended (exit status 0)"),
+        ("import ctypes\ndef loss(*_):\n    ctypes.string_at(0)", "the process ended (SIGSEGV)"),
+        ("def loss(*_):\n    import sys; sys.exit('bye')", "the answer raised SystemExit: bye"),
+    ],
+    ids=["unanswered", "raises", "syntax", "deleted", "liar", "object", "exits", "crashes", "sys.exit"],
+)
+def test_whatever_an_answer_does_it_is_told(source, message, program, work, slot):
+    """And the other answer keeps its points, as the shell is started again."""
+    verdict = grade(program, work(loss=source), slot)
+
+    assert points(verdict) == {"loss-tests": 0, "facts-tests": 1}
+    assert message in messages(verdict)["loss-tests"]
+
+
+def test_a_hang_costs_its_limit(program, work, slot):
+    """A cell that never ends is left out from then on; what is defined elsewhere is judged."""
+    endless = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    started = time.monotonic()
+
+    verdict = grade(program, work(("imports", endless)), slot)
+
+    assert points(verdict) == {"loss-tests": 2, "facts-tests": 1}
+    assert [flag.kind for flag in verdict.flags if flag.kind == "TimeoutError"] == ["TimeoutError"]
+    assert slot.limits.cell_s <= time.monotonic() - started
+
+
+def test_a_launch_that_hangs_says_where(program, work, slot, monkeypatch):
+    """The stacks of ranks cross the walls: the message names the collective and the line of the student's cell."""
+    monkeypatch.setitem(run_here.__kwdefaults__, "timeout_s", 4.0)
+    lonely = (
+        "import horovod.tensorflow as hvd\nimport tensorflow as tf\nimport time\ndef rank_facts():\n    hvd.init()\n"
+        "    if hvd.rank() == 0:\n        hvd.allreduce(tf.constant(1.0))\n    time.sleep(100)"
+    )
+
+    verdict = grade(program, work(facts=lonely), slot)
+
+    assert points(verdict) == {"loss-tests": 2, "facts-tests": 0}
+    assert "rank 0 waits in hvd.allreduce" in messages(verdict)["facts-tests"]
+
+
+def test_helpers_of_the_student_are_there(program, work, slot):
+    """Cells that a student added run where they stood."""
+    uses = "def loss(*args):\n    return helper(*args)"
+    helper = "def helper(slope, offset, x, y):\n    return ((slope * x + offset - y) ** 2).mean()"
+
+    assert points(grade(program, work(("imports", helper), loss=uses), slot)) == {"loss-tests": 2, "facts-tests": 1}
+
+
+def test_output_is_kept_for_the_instructor(program, work, slot):
+    """With a bound, and by cell."""
+    verdict = grade(program, work(("imports", "print('x' * 10**6)")), slot)
+
+    assert set(verdict.outputs) == {"imports + 1"}
+    assert 1000 < len(verdict.outputs["imports + 1"]) <= 20_000
+
+
+def test_the_next_student_finds_nothing(program, work, slot):
+    """Files, processes and variables of one submission are gone before the next begins in the same slot."""
+    leaves = "import os, pathlib, subprocess\npathlib.Path('/tmp/left').write_text('x')\n"
+    leaves += "subprocess.Popen(['setsid', 'sleep', '300'])\nos.environ['LEFT'] = '1'\nleft = 1"
+    looks = "import os, pathlib, psutil\nfound = [str(p) for p in pathlib.Path('/tmp').rglob('left')]\n"
+    looks += "def loss(*_):\n    return repr((found, os.environ.get('LEFT'), 'left' in globals()))"
+
+    grade(program, work(("imports", leaves)), slot)
+    verdict = grade(program, work(loss=looks), slot)
+
+    assert "([], None, False)" in messages(verdict)["loss-tests"]
+    assert "sleep" not in {one.name() for one in psutil.Process().children(recursive=True)}
+
+
+def test_without_a_sandbox_the_verdict_says_so(program, work):
+    """`none` is for machines that have nothing else: same points, marked."""
+    from coursekit.grading.judge.slot import Slot  # beside the fixture's
+
+    with Slot("none") as bare:
+        verdict = grade(program, work(), bare)
+
+    assert points(verdict) == {"loss-tests": 2, "facts-tests": 1}
+    assert verdict.sandbox == "none"

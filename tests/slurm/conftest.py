@@ -1,0 +1,58 @@
+"""What made-up machines have in common; the tests of a folder add what they are about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# It ends in the table `[software]`, to which a machine may add keys.
+MACHINE = """\
+title = "{title}"
+status = "current"
+summary = "{summary}"
+default_partition = "deep"
+num_nodes = 2
+internet_on_nodes = false
+billing_unit = "a node"
+
+[access]
+login = ["ssh USER@{name}.example"]
+account_example = "{account}"
+
+[launch]
+mpi = "pmix"
+gpu_of_rank = "Every rank sees all GPUs of its node."
+
+[storage]
+scratch_variable = ""
+dataset_variable = ""
+imagenet = ""
+
+[jupyter]
+tunnel = "ssh -N -L {{port}}:{{node}}:{{port}} {{user}}@{name}.example"
+
+[software]
+shell = "#!/bin/bash -l"
+"""
+# Two partitions share these nodes. Each adds its name, its memory, and its limits.
+NODES = """\
+gpu = "Kraken 8"
+cpu = "2 x Squid"
+fabric = "Currents"
+gpu_request = "gres"
+num_gpus_per_node = 4
+num_cpus_per_gpu = 8
+num_cpus_per_node = 32
+num_nodes = 20
+features = ["cold", "dark"]
+"""
+
+
+def write_site(root: Path, name: str, text: str) -> Path:
+    """Write a machine's file into a checkout, and return where it is."""
+    path = root / "slurm" / "sites" / f"{name}.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return path
