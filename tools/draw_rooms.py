@@ -19,10 +19,11 @@ PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 
 # From the top, by the contract; rooms of one row do not import each other, and '' leaves a place free for arrows.
 ROWS = (("cli",), ("", "lecture"), ("jupyter", "course"), ("grading",), ("slurm",), ("labs",), ("learner",), ("floor",))
-# Packages and modules that stand at the top of the package, as notebooks or all other rooms import them from there.
+TOP = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {room for row in ROWS for room in row}
+# What has no room of its own: packages that notebooks import by these names, and modules that all rooms import.
 TOGETHER = {
-    "learner": ("checks", "drivers", "throughput", "pictures", "imagenet", "ranks"),
-    "floor": ("files", "mime_types", "paths", "processes", "text", "toml_files", "errors"),
+    "learner": sorted(TOP),
+    "floor": sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("_")),
 }
 TITLES = {
     "learner": "What notebooks import on a compute node, and no more of the kit than that.",

@@ -7,12 +7,12 @@
 # ///
 
 # %% role="answer" id="num-updates"
+from coursekit.drivers.calls import Remote
 
 
-class RemoteAnswer:
-    __module__ = "coursekit.checks.on_ranks"
+class Answer(Remote):
     name = "num_updates"
 
 
 def num_updates(num_samples, batch_size, num_epochs):
-    return RemoteAnswer()
+    return Answer()
