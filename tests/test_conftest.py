@@ -44,10 +44,10 @@ def start_pytest(tmp_path):
         folder = tmp_path / "tests"
         for name in RULES:
             rule = Path(__file__).with_name(name).read_text()
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(rule.replace("GRACE_S = 30", "GRACE_S = 0.5"))
         for name, source in (sources if isinstance(sources, dict) else {"test_it.py": sources}).items():
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(textwrap.dedent(source))
         (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib --strict-markers -ra\n")
         environ = {name: value for name, value in os.environ.items() if name != "CI" and "XDIST" not in name}

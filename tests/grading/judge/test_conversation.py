@@ -9,8 +9,9 @@ from coursekit.checks.check import CheckError
 from coursekit.checks.fresh import fresh_rng, repeatable
 from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.grading.inside import wire
-from coursekit.grading.judge.conversation import Fault, Live, Recorded
+from coursekit.grading.judge.conversation import Live, Recorded
 from coursekit.grading.judge.elsewhere import Sandboxed
+from coursekit.grading.judge.running import Fault
 
 
 class Here:

@@ -8,9 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from coursekit import processes
-from coursekit.grading.judge.conversation import Fault
 from coursekit.grading.judge.grade_one import grade
-from coursekit.grading.judge.running import find_zygote
+from coursekit.grading.judge.running import Fault, find_zygote
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 
 from ..conftest import IMPORTS

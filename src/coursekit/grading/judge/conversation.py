@@ -7,17 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
+from coursekit.grading.judge.running import Fault, Running
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coursekit.grading.judge.running import Running
-
 Reply = dict[str, Any]
-
-
-class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
-    """The machine failed, not the student: the submission needs another run."""
 
 
 @dataclass

@@ -8,7 +8,7 @@ from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.grading.inside import wire
 from coursekit.grading.inside.messages import DriverLaunch
-from coursekit.grading.judge.conversation import Fault
+from coursekit.grading.judge.running import Fault
 from coursekit.ranks import RankError
 from coursekit.ranks.launch import results_of
 from coursekit.ranks.outcome import TOO_SLOW, RunOutcome

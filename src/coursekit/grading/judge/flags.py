@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
-from coursekit.grading.judge.conversation import Fault
+from coursekit.grading.judge.running import Fault
 from coursekit.grading.verdict import Flag
 from coursekit.paths import PACKAGE
 from coursekit.ranks.own_time import longest_wall_s

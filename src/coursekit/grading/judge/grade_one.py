@@ -7,10 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from coursekit.grading.inside.messages import TimedCell
-from coursekit.grading.judge.conversation import Fault, Live, Recorded
+from coursekit.grading.judge.conversation import Live, Recorded
 from coursekit.grading.judge.flags import flags_of_run, flags_of_source
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.own_limits import JudgeTimeoutError, own_limits
+from coursekit.grading.judge.running import Fault
 from coursekit.grading.submission.work import cells_to_run
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore

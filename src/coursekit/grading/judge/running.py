@@ -10,7 +10,6 @@ import psutil
 
 from coursekit import processes
 from coursekit.grading.inside import wire
-from coursekit.grading.judge.conversation import Fault
 from coursekit.grading.verdict import Flag
 from coursekit.ranks.deadline import Deadline, TooSlowError
 
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
     from coursekit.grading.walls.watcher import Watcher
 
 PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, before all is ended from outside
+
+
+class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
+    """The machine failed, not the student: the submission needs another run."""
 
 
 class Running:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit import processes
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside import wire
-from coursekit.grading.judge.conversation import Fault
-from coursekit.grading.judge.running import Running, find_zygote
+from coursekit.grading.judge.running import Fault, Running, find_zygote
 from coursekit.grading.judge.view import submission_view
 from coursekit.grading.walls import watcher
 from coursekit.grading.walls.cgroups import Cgroup, cgroup
