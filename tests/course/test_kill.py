@@ -56,6 +56,7 @@ def kill_once(folder, what, rng, run_s):
         if not is_over:
             rng.choice(victims).send_signal(signal.SIGKILL)
         status, said = running.wait()
+    is_over |= what != "worker" and status == 0  # it was ending when the signal came
     assert status == (0 if is_over or what == "worker" else -signal.SIGKILL), said
     moment = f"{wait_s * 1000:.0f} ms after step {num_steps}" if num_steps else f"after {wait_s:.2f} s"
     return "" if is_over else f"{what} {moment}"
