@@ -17,7 +17,7 @@ WRONG = [
     ("labs.lab", "from coursekit.course import roster", "Rooms import downwards"),
     ("ranks.launch", "from coursekit.labs import lab", "Rooms import downwards"),
     ("course.roster", "from coursekit.jupyter import link", "Rooms import downwards"),
-    ("grading.walls.outer", "from coursekit.grading.judge import pool", "Rooms within grading import downwards"),
+    ("grading.walls.sandbox", "from coursekit.grading.judge import pool", "Rooms within grading import downwards"),
     ("slurm.sites.load", "from coursekit.slurm.jobs import states", "Rooms within slurm and labs import downwards"),
     ("drivers.linear", "from coursekit.checks import linear_math", "What a sandbox shows does not know what is right"),
     ("course.roster", "import click", "Only commands know click"),

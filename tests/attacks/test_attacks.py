@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from coursekit.cli.attacks import attacks as command
 from coursekit.errors import CourseKitError
 from coursekit.grading.attacks.attack import CLASSES, load_attacks
-from coursekit.grading.attacks.hand_in import write_hand_in
+from coursekit.grading.attacks.make_hand_in import write_hand_in
 from coursekit.grading.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
 from coursekit.grading.bank.answer_bank import load_bank
 from coursekit.grading.judge.flags import flags_of_source

@@ -26,8 +26,8 @@ from coursekit.checks import (
     spy_steps,
     workers,
 )
-from coursekit.checks.fresh import fresh_rng, repeatable
 from coursekit.checks.on_ranks import RemoteAnswer
+from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.checks.spy_steps import steps_of
 from coursekit.drivers import estimator_ranks, keras_ranks, places, spy
 

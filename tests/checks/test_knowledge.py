@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, knowledge
-from coursekit.checks.fresh import repeatable
+from coursekit.checks.random_inputs import repeatable
 from coursekit.checks.spy_steps import Steps
 
 NUM_CLASSES, NUM_STEPS, BATCH_SIZE, RATE, MOMENTUM = 31, 6, 3, 0.3, 0.9

@@ -9,10 +9,10 @@ import nbformat
 import pytest
 
 from coursekit.course.collect import collect
-from coursekit.course.hand_ins import find_hand_ins, read_hand_in
+from coursekit.course.submitted import find_hand_ins, read_hand_in
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import staged_cells
+from coursekit.grading.submission.student_folder import staged_cells
 from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from nbgrader.utils import notebook_hash
 
 from coursekit.cli.course import course as command
-from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.record import record
+from coursekit.course.submitted import find_hand_ins
 
 from .conftest import NAME, RIGHT, filled, verdict
 

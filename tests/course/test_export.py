@@ -11,9 +11,9 @@ from coursekit.cli.course import FORMAT_NAMES
 from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
 from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.record import record
 from coursekit.course.status import LabStatus, course_status
+from coursekit.course.submitted import read_hand_in
 
 from .conftest import NAME, later, verdict
 

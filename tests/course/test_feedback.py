@@ -13,9 +13,9 @@ from nbformat.v4 import new_output
 from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
 from coursekit.course.feedback import give_feedback
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.preprocessors import NOT_SHOWN, without_hidden_tests
 from coursekit.course.record import record
+from coursekit.course.submitted import read_hand_in
 from coursekit.errors import CourseKitError
 from coursekit.grading.verdict import Flag
 

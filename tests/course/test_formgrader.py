@@ -15,8 +15,8 @@ import pytest
 
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.record import record
+from coursekit.course.submitted import read_hand_in
 
 from .conftest import NAME, RIGHT, verdict
 

@@ -9,10 +9,10 @@ import pytest
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.release import release
+from coursekit.course.submitted import read_hand_in
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 

@@ -9,8 +9,8 @@ from sqlalchemy import event
 
 from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.record import record
+from coursekit.course.submitted import read_hand_in
 from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree, verdict

@@ -22,10 +22,10 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.hand_in.pack import find_work, pack
 from coursekit.course.hand_in.take import KNOWN, NOT_TAKEN, TAKEN, take_all
-from coursekit.course.hand_ins import read_hand_in
+from coursekit.course.submitted import read_hand_in
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import staged_cells
+from coursekit.grading.submission.student_folder import staged_cells
 
 from .conftest import MONDAY, NAME, RIGHT, filled, job_record, later, tree
 

@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.pieces import check_owners
+from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.calls import call

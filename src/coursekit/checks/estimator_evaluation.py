@@ -9,8 +9,8 @@ import numpy as np
 
 from coursekit.checks import spy_steps
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import secrets
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_trial import try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER

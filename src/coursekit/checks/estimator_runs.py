@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_begins, check_follows, secrets
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.pieces import check_owners
+from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners_in_files, try_on_ranks
 from coursekit.drivers import estimator_ranks

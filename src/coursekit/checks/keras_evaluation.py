@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.keras_training import TIMEOUT_S
 from coursekit.checks.knowledge import loss_of_all
 from coursekit.checks.on_ranks import run_here
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from coursekit.checks import spy_steps
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.plain import as_lists
+from coursekit.checks.plain_numbers import as_lists
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, try_on_ranks
 from coursekit.drivers import keras_ranks

@@ -8,9 +8,9 @@ import numpy as np
 
 from coursekit.checks import spy_steps
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import check_follows, check_sent, loss_of_all, places_in_files, secrets
 from coursekit.checks.on_ranks import run_here
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import (
     SAMPLES_PER_FILE,

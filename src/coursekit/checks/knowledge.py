@@ -13,7 +13,7 @@ import numpy as np
 
 from coursekit.checks import spy_steps
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.linear_math import (
     Point,
     reference_gradient,
@@ -22,7 +21,8 @@ from coursekit.checks.linear_math import (
     step_with_old_slope_lost,
 )
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.plain import as_array, as_list, as_number, told
+from coursekit.checks.plain_numbers import as_array, as_list, as_number, told
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import linear as drivers
 
 if TYPE_CHECKING:

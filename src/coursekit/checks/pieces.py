@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.linear_math import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.plain import as_array, as_list, as_number, told
+from coursekit.checks.plain_numbers import as_array, as_list, as_number, told
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.shards import check_owners, check_sizes
 from coursekit.drivers import pieces as drivers
 from coursekit.drivers.calls import with_horovod
 
@@ -72,23 +73,7 @@ def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, see
     owners = {int(sample): [rank for rank, (a, _) in enumerate(shards) if sample in a] for sample in x}
     sizes = [len(a) for a, _ in shards]
     check_owners(owners, num_ranks, tolerated_missing=num_ranks - 1 if len(set(sizes)) == 1 else 0)
-    require(max(sizes) - min(sizes) <= 1, f"the shards have {sizes} samples: they must be as equal as possible")
-
-
-def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing: int = 0) -> None:
-    """Every sample belongs to exactly one rank; `owners` maps samples to the ranks that use them."""
-    shared = [sample for sample, by in owners.items() if len(by) > 1]
-    unused = [sample for sample, by in owners.items() if not by]
-    is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
-    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all samples")
-    require(
-        not shared,
-        f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks",
-    )
-    require(
-        len(unused) <= tolerated_missing,
-        f"the shards are not complete: {len(unused)} of {len(owners)} samples are used by no rank",
-    )
+    check_sizes(sizes)
 
 
 def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.knowledge import secrets
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.pieces import check_owners
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import check_colors
 from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
 from coursekit.drivers import keras_ranks

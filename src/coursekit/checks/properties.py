@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.pieces import check_owners
 from coursekit.checks.serial import serial_history
+from coursekit.checks.shards import check_owners
 from coursekit.checks.trial import CODED, FIRST_STEP, NUM_EPOCHS, RATE, START
 from coursekit.checks.updates import explains_updates, is_averaged, rates, require_motion, used_samples
 

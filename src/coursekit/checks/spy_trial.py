@@ -13,7 +13,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.knowledge import batches_in_files, places_in_files
 from coursekit.checks.on_ranks import run_and_look
-from coursekit.checks.pieces import check_owners
+from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import FIRST_STEP
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MOMENTUM

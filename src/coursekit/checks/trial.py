@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, describe, require
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.on_ranks import AnswerError, run_here
-from coursekit.checks.plain import as_array, as_dict
+from coursekit.checks.plain_numbers import as_array, as_dict
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import trial as drivers
 from coursekit.ranks import RankError
 

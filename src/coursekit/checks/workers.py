@@ -11,7 +11,7 @@ from coursekit.checks.check import require
 from coursekit.checks.estimator_runs import SAMPLES_PER_FILE
 from coursekit.checks.knowledge import check_follows, secrets
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.pieces import check_owners
+from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import check_rates, check_same_weights, owners_in_files, rates, try_on_ranks
 from coursekit.drivers import estimator_ranks

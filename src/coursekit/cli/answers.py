@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.walls.outer import SANDBOXES, require_sandbox
+from coursekit.grading.walls.sandbox import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.walls.outer import SANDBOXES, require_sandbox
+from coursekit.grading.walls.sandbox import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 

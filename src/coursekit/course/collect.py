@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit.course.roster import ID
 from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import HandIn, classify
+from coursekit.grading.submission.student_folder import HandIn, classify
 from coursekit.grading.submission.students_files import RefusedFileError
 from coursekit.grading.submission.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.grading.verdict import Flag

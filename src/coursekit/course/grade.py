@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.course.folder import PRIVATE_MODE
-from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.record import record
+from coursekit.course.submitted import find_hand_ins
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.grading.judge.key import key_of
+from coursekit.grading.judge.digest import key_of
 from coursekit.grading.judge.pool import judge_all
-from coursekit.grading.submission.hand_in import staged_cells
+from coursekit.grading.submission.student_folder import staged_cells
 from coursekit.grading.submission.work import Submission, Work
 from coursekit.grading.verdict import Verdict
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from coursekit.course.folder import Course
     from coursekit.grading.judge.pool import PoolSettings
-    from coursekit.grading.submission.hand_in import HandIn
+    from coursekit.grading.submission.student_folder import HandIn
     from coursekit.grading.verdict import Flag
 
 VERDICTS = "verdicts"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from coursekit.grading.submission.cells import Cells
-    from coursekit.grading.submission.hand_in import HandIn
+    from coursekit.grading.submission.student_folder import HandIn
     from coursekit.grading.verdict import Verdict
     from coursekit.labs.cells import CellScore
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.course.graded_notebook import graded_files
 from coursekit.files import write_file
-from coursekit.grading.submission.hand_in import staged_cells
+from coursekit.grading.submission.student_folder import staged_cells
 
 if TYPE_CHECKING:
     from coursekit.course.folder import Course
     from coursekit.course.graded_notebook import GradedWork
-    from coursekit.grading.submission.hand_in import HandIn
+    from coursekit.grading.submission.student_folder import HandIn
     from coursekit.grading.verdict import Verdict
 
 READABLE = 0o444  # as nbgrader leaves what it graded

@@ -8,9 +8,9 @@ import nbformat
 import pytest
 
 from coursekit.course.collect import collect
-from coursekit.course.hand_ins import read_hand_in
 from coursekit.course.init import init_course
 from coursekit.course.record import record
+from coursekit.course.submitted import read_hand_in
 from coursekit.labs.lab import find_labs
 
 from ..conftest import NAME, RIGHT, filled, verdict

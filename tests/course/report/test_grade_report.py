@@ -14,8 +14,8 @@ from rich.console import Console
 from coursekit.course.grade import GradedHandIn
 from coursekit.course.report.grade_report import print_report, render, to_json, write_report
 from coursekit.course.report.properties import Property, Wording, describe, properties
-from coursekit.grading.submission.hand_in import HandIn
 from coursekit.grading.submission.job_records import JobRecord
+from coursekit.grading.submission.student_folder import HandIn
 from coursekit.grading.verdict import Flag, Verdict
 
 from ..conftest import MONDAY, NAME, verdict

@@ -6,11 +6,11 @@ import pytest
 
 from coursekit.checks import linear
 from coursekit.checks.check import CheckError
-from coursekit.checks.fresh import fresh_rng, repeatable
 from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
+from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.conversation import Live, Recorded
-from coursekit.grading.judge.elsewhere import Sandboxed
+from coursekit.grading.judge.remote_answers import Sandboxed
 from coursekit.grading.judge.running import Fault
 
 

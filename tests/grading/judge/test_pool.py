@@ -11,7 +11,7 @@ import nbformat
 import psutil
 import pytest
 
-from coursekit.grading.judge.key import key_of
+from coursekit.grading.judge.digest import key_of
 from coursekit.grading.judge.pool import PoolSettings, judge_all
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.grading.submission.work import Submission

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.walls.outer import hidden_folders, python_folders
+from coursekit.grading.walls.sandbox import hidden_folders, python_folders
 
 ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 900
@@ -26,7 +26,7 @@ ACCOUNTS = list(PYTHONS) if os.getuid() == 0 else ["own"]
 START = """
 import json, os, sys
 from pathlib import Path
-from coursekit.grading.walls.outer import View, command
+from coursekit.grading.walls.sandbox import View, command
 shown, environ, extra, argv = json.loads(sys.argv[1])
 view = View({inside: Path(outside) for inside, outside in shown.items()}, environ, 1 << 20)
 words = command("bwrap", view, argv)

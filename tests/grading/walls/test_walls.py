@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.walls import outer as walls
-from coursekit.grading.walls.outer import View, command, hidden_folders, require_sandbox
+from coursekit.grading.walls import sandbox as walls
+from coursekit.grading.walls.sandbox import View, command, hidden_folders, require_sandbox
 
 # Settings of the PID and IPC namespaces, limits of a user namespace, and what everybody may ask to be told of.
 OF_NAMESPACES = (
@@ -111,7 +111,7 @@ def test_an_old_bubblewrap_is_refused(monkeypatch, tmp_path):
 @needs_bwrap
 def test_switched_off_user_namespaces_are_named(kit):
     """Where the kernel forbids user namespaces, the sentence points to Apptainer and Slurm."""
-    code = "from coursekit.grading.walls.outer import require_sandbox; require_sandbox('bwrap')"
+    code = "from coursekit.grading.walls.sandbox import require_sandbox; require_sandbox('bwrap')"
     forbidden = ["bwrap", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--dev-bind", "/", "/"]
     done = subprocess.run(
         [*forbidden, sys.executable, "-c", code],
@@ -339,7 +339,7 @@ def test_a_kit_that_is_installed_in_the_environment_is_hidden(kit, tmp_path):
     (package / "checks").mkdir()
     code = (
         "import json, os, sys; from pathlib import Path; sys.prefix = sys.argv[1]\n"
-        "from coursekit.grading.walls.outer import View, command\n"
+        "from coursekit.grading.walls.sandbox import View, command\n"
         "view = View({sys.argv[2] + '/grading': Path(sys.argv[2], 'grading')}, {}, 1 << 20)\n"
         "words = command('bwrap', view, ['/bin/sh', '-c', 'ls $1; echo >$1/x', 'sh', sys.argv[2]])\n"
         "os.execvp(words[0], words)"

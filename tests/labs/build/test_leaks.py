@@ -6,8 +6,8 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import source_notebook
+from coursekit.labs.build.clear_solutions import release_notebook
 from coursekit.labs.build.leaks import refuse_leaks, secret_lines, texts
-from coursekit.labs.build.release import release_notebook
 
 
 @pytest.fixture

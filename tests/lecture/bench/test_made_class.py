@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.cli.grade import grade
-from coursekit.course.hand_ins import find_hand_ins
 from coursekit.course.init import init_course
 from coursekit.course.release import release
+from coursekit.course.submitted import find_hand_ins
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.bench.made_class import HANGING, HOSTILE, KINDS, RIGHT, WRONG, make_class
 

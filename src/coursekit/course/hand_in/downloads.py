@@ -13,8 +13,8 @@ from coursekit.course.hand_in.owner import NotTakenError
 from coursekit.course.hand_in.unpack import read_zip
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.cells import num_known
-from coursekit.grading.submission.hand_in import NOTEBOOK
 from coursekit.grading.submission.notebook import DamagedNotebookError, read_notebook
+from coursekit.grading.submission.student_folder import NOTEBOOK
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from coursekit.course.hand_in.manifest import MAX_TOTAL_BYTES, SUFFIX, HandInManifest, checksum
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import MANIFEST, NOTEBOOK
 from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
+from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK
 from coursekit.grading.submission.students_files import PLAIN_NAME, RefusedFileError, read_file
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.lab import NAME

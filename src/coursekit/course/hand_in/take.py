@@ -17,7 +17,7 @@ from coursekit.course.hand_in.owner import NotTakenError, find_owner
 from coursekit.course.roster import Student, columns_of
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.files import locked
-from coursekit.grading.submission.hand_in import classify
+from coursekit.grading.submission.student_folder import classify
 from coursekit.grading.submission.times import TIMESTAMP, shown, timestamp_text, utc
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs

@@ -18,7 +18,7 @@ from coursekit.course.hand_in.manifest import (
     read_manifest,
 )
 from coursekit.course.hand_in.owner import NotTakenError
-from coursekit.grading.submission.hand_in import MANIFEST
+from coursekit.grading.submission.student_folder import MANIFEST
 from coursekit.grading.submission.students_files import PLAIN_NAME
 
 if TYPE_CHECKING:

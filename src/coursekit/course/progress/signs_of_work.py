@@ -14,9 +14,9 @@ from coursekit.course.collect import read_inbound
 from coursekit.course.roster import ID
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.hand_in import NOTEBOOK
 from coursekit.grading.submission.job_records import read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, read_notebook
+from coursekit.grading.submission.student_folder import NOTEBOOK
 from coursekit.grading.submission.students_files import MissingFileError, RefusedFileError, list_folder, read_file
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import psutil
 from coursekit.errors import CourseKitError
 from coursekit.grading.array.round_folder import append, open_round
 from coursekit.grading.judge.pool import default_num_slots, judge_all, num_slots_for
-from coursekit.grading.walls.outer import require_sandbox
+from coursekit.grading.walls.sandbox import require_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -21,7 +21,7 @@ import psutil
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.attacks.attack import load_attack
-from coursekit.grading.attacks.hand_in import write_hand_in
+from coursekit.grading.attacks.make_hand_in import write_hand_in
 from coursekit.grading.submission.program import name_of
 from coursekit.labs.cells import is_solution
 from coursekit.processes import is_alive

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from coursekit.grading.attacks.attack import Attack, AttackCell
-from coursekit.grading.attacks.hand_in import write_hand_in
+from coursekit.grading.attacks.make_hand_in import write_hand_in
 from coursekit.grading.attacks.traces import Bait, Before
 from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
-from coursekit.grading.submission.hand_in import classify, staged_cells
 from coursekit.grading.submission.program import name_of, read_program
+from coursekit.grading.submission.student_folder import classify, staged_cells
 from coursekit.grading.submission.work import Work
 from coursekit.grading.verdict import Flag
 from coursekit.labs.affected_tests import LabCells

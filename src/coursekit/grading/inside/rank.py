@@ -13,7 +13,7 @@ from coursekit.drivers.places import Place, settle
 from coursekit.grading.inside import wire
 from coursekit.grading.walls import namespaces
 from coursekit.grading.walls.namespaces import OWN, SHARED_VARIABLE
-from coursekit.grading.walls.outer import SHARED
+from coursekit.grading.walls.sandbox import SHARED
 from coursekit.ranks.request import INPUT_VARIABLE
 from coursekit.ranks.worker import seed_all
 

@@ -8,9 +8,9 @@ import linecache
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from coursekit.checks.fresh import repeatable
 from coursekit.checks.on_ranks import RemoteAnswer
-from coursekit.grading.judge.elsewhere import Sandboxed
+from coursekit.checks.random_inputs import repeatable
+from coursekit.grading.judge.remote_answers import Sandboxed
 from coursekit.labs.affected_tests import names_of
 from coursekit.labs.cells import CellScore
 from coursekit.text import printable

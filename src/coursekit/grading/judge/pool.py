@@ -36,7 +36,7 @@ class PoolSettings:
 
     Attributes:
         num_slots: how many submissions at once.
-        sandbox: one of `coursekit.grading.walls.outer.SANDBOXES`.
+        sandbox: one of `coursekit.grading.walls.sandbox.SANDBOXES`.
         image: the container image, for Apptainer.
         limits: of each submission.
     """

@@ -19,7 +19,7 @@ from coursekit.grading.judge.running import Fault, Running, find_zygote
 from coursekit.grading.judge.view import submission_view
 from coursekit.grading.walls import watcher
 from coursekit.grading.walls.cgroups import Cgroup, cgroup
-from coursekit.grading.walls.outer import command, hidden_folders, python_folders
+from coursekit.grading.walls.sandbox import command, hidden_folders, python_folders
 from coursekit.paths import PACKAGE
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
@@ -66,7 +66,7 @@ class Slot:
     """A sandbox that stays, and runs one submission at a time.
 
     Attributes:
-        sandbox: one of `coursekit.grading.walls.outer.SANDBOXES`.
+        sandbox: one of `coursekit.grading.walls.sandbox.SANDBOXES`.
         limits: of each submission.
         cores: the cores that it keeps to; all when empty.
         image: the container image, for Apptainer.

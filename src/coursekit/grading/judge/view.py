@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.grading.walls.outer import View
+from coursekit.grading.walls.sandbox import View
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NoReturn
 from coursekit.errors import CourseKitError
 from coursekit.grading.walls import system, waiter
 from coursekit.grading.walls.allowance import set_rlimits
-from coursekit.grading.walls.outer import CORE_PATTERN, HIDDEN, SHARED
+from coursekit.grading.walls.sandbox import CORE_PATTERN, HIDDEN, SHARED
 from coursekit.grading.walls.syscalls import Filter
 
 if TYPE_CHECKING:

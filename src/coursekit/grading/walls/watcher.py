@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from coursekit.grading.walls.outer import HIDDEN
+from coursekit.grading.walls.sandbox import HIDDEN
 from coursekit.processes import kill_below
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree

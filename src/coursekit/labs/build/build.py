@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from coursekit.files import no_report
+from coursekit.labs.build.clear_solutions import release_notebook
 from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
 from coursekit.labs.build.leaks import refuse_leaks, texts
-from coursekit.labs.build.release import release_notebook
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
 from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin, twin_files

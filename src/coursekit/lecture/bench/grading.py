@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.judge.pool import default_num_slots
-from coursekit.grading.walls.outer import require_sandbox
+from coursekit.grading.walls.sandbox import require_sandbox
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.lecture.bench.grading_class import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, linear
-from coursekit.checks.plain import as_array, as_dict, as_list, as_number, told
+from coursekit.checks.plain_numbers import as_array, as_dict, as_list, as_number, told
 
 
 class AlwaysEqual(float):

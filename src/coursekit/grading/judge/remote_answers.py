@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coursekit.checks.fresh import fresh_rng
 from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
+from coursekit.checks.random_inputs import fresh_rng
 from coursekit.grading.inside import wire
 from coursekit.grading.inside.messages import DriverLaunch
 from coursekit.grading.judge.running import Fault

@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import source_notebook
-from coursekit.labs.build.release import release_notebook
+from coursekit.labs.build.clear_solutions import release_notebook
 
 
 def test_answers_become_stubs_and_hidden_tests_go(course, example):

@@ -9,7 +9,7 @@ from copy import deepcopy
 import nbformat
 import pytest
 
-from coursekit.grading.submission.hand_in import classify, staged_cells
+from coursekit.grading.submission.student_folder import classify, staged_cells
 from coursekit.grading.verdict import Flag
 
 from .conftest import NAME, RIGHT, filled, job_record

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from coursekit.course.versions import folder_digest, read_choice
-from coursekit.grading.submission.hand_in import HandIn, classify
+from coursekit.grading.submission.student_folder import HandIn, classify
 from coursekit.grading.submission.students_files import RefusedFileError
 
 if TYPE_CHECKING:
