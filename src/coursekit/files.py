@@ -40,6 +40,11 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text that others may read, whole or not at all."""
+    write_file(path, text.encode(), mode=None)
+
+
 def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> None:
     """Write a file that others may read; leave it alone when it holds `data` already."""
     if path.is_file() and path.read_bytes() == data:

@@ -9,10 +9,12 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import cloudpickle
 import numpy as np
+import psutil
 import pytest
 
 from coursekit import ranks
@@ -110,46 +112,73 @@ def test_an_exception_ends_the_other_ranks():
     assert "/worker.py" not in str(caught.value)
 
 
-def fail_everywhere():
-    """Raise on every rank, later on rank 0."""
+def wait_for(path):
+    """Return the content of a file that another rank writes."""
+    while not path.exists() or not (content := path.read_text()):
+        time.sleep(0.01)
+    return content
+
+
+def wait_for_end(pid):
+    """Return when a rank has ended, and so has sent what came of it."""
+    with suppress(psutil.NoSuchProcess):
+        rank = psutil.Process(pid)
+        while rank.is_running() and rank.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+
+
+def fail_everywhere(folder):
+    """Raise on every rank, on rank 0 when rank 1 has ended."""
     rank = int(os.environ["HOROVOD_RANK"])
-    time.sleep(0 if rank else 5)
+    if rank:
+        (folder / "pid").write_text(str(os.getpid()))
+    else:
+        wait_for_end(int(wait_for(folder / "pid")))
     raise KeyError(f"key of rank {rank}")
 
 
-def test_when_all_ranks_raise_the_first_one_is_shown():
+def test_when_all_ranks_raise_the_first_one_is_shown(tmp_path):
     """The message is about the rank that failed first."""
     with pytest.raises(RankError, match=r"^rank 1 raised KeyError") as caught:
-        ranks.run(fail_everywhere)
+        ranks.run(fail_everywhere, tmp_path)
     assert "key of rank 1" in str(caught.value)
 
 
-def fail_beside_a_collective():
+def fail_beside_a_collective(folder):
     """Raise on rank 1 while rank 0 is inside an allreduce, which then fails too."""
     import horovod.tensorflow as hvd
 
     hvd.init()
     if hvd.rank() == 1:
-        time.sleep(0.3)
+        wait_for(folder / "inside")
         raise ZeroDivisionError("the cause")
+    main = threading.get_ident()
+
+    def tell_when_inside():
+        while "allreduce" not in functions_on_stack(sys._current_frames()[main]):  # noqa: SLF001
+            time.sleep(0.01)
+        (folder / "inside").write_text("yes")
+
+    threading.Thread(target=tell_when_inside, daemon=True).start()
     hvd.allreduce(np.ones(1))
 
 
-def test_the_cause_comes_before_its_consequence():
+def test_the_cause_comes_before_its_consequence(tmp_path):
     """An allreduce that fails because its peer raised is not what the student gets to see."""
     with pytest.raises(RankError, match=r"^rank 1 raised ZeroDivisionError") as caught:
-        ranks.run(fail_beside_a_collective)
+        ranks.run(fail_beside_a_collective, tmp_path)
     assert "the cause" in str(caught.value)
     assert "allreduce" not in str(caught.value)
 
 
-def test_results_that_arrived_before_the_failure_are_kept():
+def test_results_that_arrived_before_the_failure_are_kept(tmp_path):
     """`partial` holds what the ranks that had finished returned."""
 
     def half():
         if os.environ["HOROVOD_RANK"] == "1":
-            time.sleep(1.5)
+            wait_for_end(int(wait_for(tmp_path / "pid")))
             raise ValueError("late")
+        (tmp_path / "pid").write_text(str(os.getpid()))
         return "done"
 
     with pytest.raises(RankError) as caught:

@@ -15,6 +15,7 @@ import nbformat
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
+from coursekit.files import write_text
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
@@ -24,7 +25,7 @@ from coursekit.labs.run.parameters import given_by_environment
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.preloaded import PreloadedKernels
 from coursekit.labs.run.progress import RunProgress
-from coursekit.labs.run.results import write_atomically, write_json
+from coursekit.labs.run.results import write_json
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
 
@@ -66,7 +67,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
         end_marked(folder)
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name
-    write_atomically(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
+    write_text(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
     if result.failed_cell and result.failed_cell.error:
         print(result.failed_cell.error)
     print(_last_line(result, executed.relative_to(root)), flush=True)

@@ -10,7 +10,7 @@ from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.folders import read_result, save_result
 from coursekit.labs.run.formatting import format_speed
-from coursekit.labs.run.results import FailedCell, LabResult, write_atomically
+from coursekit.labs.run.results import FailedCell, LabResult
 
 RESULT = LabResult(
     lab="01-a",
@@ -43,15 +43,6 @@ def test_a_result_that_cannot_be_read_is_none(tmp_path, text):
     """A lab whose result is broken or of another version runs again."""
     (tmp_path / "01-a.json").write_text(text)
     assert read_result(tmp_path, "01-a") is None
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
-    """A text that cannot be encoded stops half-way; nobody reads that half."""
-    path = tmp_path / "file"
-    write_atomically(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_atomically(path, "x" * 100_000 + "\udc80")
-    assert path.read_text() == "old"
 
 
 @pytest.mark.parametrize(

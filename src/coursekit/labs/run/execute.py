@@ -16,11 +16,12 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
+from coursekit.files import write_text
 from coursekit.labs.points import score
 from coursekit.labs.run import results
 from coursekit.labs.run.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
 from coursekit.labs.run.formatting import format_time
-from coursekit.labs.run.results import FailedCell, LabResult, write_atomically
+from coursekit.labs.run.results import FailedCell, LabResult
 from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.errors import MachineTooSlowError
@@ -134,7 +135,7 @@ def _read_executed(run: LabRun, folder: Path, *, failed: bool) -> NotebookNode:
     """Return what papermill saved, without its error marks when the error was part of the lesson."""
     notebook = nbformat.read(_executed(run, folder), as_version=4)
     cleaned = notebook if failed else remove_error_markers(notebook)
-    write_atomically(_executed(run, folder), nbformat.writes(cleaned))
+    write_text(_executed(run, folder), nbformat.writes(cleaned))
     return cleaned
 
 

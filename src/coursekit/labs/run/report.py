@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import nbformat
 from nbconvert import HTMLExporter
 
+from coursekit.files import write_text
 from coursekit.labs.run import results
 from coursekit.labs.run.engine import KERNEL_LOG, cell_name
 from coursekit.labs.run.formatting import (
@@ -20,7 +21,7 @@ from coursekit.labs.run.formatting import (
     format_speed,
     format_time,
 )
-from coursekit.labs.run.results import write_atomically, write_json
+from coursekit.labs.run.results import write_json
 from coursekit.pages import page_template
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def write_report(folder: Path, report: RunReport) -> None:
         describe_machine=describe_machine,
         describe_versions=describe_versions,
     )
-    write_atomically(folder / HTML, html)
+    write_text(folder / HTML, html)
 
 
 def find_pictures(notebook: Path) -> tuple[ReportPicture, ...]:
@@ -100,7 +101,7 @@ def _export_html(notebook: Path) -> None:
     if html.exists() and html.stat().st_mtime >= notebook.stat().st_mtime:
         return
     text, _ = HTMLExporter().from_filename(str(notebook))  # type: ignore[no-untyped-call]
-    write_atomically(html, text)
+    write_text(html, text)
 
 
 def _links(folder: Path, notebook: Path | None) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from coursekit.files import write_file
+from coursekit.files import write_text
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 
@@ -137,11 +137,6 @@ class RunReport:
         return {**asdict(replace(self, labs=())), "passed": self.passed, "labs": labs}
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a whole file or nothing, so that a kill at any moment leaves the old one."""
-    write_file(path, text.encode(), mode=None)
-
-
 def write_json(path: Path, data: Any) -> None:
-    """Write JSON as `write_atomically` does."""
-    write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    """Write plain data as JSON, the whole file or nothing."""
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.files import write_text
 from coursekit.labs.lab import select_labs
-from coursekit.labs.run.results import write_atomically
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.arguments import notebook_options, train_options
 from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS
@@ -101,7 +101,7 @@ def submit_lab(root: Path, options: SubmitOptions) -> SubmittedJob:
         )
     if text:
         script.parent.mkdir(exist_ok=True)
-        write_atomically(script, text)
+        write_text(script, text)
     return submit_script(root, site, script, arguments, lab=lab.name, partition=options.partition)
 
 
