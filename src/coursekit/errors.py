@@ -15,4 +15,4 @@ class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
 
 
 class CourseKitError(ShownAsMessage):
-    """Something the user can mend: the message says what was wrong, where, and what to do."""
+    """Something the user can fix: the message says what was wrong, where, and what to do."""

@@ -375,13 +375,13 @@ def test_from_packing_to_points(course, inbox):
 
 
 def test_a_disk_that_refuses_is_one_sentence(course, inbox):
-    """What stands in the way is named; after that is mended the same call goes on."""
+    """What stands in the way is named; once that is fixed, the same call goes on."""
     inbox.packed()
     obstacle = course.folder / "hand-ins" / NAME
     obstacle.write_text("")
     words = ["collect", str(inbox.folder), "--course", str(course.folder)]
     result = CliRunner().invoke(cli, words)
     assert isinstance(result.exception, CourseKitError), result.exception
-    assert "mend that, and call again; what was taken until then is kept" in str(result.exception)
+    assert "fix that, and call again; what was taken until then is kept" in str(result.exception)
     obstacle.unlink()
     assert CliRunner().invoke(cli, words).exit_code == 0

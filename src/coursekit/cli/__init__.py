@@ -87,7 +87,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a mistake the user can mend ends in one sentence and exit status 1."""
+    """Run the command line; a mistake the user can fix ends in one sentence and exit status 1."""
     try:
         cli(standalone_mode=True)
     except CourseKitError as error:

@@ -44,7 +44,7 @@ def collect(source: Path, folder: Path | None, *, late: bool) -> None:
         taken, settled = take_all(course, source, late=late)
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
-        raise CourseKitError(f"{where}: {why}: mend that, and call again; what was taken until then is kept.") from None
+        raise CourseKitError(f"{where}: {why}: fix that, and call again; what was taken until then is kept.") from None
     console = Console(highlight=False)
     if taken:
         console.print(_table(taken))

@@ -201,7 +201,7 @@ def clear_failures(course: Course) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise CourseKitError(f"{course.folder} cannot be written ({reason}): mend that, {after}.") from None
+        raise CourseKitError(f"{course.folder} cannot be written ({reason}): fix that, {after}.") from None
     except DBAPIError as error:
         reason = str(error.orig).strip().partition("\n")[0]
-        raise CourseKitError(f"the gradebook's database failed ({reason}): mend that, {after}.") from None
+        raise CourseKitError(f"the gradebook's database failed ({reason}): fix that, {after}.") from None

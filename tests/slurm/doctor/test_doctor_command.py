@@ -39,7 +39,7 @@ def test_healthy_environment_is_ready(doctor):
 
 
 def test_broken_environment_is_not_ready(doctor, tmp_path):
-    """Without TensorFlow the exit status is 1, and the last line names all that has to be mended first."""
+    """Without TensorFlow the exit status is 1, and the last line names all that has to be fixed first."""
     package = tmp_path / "broken" / "tensorflow"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'tensorflow'\")")

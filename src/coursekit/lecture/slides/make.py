@@ -98,7 +98,7 @@ def make_slides(  # noqa: PLR0913  # what the command was given
         progress("printing")
         made += marp.to_pdf(root, files)
     if faults:
-        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to mend on the slides:", *faults]))
+        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to fix on the slides:", *faults]))
     return sorted(made)
 
 
