@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from types import FrameType
 
@@ -30,8 +30,7 @@ TIDYING_S = 20.0
 class StopSignals:
     """Raise KeyboardInterrupt in the main thread for each signal that asks this process to stop.
 
-    Attributes:
-        received: The first such signal; None as long as there was none.
+    The first such signal is in `received`, None as long as there was none.
     """
 
     def __init__(self) -> None:
@@ -68,10 +67,12 @@ def end_all(processes: Iterable[psutil.Process]) -> None:
     """Ask processes to end, kill those that do not, and return when all are gone."""
     alive = [process for process in processes if is_alive(process)]
     for process in alive:
-        _ignoring_the_dead(process.terminate)
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
     _, alive = psutil.wait_procs(alive, timeout=TERMINATE_GRACE_S) if alive else ([], [])
     for process in alive:
-        _ignoring_the_dead(process.kill)
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     psutil.wait_procs([process for process in alive if is_alive(process)], timeout=KILL_GRACE_S)
 
 
@@ -117,8 +118,3 @@ def _worked_in(process: psutil.Process, folder: str) -> bool:
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)
-
-
-def _ignoring_the_dead(send: Callable[[], None]) -> None:
-    with suppress(psutil.NoSuchProcess):
-        send()

@@ -25,12 +25,9 @@ def first_few(words: Sequence[str]) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """Return a table in Markdown; a cell may hold several lines and bars.
+    """Return a table of cells in Markdown, as many in each row as there are headings; they may hold lines and bars.
 
-    Args:
-        head: the headings.
-        rows: cells in Markdown, as many in each row as there are headings.
-        align: "l" or "r" for each column; left where it says nothing.
+    `align` says "l" or "r" for each column; those of which it says nothing are set left.
     """
     rule = [{"l": "---", "r": "---:"}[side] for side in align.ljust(len(head), "l")]
     lines = [[re.sub(r"(?<!\\)\|", r"\|", " ".join(cell.split())) for cell in row] for row in (head, *rows)]

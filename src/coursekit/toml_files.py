@@ -97,7 +97,8 @@ def _read_value(hint: Any, value: object, where: str, key: tuple[str, ...]) -> o
         hint, *rest = get_args(hint)
         marks = tuple(rest)
     parsed = _parse(hint, value, where, key)
-    if isinstance(parsed, (str, tuple, Mapping)) and MAY_BE_EMPTY not in marks and not _has_content(parsed):
+    content = parsed.strip() if isinstance(parsed, str) else parsed
+    if isinstance(content, (str, tuple, Mapping)) and MAY_BE_EMPTY not in marks and not content:
         raise _fault(where, key, "must not be empty")
     for mark in marks:
         if isinstance(mark, AtLeast) and isinstance(parsed, (int, float)) and not parsed >= mark.minimum:
@@ -127,10 +128,6 @@ def _expect(value: object, kind: type[T], kind_in_words: str, where: str, key: t
     if not isinstance(value, kind):
         raise _fault(where, key, f"must be {kind_in_words}, not {value!r}")
     return value
-
-
-def _has_content(value: str | tuple[object, ...] | Mapping[str, object]) -> bool:
-    return bool(value.strip() if isinstance(value, str) else value)
 
 
 def _fault(where: str, key: tuple[str, ...], sentence: str) -> CourseKitError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.checks.on_ranks import AnswerError
@@ -20,15 +19,7 @@ class CheckError(ShownAsMessage, AssertionError):
     """An answer lacks a property; the message names it and the section that explains it."""
 
 
-@dataclass(frozen=True)
-class _Result:
-    """The last result of one check in this notebook."""
-
-    passed: bool
-    message: str
-
-
-_results: dict[str, _Result] = {}
+_results: dict[str, str | None] = {}  # of each check in this notebook, what it said last; None where it passed
 
 
 @contextmanager
@@ -48,13 +39,12 @@ def check(name: str, section: str) -> Iterator[None]:
         with warnings.catch_warnings(), redirect_stderr(sys.stdout):
             yield
     except MachineTooSlowError as error:
-        _results[name] = _Result(passed=False, message=str(error))
+        _results[name] = str(error)
         raise
     except Exception as error:  # noqa: BLE001  # an answer can raise anything
-        message = describe(error)
-        _results[name] = _Result(passed=False, message=message)
+        message = _results[name] = describe(error)
         raise CheckError(f"{name}: {message} → section {section}") from None
-    _results[name] = _Result(passed=True, message="")
+    _results[name] = None
     print(f"✓ {name}")
 
 
@@ -94,7 +84,7 @@ def hand_in_report() -> None:
     if not _results:
         print("No check has run yet: run all cells from the top (menu Run, Run All Cells).")
         return
-    for name, result in _results.items():
-        print(f"{'✓' if result.passed else '✗'} {name}{': ' if result.message else ''}{result.message}")
-    num_passed = sum(result.passed for result in _results.values())
+    for name, message in _results.items():
+        print(f"✓ {name}" if message is None else f"✗ {name}{': ' if message else ''}{message}")
+    num_passed = sum(message is None for message in _results.values())
     print(f"\n{num_passed} of {len(_results)} checks passed.")

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
     from coursekit.checks.knowledge import Secrets
     from coursekit.checks.spy_trial import SpyTrial
-    from coursekit.drivers.spy import Sight
-
-Array = np.ndarray[Any, Any]
+    from coursekit.drivers.spy import Array, Sight
 
 HELD_OUT_PER_FILE = (25, 15, 10)
 CLEAR_GAP = 1e-3  # between accuracies that are told apart
@@ -57,12 +55,6 @@ def labelled_secrets(num_ranks: int) -> Secrets:
             return told
 
 
-def _is_right(secret: dict[str, Any]) -> Array:
-    """Return for each image of a rank's files whether the network's answer is its label."""
-    right: Array = np.asarray(secret["files"]["train"]["labels"]) == ANSWER + 1
-    return right
-
-
 def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
     """Return for each image that a rank evaluated whether the weights of the time answer its label."""
     labels = np.asarray(secret["files"]["train"]["labels"])
@@ -72,7 +64,8 @@ def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
 def _accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
     """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
-    shards = [_is_right(secret)[files % len(told) == rank] for rank, secret in enumerate(told)]
+    labels = [np.asarray(secret["files"]["train"]["labels"]) for secret in told]
+    shards = [of_rank[files % len(told) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
     return [float(np.mean(shard)) for shard in shards], [len(shard) for shard in shards]
 
 
@@ -112,10 +105,8 @@ def check_accuracy(trial: SpyTrial) -> None:
     seen = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0)]).astype(int) for of_rank in sights]
     right = [_answered_rightly(*pair) for pair in zip(trial.secrets, sights)]
     results = [result["result"] for result in trial.of_ranks()]
-    require(
-        results[0] is not None and "accuracy" in results[0],
-        f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}",
-    )
+    is_told = results[0] is not None and "accuracy" in results[0]
+    require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
     for rank, result in enumerate(results):
         if result is None:
             continue

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_steps import Steps
     from coursekit.checks.spy_trial import SpyTrial
 
-Array = np.ndarray[Any, Any]
-
 
 def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 2, *, all_modes: bool = True) -> SpyTrial:
     """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
@@ -81,7 +79,7 @@ def check_rate(trial: SpyTrial) -> None:
     require(bool(np.abs(pulls).max() > 0), "the weights do not move at all")
     fits = [fit(pulls, gradients) for gradients in (own.mean(axis=0, keepdims=True), own)]
     found, _ = min(fits, key=lambda rates_and_rest: float(np.abs(rates_and_rest[1]).max()))
-    check_rates(found, np.full(found.shape[1], RATE * trial.num_ranks), trial.num_ranks)
+    check_rates(found, RATE * trial.num_ranks, trial.num_ranks)
 
 
 def check_statistics(trial: SpyTrial) -> None:

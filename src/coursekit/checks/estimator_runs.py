@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_steps import Steps
     from coursekit.checks.spy_trial import SpyTrial
 
-Array = np.ndarray[Any, Any]
-
 SAMPLES_PER_FILE = (4, 4, 4, 4, 4, 4)  # of a whole training: on one rank they would be gone through in six steps
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
 STEPS = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
@@ -35,45 +33,29 @@ PHASES = {"first": "the training", "continued": "continuing", "ended": "a start 
 
 def check_pinned(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_node: int) -> None:
     """A session with this configuration sees the GPU of its local rank, and no other."""
+    use = estimator_ranks.pinned
     got = run_here(
-        with_horovod,
-        estimator_ranks.pinned,
-        make_run_config,
-        num_ranks=num_ranks,
-        ranks_per_node=ranks_per_node,
-        timeout_s=HANG_S,
+        with_horovod, use, make_run_config, num_ranks=num_ranks, ranks_per_node=ranks_per_node, timeout_s=HANG_S
     )
     for rank, visible in enumerate(got):
         local_rank = rank % ranks_per_node
         require(visible is not None, f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs")
         require(visible != "", f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list")
-        require(
-            visible == str(local_rank),
-            f"rank {rank}, local rank {local_rank} of its node, takes GPU {visible}: pin by the local rank",
-        )
+        is_own = visible == str(local_rank)
+        require(is_own, f"rank {rank}, local rank {local_rank} of its node, takes GPU {visible}: pin by the local rank")
 
 
 def check_files(make_run_config: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes checkpoints into the folder, and no other rank writes anything there."""
-    _, left = run_and_look(
-        with_horovod,
-        estimator_ranks.use_run_config,
-        make_run_config,
-        num_ranks=num_ranks,
-        timeout_s=HANG_S,
-        private=secrets(num_ranks, NUM_CLASSES),
-    )
+    use, told = estimator_ranks.use_run_config, secrets(num_ranks, NUM_CLASSES)
+    _, left = run_and_look(with_horovod, use, make_run_config, num_ranks=num_ranks, timeout_s=HANG_S, private=told)
     writers = [rank for rank, files in enumerate(left) if files]
     require(0 in writers, "rank 0 writes nothing into the folder: give the RunConfig of rank 0 the model_dir")
-    require(
-        writers == [0],
-        f"the ranks {', '.join(map(str, writers))} write into the folder: rank 0 alone must write",
-    )
+    require(writers == [0], f"the ranks {', '.join(map(str, writers))} write into the folder: rank 0 alone must write")
     stems = [name[: -len(".index")] for name in left[0] if name.endswith(".index")]
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left[0])]
-    require(
-        "checkpoint" in left[0] and bool(whole), f"rank 0 writes no checkpoint, only {', '.join(sorted(left[0])[:3])}"
-    )
+    has_checkpoint = "checkpoint" in left[0] and bool(whole)
+    require(has_checkpoint, f"rank 0 writes no checkpoint, only {', '.join(sorted(left[0])[:3])}")
 
 
 class Phases:
@@ -172,10 +154,8 @@ def check_continued(phases: Phases) -> None:
     found = phases.num_steps("continued")
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
     require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
-    require(
-        found[0] == NUM_STEPS_LATER - before[0],
-        f"{left} of {NUM_STEPS_LATER} steps were left, but the ranks made {found[0]}",
-    )
+    is_rest = found[0] == NUM_STEPS_LATER - before[0]
+    require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left, but the ranks made {found[0]}")
     sights = [result["sights"] for result in phases.of_ranks("continued")]
     starts = [next(sight.bias for sight in mine if sight.training) for mine in sights]
     last = [sight.bias for sight in phases.of_ranks("first")[0]["sights"] if sight.training]

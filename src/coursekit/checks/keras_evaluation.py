@@ -17,7 +17,7 @@ from coursekit.drivers.calls import with_horovod
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Array = np.ndarray[Any, Any]
+    from coursekit.drivers.spy import Array
 
 UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are answered rightly and wrongly
 
@@ -36,15 +36,8 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
 def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
     """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
-    results = run_here(
-        with_horovod,
-        keras_ranks.use_evaluate,
-        evaluate,
-        bias,
-        num_ranks=num_ranks,
-        timeout_s=TIMEOUT_S,
-        private=[{"samples": of_rank} for of_rank in samples],
-    )
+    use, told = keras_ranks.use_evaluate, [{"samples": of_rank} for of_rank in samples]
+    results = run_here(with_horovod, use, evaluate, bias, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told)
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
@@ -60,7 +53,5 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
                 hint = ": that is the accuracy of this rank alone"
             elif name == "accuracy" and np.isclose(got, biased):
                 hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of images differ"
-            require(
-                bool(np.isclose(got, value, rtol=1e-3)),
-                f"on rank {rank} the {name} is {got:.4g}, over all images it is {value:.4g}{hint}",
-            )
+            is_of_all = bool(np.isclose(got, value, rtol=1e-3))
+            require(is_of_all, f"on rank {rank} the {name} is {got:.4g}, over all images it is {value:.4g}{hint}")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_steps import Steps
     from coursekit.checks.spy_trial import SpyTrial
 
-Array = np.ndarray[Any, Any]
-
 COMPRESSIONS = {"none": 32, "fp16": 16}  # and the bits with which gradients travel, in the order of the trial
 SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
 EXACT = 4e-5  # 32 bits leave a tenth of it, 16 bits more than ten times as much
@@ -59,10 +57,8 @@ def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | N
             f"{where} the rate {learning_rate} becomes {rate:g}, not {wanted:g}: it follows the global batch",
         )
         steps = max(1, num_images // (batch_size * num_ranks))
-        require(
-            num_steps == steps,
-            f"{where} and batches of {batch_size} an epoch has {steps} steps, not {num_steps:g}",
-        )
+        is_epoch = num_steps == steps
+        require(is_epoch, f"{where} and batches of {batch_size} an epoch has {steps} steps, not {num_steps:g}")
 
 
 def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -73,10 +69,8 @@ def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int 
         where = f"for a global batch of {global_batch} on {num_ranks} ranks"
         require(batch == global_batch // num_ranks, f"{where} each rank takes {batch:g} pictures")
         wanted = learning_rate * global_batch / batch_size
-        require(
-            bool(np.isclose(rate, wanted)),
-            f"{where} the rate {learning_rate} of a batch of {batch_size} becomes {rate:g}, not {wanted:g}",
-        )
+        scaled = bool(np.isclose(rate, wanted))
+        require(scaled, f"{where} the rate {learning_rate} of a batch of {batch_size} becomes {rate:g}, not {wanted:g}")
         steps = num_images // global_batch
         require(num_steps == steps, f"{where} and {num_images} pictures an epoch has {steps} steps, not {num_steps:g}")
 
@@ -111,8 +105,7 @@ def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 2) -> Spy
 def check_averaged(trial: SpyTrial) -> None:
     """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
     steps = _steps(trial, "none")
-    found = rates(steps)
-    check_rates(found, np.full(found.shape[1], keras_ranks.RATE), trial.num_ranks)
+    check_rates(rates(steps), keras_ranks.RATE, trial.num_ranks)
     check_follows(steps, trial.secrets)
 
 
@@ -164,21 +157,15 @@ def check_metrics(trial: SpyTrial) -> None:
     """The loss of an epoch that every rank reports is the mean over all ranks."""
     results = trial.of_ranks()
     steps = _callback_steps(trial)
-    losses = np.array(
-        [
-            [spy_steps.loss(bias, batch) for bias, batch in zip(of_rank, batches)]
-            for of_rank, batches in zip(steps.bias, steps.samples)
-        ]
-    )
+    pairs = zip(steps.bias, steps.samples)
+    losses = np.array([[spy_steps.loss(*step) for step in zip(of_rank, batches)] for of_rank, batches in pairs])
     num_epochs = len(results[0]["losses"])
     local = losses.reshape(trial.num_ranks, num_epochs, -1).mean(axis=2)
     for rank, result in enumerate(results):
         reported = np.asarray(result["losses"])
         own, mean = (np.allclose(reported, wanted, rtol=1e-3) for wanted in (local[rank], local.mean(axis=0)))
         require(not own or mean, f"rank {rank} reports the loss of its own batches: the metrics are not averaged")
-        require(
-            bool(mean), f"rank {rank} reports the losses {reported}, the mean over the ranks is {local.mean(axis=0)}"
-        )
+        require(mean, f"rank {rank} reports the losses {reported}, the mean over the ranks is {local.mean(axis=0)}")
 
 
 def check_files(trial: SpyTrial) -> None:
@@ -193,13 +180,11 @@ def check_files(trial: SpyTrial) -> None:
     models = [name for name in names if name.endswith("saved_model.pb")]
     require(not models, "whole models were saved as checkpoints: save the weights only")
     require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
-    require(
-        bool(results[0]["has_momenta"]), "the checkpoint holds no momenta of the optimiser: save weights, not a model"
-    )
+    has_momenta = bool(results[0]["has_momenta"])
+    require(has_momenta, "the checkpoint holds no momenta of the optimiser: save weights, not a model")
     # The first epoch's end, which the spy saw at the beginning of the second: what is saved are these weights.
     weights = results[0]["sights"][keras_ranks.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
     saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
-    require(
-        any(weights in content for content in saved), "the checkpoint of epoch 1 holds other weights than it ended with"
-    )
+    holds_weights = any(weights in content for content in saved)
+    require(holds_weights, "the checkpoint of epoch 1 holds other weights than it ended with")
     require(any(name.startswith("logs/") for name in names), "there are no logs for TensorBoard in the folder logs")

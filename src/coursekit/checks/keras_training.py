@@ -24,7 +24,7 @@ from coursekit.checks.spy_trial import (
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.keras_ranks import BATCH_SIZE, NUM_STEPS_AFTER, NUM_STEPS_BEFORE
-from coursekit.drivers.spy import MOMENTUM
+from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_steps import Steps
     from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Sight
-
-Array = np.ndarray[Any, Any]
 
 VALIDATION_PER_FILE = (3, 1, 4)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -55,13 +53,7 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
     last_epoch = int(fresh_rng().integers(3, 90))
     results = run_here(
-        with_horovod,
-        keras_ranks.use_resume,
-        resume,
-        last_epoch,
-        num_ranks=num_ranks,
-        timeout_s=TIMEOUT_S,
-        private=told,
+        with_horovod, keras_ranks.use_resume, resume, last_epoch, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told
     )
     before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
     check_follows(before, told)
@@ -95,14 +87,10 @@ def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = Tr
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
     longer = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
-    return try_on_ranks(
-        keras_ranks.use_train,
-        train,
-        [SETTINGS, longer][: 1 + twice],
-        num_ranks=num_ranks,
-        timeout_s=TIMEOUT_S,
-        secrets=secrets(num_ranks, num_classes, num_rounds=2, files=files),
-    )
+    runs = [SETTINGS, longer][: 1 + twice]
+    told = secrets(num_ranks, num_classes, num_rounds=2, files=files)
+    use = keras_ranks.use_train
+    return try_on_ranks(use, train, runs, num_ranks=num_ranks, timeout_s=TIMEOUT_S, secrets=told)
 
 
 def _training(trial: SpyTrial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
@@ -181,22 +169,18 @@ def check_continued(trial: SpyTrial) -> None:
     _, _, steps = _training(trial, 1)
     limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
     advice = "begin at the epoch reached" if limited else "max_num_steps limits the steps of an epoch"
-    require(
-        steps.num_steps == MAX_NUM_STEPS,
-        f"after 2 epochs of 3 the second run made {steps.num_steps} steps, not {MAX_NUM_STEPS}: {advice}",
-    )
+    is_rest = steps.num_steps == MAX_NUM_STEPS
+    require(is_rest, f"after 2 epochs of 3 the second run made {steps.num_steps} steps, not {MAX_NUM_STEPS}: {advice}")
     ends = [of_rank[-1].bias for of_rank in before]
     for rank, end in enumerate(ends):
         gap = float(np.abs(steps.bias[rank, 0] - end).max())
         require(gap < SMALLEST_GAP, f"rank {rank} does not go on from the weights of the checkpoint")
     found = rates(steps, first=1)
-    check_rates(found, np.full(found.shape[1], expected_rates(trial.num_ranks)[-1]), trial.num_ranks)
+    check_rates(found, expected_rates(trial.num_ranks)[-1], trial.num_ranks)
     first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
     kept = (ends[0] - old.bias[0, -1]) - found[0, 0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
-    require(
-        bool(np.abs(first - kept).max() < 1e-4),  # noqa: PLR2004  # momenta are above 0.01
-        "the second run goes on without the momenta of the first",
-    )
+    has_momenta = bool(np.abs(first - kept).max() < 1e-4)  # noqa: PLR2004  # momenta are above 0.01
+    require(has_momenta, "the second run goes on without the momenta of the first")
 
 
 def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
@@ -206,8 +190,7 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
         with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told
     )
     steps = steps_of([result["sights"] for result in results])
-    found = rates(steps, first=1)
-    check_rates(found, np.full(found.shape[1], keras_ranks.RATE), num_ranks)
+    check_rates(rates(steps, first=1), keras_ranks.RATE, num_ranks)
     check_sent(steps.samples, told)
     check_follows(steps, told)
     for rank, result in enumerate(results):

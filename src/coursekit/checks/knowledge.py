@@ -14,14 +14,13 @@ import numpy as np
 from coursekit.checks import spy_steps
 from coursekit.checks.check import require
 from coursekit.checks.random_inputs import fresh_rng
-from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM
+from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM, Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coursekit.checks.spy_steps import Steps
 
-Array = np.ndarray[Any, Any]
 Secrets = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.spy.secrets`
 
 LAST_STEP = 2  # up to which a start may still be replaced by that of another rank
@@ -96,12 +95,9 @@ def _label_places(labels: Array, secret: Mapping[str, Any]) -> Array:
 
 
 def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples: int = 0) -> None:
-    """The samples that the ranks report are those that were sent to them; they may be fewer.
+    """The samples in each rank's batches are those that were sent to it, or the first of them.
 
-    Args:
-        samples: the batches of each rank.
-        secrets: what each rank was told.
-        num_samples: how many of them each rank goes through, again and again; 0: all.
+    Each rank goes through `num_samples` of them, again and again; 0: all.
     """
     for rank, (batches, secret) in enumerate(zip(samples, secrets)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])

@@ -13,6 +13,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.linear_math import (
+    Array,
     Point,
     reference_gradient,
     reference_hessian,
@@ -27,8 +28,6 @@ from coursekit.drivers import linear as drivers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Array = np.ndarray[Any, Any]
 
 TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
 TOLERANCE_FLOAT32 = 1e-4
@@ -173,20 +172,14 @@ def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> N
         down = reference_gradient(slope, offset, x, y)
         expected = (slope - learning_rate * down[0], offset - learning_rate * down[1])
         got = _two_numbers(step["variables"], "the variables")
-        require(
-            not _close(got, (slope, offset), TOLERANCE_FLOAT32),
-            "the variables did not change: assign the new values to them (assign_sub, or an optimiser)",
-        )
-        require(
-            _close(got, expected, TOLERANCE_FLOAT32),
-            f"with learning rate {learning_rate} the variables became {got}, the formula says {expected}",
-        )
+        moved = not _close(got, (slope, offset), TOLERANCE_FLOAT32)
+        require(moved, "the variables did not change: assign the new values to them (assign_sub, or an optimiser)")
+        right = _close(got, expected, TOLERANCE_FLOAT32)
+        require(right, f"with learning rate {learning_rate} the variables became {got}, the formula says {expected}")
         require(step["loss"] is not None, "tape_step must return the loss")
         got_loss, expected_loss = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
-        require(
-            _close(got_loss, expected_loss, TOLERANCE_FLOAT32),
-            f"tape_step must return the loss before the update, {expected_loss:.6g}, not {got_loss:.6g}",
-        )
+        right = _close(got_loss, expected_loss, TOLERANCE_FLOAT32)
+        require(right, f"tape_step must return the loss before the update, {expected_loss:.6g}, not {got_loss:.6g}")
 
 
 def check_is_stable(is_stable: Callable[..., Any], seed: int | None = None) -> None:
@@ -225,9 +218,7 @@ def _limit_of(hessian: Array) -> float:
 
 
 def check_largest_stable_rate(
-    largest_stable_rate: Callable[..., Any],
-    hessian: Callable[..., Any],
-    seed: int | None = None,
+    largest_stable_rate: Callable[..., Any], hessian: Callable[..., Any], seed: int | None = None
 ) -> None:
     """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian.
 

@@ -48,12 +48,7 @@ class Elsewhere(Protocol):
 
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A function of a student's that lives elsewhere; calling it calls that one.
-
-    Attributes:
-        name: its name in the student's notebook.
-        elsewhere: where it lives.
-    """
+    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one."""
 
     name: str
     elsewhere: Elsewhere
@@ -64,11 +59,7 @@ class RemoteAnswer(Remote):
 
 
 class AnswerError(Exception):
-    """What an answer that lives elsewhere raised.
-
-    Attributes:
-        error_type: the name of its exception.
-    """
+    """What an answer that lives elsewhere raised; `error_type` is the name of its exception."""
 
     def __init__(self, error_type: str, text: str) -> None:
         super().__init__(text)

@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.linear_math import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.plain_numbers import as_array, as_list, as_number, told
+from coursekit.checks.plain_numbers import Array, as_array, as_list, as_number, told
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.shards import check_owners, check_sizes
 from coursekit.drivers import pieces as drivers
@@ -18,8 +18,6 @@ from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Array = np.ndarray[Any, Any]
 
 GRADIENT_SHAPES = ((), (), (3, 2))
 
@@ -85,10 +83,8 @@ def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None
         require(end.shape == (2,), f"rank {rank} has variables of shape {end.shape} after the broadcast")
     gap = max(float(np.max(np.abs(end - after[0]))) for end in after)
     require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
-    require(
-        any(np.array_equal(after[0], start) for start in before),
-        f"the ranks agree on {after[0].tolist()}, but no rank started there: send one rank's values to all",
-    )
+    known = any(np.array_equal(after[0], start) for start in before)
+    require(known, f"the ranks agree on {after[0].tolist()}, but no rank started there: send one rank's values to all")
 
 
 def check_average(average: Callable[..., Any], num_ranks: int) -> None:

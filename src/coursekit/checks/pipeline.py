@@ -15,14 +15,12 @@ from coursekit.checks.spy_steps import check_colors
 from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.spy import MAX_NUM_SAMPLES
+from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coursekit.checks.spy_trial import SpyTrial
-
-Array = np.ndarray[Any, Any]
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
@@ -41,13 +39,7 @@ def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> Non
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])
     label, validation, training = run_here(
-        with_horovod,
-        keras_ranks.load_pictures,
-        load_picture,
-        image.astype(np.uint8),
-        wanted,
-        NUM_CALLS,
-        num_ranks=1,
+        with_horovod, keras_ranks.load_pictures, load_picture, image.astype(np.uint8), wanted, NUM_CALLS, num_ranks=1
     )[0]
     require(label == wanted, f"the label is {label}, the record says {wanted}")
     images = np.concatenate([validation, training])
@@ -102,10 +94,8 @@ def check_shards(trial: SpyTrial) -> None:
     first = 0
     for file, count in enumerate(SAMPLES_PER_FILE):
         readers = [rank for rank, mine in enumerate(samples) if set(range(first, first + count)) & set(mine.tolist())]
-        require(
-            len(readers) == 1,
-            f"file {file} is read by the ranks {readers}: shard the list of files, before they are read",
-        )
+        is_one = len(readers) == 1
+        require(is_one, f"file {file} is read by the ranks {readers}: shard the list of files, before they are read")
         first += count
     # One epoch drops the rest of its last batch; that the data end is asked with their order.
     ended = any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training)
@@ -141,10 +131,8 @@ def _check_sizes(rank: int, result: dict[str, Sequence[Any]]) -> None:
         len(sizes["training"]) == NUM_BATCHES,
         f"the training data of rank {rank} end after {len(sizes['training'])} batches: repeat them without end",
     )
-    require(
-        set(sizes["training"]) == {BATCH_SIZE},
-        f"batches for training hold {sorted(set(sizes['training']))} images, not always {BATCH_SIZE}",
-    )
+    found = sorted(set(sizes["training"]))
+    require(found == [BATCH_SIZE], f"batches for training hold {found} images, not always {BATCH_SIZE}")
     expected = [BATCH_SIZE] * (sum(sizes["validation"]) // BATCH_SIZE)
     rest = sum(sizes["validation"]) % BATCH_SIZE
     expected += [rest] if rest else []
@@ -157,8 +145,6 @@ def _check_shuffled(order: Array) -> None:
     # Interleaving mixes the files, but the records of one file still come in its order.
     ends = np.cumsum(SAMPLES_PER_FILE)
     in_files = [first[(end - count <= first) & (first < end)] for count, end in zip(SAMPLES_PER_FILE, ends)]
-    require(
-        any(bool((np.diff(numbers) < 0).any()) for numbers in in_files),
-        "the records of each file come in the order of the file: shuffle the records, too",
-    )
+    is_shuffled = any(bool((np.diff(numbers) < 0).any()) for numbers in in_files)
+    require(is_shuffled, "the records of each file come in the order of the file: shuffle the records, too")
     require(not np.array_equal(first, second), "every epoch comes in the same order: shuffle, and then repeat")

@@ -20,14 +20,10 @@ def told(value: Any) -> str:
 
 
 def as_array(value: Any, what: str) -> Array:
-    """Return a value as an array of double precision.
-
-    Args:
-        value: a number, an array, a tensor, or a sequence of them.
-        what: what the value is, to begin a message with.
+    """Return a value as an array of double precision; messages begin with `what` it is.
 
     Raises:
-        CheckError: it is none of them.
+        CheckError: it is no number, array, tensor, or sequence of them.
     """
     try:
         if not isinstance(value, NO_NUMBERS):

@@ -2,26 +2,25 @@
 
 One start, averaged gradients, disjoint and complete shards, the scaled learning rate; whoever has all four takes the
 steps of one process with all the data, which is the fifth.
-`updates` reads rates and samples off the trajectories, `serial` computes the steps of one process.
+`updates` reads rates and samples off the trajectories.
 Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.serial import serial_history
 from coursekit.checks.shards import check_owners
 from coursekit.checks.trial import CODED, FIRST_STEP, NUM_EPOCHS, RATE, START
 from coursekit.checks.updates import explains_updates, is_averaged, rates, require_motion, used_samples
 
 if TYPE_CHECKING:
-    from coursekit.checks.trial import Trial
+    from collections.abc import Iterator
 
-Array = np.ndarray[Any, Any]
+    from coursekit.checks.trial import Array, Trial
 
 SAME_PLACE = 1e-5  # float32 rounding
 NEAR_START = 0.06  # two steps of an optimiser that keeps a rate of 0.01 although it is told zero
@@ -44,10 +43,8 @@ def check_same_start(trial: Trial) -> None:
             f"{luck}the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[-1]:.3g} apart after {FIRST_STEP} "
             "steps: the start is not broadcast",
         )
-    require(
-        _meet_at_start_of_a_rank(trial) or is_averaged(trial),
-        "the ranks start at one point, but no rank's variables were there: the start is not broadcast",
-    )
+    was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
+    require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
 
 
 def _gaps(trial: Trial, name: str) -> Array:
@@ -141,3 +138,32 @@ def check_equals_serial(trial: Trial) -> None:
                 f"after step {step} rank {rank} is at ({point[0]:.4f}, {point[1]:.4f}); "
                 f"one process with all the data would be at ({expected[0]:.4f}, {expected[1]:.4f})",
             )
+
+
+def serial_history(trial: Trial, seen: Array) -> Array:
+    """Return the trajectory of one process with all of the real data, from the first point of `seen`, same shape.
+
+    Each sample's target is that of the rank that used it. Which rank that is may change from step to step, when an
+    answer shuffles before it shards: of all even divisions of the samples, each step takes the one that leads nearest
+    to the next point of `seen`.
+    """
+    x = trial.inputs.x
+    owners = np.array(list(_even_divisions([len(x) // trial.num_ranks] * trial.num_ranks)))
+    y = trial.inputs.y[owners, np.arange(len(x))]  # shape (num_divisions, num_samples)
+    inputs = np.stack([x, np.ones_like(x)], axis=1).astype(float)
+    points = [np.asarray(seen[0], dtype=float)]
+    for point in seen[1:]:
+        errors = inputs @ points[-1] - y
+        reached = points[-1] - RATE * trial.num_ranks * 2 * errors @ inputs / len(x)
+        points.append(reached[np.argmin(np.sum((reached - point) ** 2, axis=1))])
+    return np.array(points)
+
+
+def _even_divisions(places: list[int]) -> Iterator[list[int]]:
+    """Yield all ways to give each sample a rank, when rank r has places[r] places: [0, 1] and [1, 0] for [1, 1]."""
+    if not any(places):
+        yield []
+    for rank, free in enumerate(places):
+        if free:
+            left = [other - (number == rank) for number, other in enumerate(places)]
+            yield from ([rank, *rest] for rest in _even_divisions(left))

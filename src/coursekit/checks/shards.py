@@ -16,14 +16,10 @@ def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing
     unused = [sample for sample, by in owners.items() if not by]
     is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
     require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all samples")
-    require(
-        not shared,
-        f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks",
-    )
-    require(
-        len(unused) <= tolerated_missing,
-        f"the shards are not complete: {len(unused)} of {len(owners)} samples are used by no rank",
-    )
+    disjoint = not shared
+    require(disjoint, f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks")
+    is_complete = len(unused) <= tolerated_missing
+    require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} samples are used by no rank")
 
 
 def check_sizes(sizes: Sequence[int]) -> None:

@@ -7,19 +7,17 @@ The gradient on each rank can be predicted from the samples that its spy saw, wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.drivers.spy import MOMENTUM
+from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coursekit.drivers import spy
-
-Array = np.ndarray[Any, Any]
 
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 

@@ -16,7 +16,7 @@ from coursekit.checks.on_ranks import run_and_look
 from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import FIRST_STEP
 from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.spy import MOMENTUM
+from coursekit.drivers.spy import MOMENTUM, Array
 from coursekit.ranks import RankError
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from coursekit.checks.knowledge import Secrets
     from coursekit.checks.on_ranks import Left
     from coursekit.checks.spy_steps import Steps
-
-Array = np.ndarray[Any, Any]
 
 RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
@@ -150,8 +148,9 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     raise CheckError(f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients")
 
 
-def check_rates(found: Array, expected: Array, num_ranks: int) -> None:
-    """The rates are the expected ones; `found` has a row for each rank, `expected` one value for each step."""
+def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
+    """The rates are the expected ones; `found` has a row for each rank, `expected` a value for each step or for all."""
+    expected = np.broadcast_to(expected, found.shape[1])
     factors = found / expected
     hint = ""
     if np.allclose(factors, num_ranks, rtol=TOLERANCE):

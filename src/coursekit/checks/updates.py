@@ -12,7 +12,7 @@ Every trial draws anew which bit belongs to which sample.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from coursekit.checks.check import require
 from coursekit.checks.trial import CODED, CODED_SAMPLES_PER_RANK, FIRST_STEP, RATE, UNIT
 
 if TYPE_CHECKING:
-    from coursekit.checks.trial import Trial
-
-Array = np.ndarray[Any, Any]
+    from coursekit.checks.trial import Array, Trial
 
 ROUNDING = 0.3
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.

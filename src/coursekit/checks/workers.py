@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from coursekit.checks.check import require
 from coursekit.checks.estimator_runs import SAMPLES_PER_FILE
 from coursekit.checks.knowledge import check_follows, secrets
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
     from coursekit.checks.spy_trial import SpyTrial
 
-Array = np.ndarray[Any, Any]
-
 
 def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and which of them this process is."""
@@ -42,10 +38,8 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
         require(workers == hosts, f"the cluster's workers are {workers}, not {hosts}")
         task = found.get("task", {})
         require(task.get("type") == "worker", f"the task is of type {task.get('type')!r}, not 'worker'")
-        require(
-            task.get("index") == index and isinstance(task.get("index"), int),
-            f"worker {index} is told that its index is {task.get('index')!r}",
-        )
+        knows_itself = task.get("index") == index and isinstance(task.get("index"), int)
+        require(knows_itself, f"worker {index} is told that its index is {task.get('index')!r}")
 
 
 def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 2) -> SpyTrial:
@@ -74,5 +68,4 @@ def check_plan(trial: SpyTrial) -> None:
         f"{wanted * trial.num_ranks} steps of one process are {wanted} steps on each of {trial.num_ranks} workers, "
         f"not {steps.num_steps}",
     )
-    found = rates(steps)
-    check_rates(found, np.full(found.shape[1], RATE * trial.num_ranks), trial.num_ranks)
+    check_rates(rates(steps), RATE * trial.num_ranks, trial.num_ranks)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from coursekit.grading.bank.run_answers import AnswerResult
     from coursekit.grading.judge.pool import PoolSettings
 
-
 AS_EXPECTED = "as expected"
 
 
@@ -39,13 +38,7 @@ AS_EXPECTED = "as expected"
 @click.option("--load", "num_loops", type=click.IntRange(min=0), default=0, help="Busy loops beside the answers.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
-    lab: str,
-    folder: Path | None,
-    num_jobs: int | None,
-    pattern: str,
-    timeout_s: float,
-    num_loops: int,
-    sandbox: str,
+    lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float, num_loops: int, sandbox: str
 ) -> None:
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
@@ -107,10 +100,8 @@ def _run(
 
 def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
     table = Table(title=f"Answers to {lab_name}", title_justify="left")
-    table.add_column("answer")
-    for name in ("expected", "got", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("answer", "expected", "got", "seconds", ""):
+        table.add_column(name, justify="left" if name in {"answer", ""} else "right")
     for result in results:
         verdict = f"[{'green' if _word(result) == AS_EXPECTED else 'red'}]{_word(result)}[/]"
         table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", f"{result.seconds:.1f}", verdict)

@@ -117,12 +117,8 @@ def _measure(
 
 def _table(outcomes: Sequence[AttackOutcome], paid_before: dict[str, float]) -> Table:
     table = Table(title="Attacks", title_justify="left")
-    for name in ("attack", "class"):
-        table.add_column(name)
-    for name in ("nbgrader pays", "this kit pays"):
-        table.add_column(name, justify="right")
-    for name in ("flags", ""):
-        table.add_column(name)
+    for name in ("attack", "class", "nbgrader pays", "this kit pays", "flags", ""):
+        table.add_column(name, justify="right" if name.endswith("pays") else "left")
     for outcome in outcomes:
         attack = outcome.attack
         before = f"{paid_before[attack.name]:g}" if attack.name in paid_before else "not run"

@@ -37,22 +37,9 @@ NUM_TASKS = 4
 
 @dataclass(frozen=True)
 class GradeOptions:
-    """What `coursekit grade` is called with.
+    """What `coursekit grade` is called with: the help of its options says what each is.
 
-    Attributes:
-        names: labs; all when empty.
-        students: only these; all when empty.
-        again: judge also what was judged before and has not changed.
-        num_slots: hand-ins at a time; None for one per core.
-        sandbox: what stands around them.
-        image: the sandbox's container image.
-        limit_s: seconds for one hand-in.
-        memory_gb: memory for one hand-in.
-        folder: the course folder; None for `course/`.
-        site: whose job array judges; None to judge here.
-        partition: of that site, by its name in the site's file; None for its default.
-        num_tasks: how many tasks of the array may run at a time; None for `NUM_TASKS`.
-        event: a file with account, reservation and QOS of the array.
+    Without names of labs or students, all are meant; with no `site`, this machine judges.
     """
 
     names: tuple[str, ...]

@@ -11,7 +11,6 @@ from rich.table import Table
 
 from coursekit.paths import find_root
 
-DEFAULT_PORT = 8000
 WHAT_TO_DO = (
     "student:     Nbgrader > Assignment List: Fetch a lab, open it, fill it in, Validate, Submit",
     "instructor:  Nbgrader > Course List: open the course, then Collect, Autograde, Generate and Release Feedback",
@@ -24,7 +23,7 @@ WHAT_TO_DO = (
 @click.option(
     "--port",
     type=click.IntRange(1024, 65532),
-    default=DEFAULT_PORT,
+    default=8000,
     show_default=True,
     help="Port of the address to open; the three after it are used, too.",
 )

@@ -127,31 +127,29 @@ def launch_table(measured: dict[str, Any]) -> str:
     series = measured["series"]
     fastest = series[0]["median_s"]
     head = ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio")
-    rows = []
-    for one in series:
-        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
-        rows.append((f"`{one['name']}`", *times, str(len(one["seconds"])), f"{one['median_s'] / fastest:.0f}"))
+    rows = [(f"`{one['name']}`", *_times(one), f"{one['median_s'] / fastest:.0f}") for one in series]
     return markdown_table(head, rows, "lrrrrr")
 
 
 def curve_table(measured: dict[str, Any]) -> str:
     """Return how long a launch takes by the number of ranks, and the share of each rank."""
     head = ("ranks started by `ranks.run`", "median s", "min s", "max s", "calls", "s per rank")
-    rows = []
-    for one in measured["series"]:
-        times = [f"{one[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
-        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['per_rank_s']:.3f}"))
+    rows = [(one["name"], *_times(one), f"{one['per_rank_s']:.3f}") for one in measured["series"]]
     return markdown_table(head, rows, "lrrrrr")
 
 
 def steps_table(measured: dict[str, Any]) -> str:
     """Return the ways to make a training step, with their share of full speed and the first step apart."""
     head = (measured["title"], "median s", "min s", "max s", "steps", "share of full speed", "first step s")
-    rows = []
-    for one in measured["series"]:
-        times = [f"{one[name]:.3f}" for name in ("median_s", "min_s", "max_s")]
-        rows.append((one["name"], *times, str(len(one["seconds"])), f"{one['share']:.0%}", f"{one['first_s']:.1f}"))
+    rows = [
+        (one["name"], *_times(one, 3), f"{one['share']:.0%}", f"{one['first_s']:.1f}") for one in measured["series"]
+    ]
     return markdown_table(head, rows, "lrrrrrr")
+
+
+def _times(one: dict[str, Any], digits: int = 2) -> list[str]:
+    """Return median, shortest and longest time of a series, and of how many."""
+    return [*(f"{one[name]:.{digits}f}" for name in ("median_s", "min_s", "max_s")), str(len(one["seconds"]))]
 
 
 def grading_tables(measured: dict[str, Any] | None) -> list[str]:

@@ -18,9 +18,8 @@ from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.rehearsal.course_copy import make_course
-from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, look, submit
+from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, small_run, submit
 from coursekit.slurm.rehearsal.progress import RehearsalProgress, table
-from coursekit.slurm.rehearsal.small_run import job_environment, small_run
 from coursekit.slurm.sites.load import load_site
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import click
 
 from coursekit.files import write_if_changed
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.event import load_event
+from coursekit.slurm.jobs.directives import load_event
 from coursekit.slurm.jobs.render import render_all
 from coursekit.slurm.sites.load import load_site
 

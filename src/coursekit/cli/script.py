@@ -27,10 +27,10 @@ def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswere
     path = notebook or find_notebook(lab)
     content = read_notebook(path, lab)
     target = output or path.with_name(TWIN_NAME)
-    former = _former_kind(target)
+    replaced = ", in place of the one without answers" if _former_kind(target) == "release" else ""
     text = answered_twin(content, path, lab, target.name, allow_unanswered=allow_unanswered)
     try:
-        write_if_changed(target, text.encode(), lambda verdict, _: click.echo(f"{verdict} {target}{_replaced(former)}"))
+        write_if_changed(target, text.encode(), lambda verdict, _: click.echo(f"{verdict} {target}{replaced}"))
     except OSError as error:
         raise CourseKitError(f"{target} cannot be written ({error.strerror}): choose another with --output.") from None
 
@@ -45,7 +45,3 @@ def _former_kind(target: Path) -> str:
             f"{target} was not made by coursekit, or somebody edited it: move it away, or choose another with --output."
         )
     return kind
-
-
-def _replaced(former: str) -> str:
-    return {"release": ", in place of the one without answers"}.get(former, "")

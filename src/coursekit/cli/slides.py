@@ -8,10 +8,8 @@ from rich.console import Console
 from coursekit.cli import COMMANDS
 from coursekit.paths import find_root
 
-EPILOG = "Example: coursekit slides 03 --no-pdf --pictures"
 
-
-@click.command(epilog=EPILOG)
+@click.command(epilog="Example: coursekit slides 03 --no-pdf --pictures")
 @click.argument("names", metavar="[DECK]...", nargs=-1)
 @click.option("--pdf/--no-pdf", default=True, show_default=True, help="Print each deck to PDF, too.")
 @click.option("--pictures", is_flag=True, help="Save a PNG of every slide, too: build/slides/pictures/.")

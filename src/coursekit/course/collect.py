@@ -35,8 +35,6 @@ class Collected:
     """What collecting did for one student and lab.
 
     Attributes:
-        student: Id of the student.
-        lab: Name of the lab.
         changed: Whether another version is graded now.
         lines: What there is to say, one sentence each.
     """
@@ -122,12 +120,8 @@ def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
 def settle(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
     """Let the best of all versions that were kept, however they came in, be the one that is graded.
 
-    Args:
-        course: the course.
-        lab: name of the lab.
-        student: id of a student of whom a version was kept, or lies where nbgrader grades.
-        due: when the lab is due for them, as `due_of` knows.
-        late: take the newest even if it is late.
+    A version of the student was kept, or lies where nbgrader grades; `due` is as `due_of` knows it.
+    With `late` the newest is taken even if it is late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)

@@ -13,6 +13,7 @@ import csv
 import io
 import unicodedata
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable
 
 from coursekit.course.roster import Student, columns_of
@@ -71,11 +72,7 @@ def plain(table: GradeTable) -> str:
     """Return a table for spreadsheets, with a sum and what still waits for manual points."""
     columns = ("id", "last_name", "first_name", "email", "lms_user_id")
     rows = [
-        [
-            *(getattr(one, name) for name in columns),
-            *_points(one, table),
-            *(_number(sum(one.points.values())), one.num_waiting),
-        ]
+        [*attrgetter(*columns)(one), *_points(one, table), _number(sum(one.points.values())), one.num_waiting]
         for one in table.students
     ]
     return _csv([[*columns, *table.max_points, "total", "waiting_for_manual_points"], *rows])

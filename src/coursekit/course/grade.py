@@ -39,7 +39,6 @@ class GradedHandIn:
     """One hand-in and what became of it.
 
     Attributes:
-        hand_in: what the student handed in.
         verdict: what the judge decided, with all flags; with a fault when it needs another run;
             without scores when there was nothing to grade.
         notes: what the report says of the hand-in.
@@ -66,7 +65,6 @@ class Staged:
     """One hand-in, ready to be judged.
 
     Attributes:
-        hand_in: what the student handed in.
         submission: what is judged, without flags: equal answers of two students are one submission.
         notes: what the report says of the hand-in.
         flags: what the instructor should know of it before it has run.
@@ -86,26 +84,19 @@ class Staged:
 def stage(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
 ) -> list[Staged]:
-    """Take the answers out of every hand-in of these labs.
+    """Take the answers out of every hand-in of these labs, and of these students or of all.
 
-    Args:
-        course: the course.
-        sources: by lab, its notebook with hidden tests.
-        students: only these; all when empty.
-        settings: how they will be judged: a verdict depends on the limits, too.
+    `sources` holds by lab its notebook with hidden tests; a verdict depends on the limits in the settings, too.
     """
     around = f"{settings.sandbox} {settings.limits}"
-    return [
-        _stage(course, hand_in, sources[hand_in.lab], around) for hand_in in find_hand_ins(course, sources, students)
-    ]
-
-
-def _stage(course: Course, hand_in: HandIn, source: Path, around: str) -> Staged:
-    cells = staged_cells(hand_in, course.released(hand_in.lab))
-    work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra))
-    flags = (*hand_in.flags, *cells.flags)
-    submission = Submission(source, work, key_of(work, source, around))
-    return Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags)
+    staged = []
+    for hand_in in find_hand_ins(course, sources, students):
+        cells = staged_cells(hand_in, course.released(hand_in.lab))
+        work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra))
+        source, flags = sources[hand_in.lab], (*hand_in.flags, *cells.flags)
+        submission = Submission(source, work, key_of(work, source, around))
+        staged.append(Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags))
+    return staged
 
 
 def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -> list[Staged]:
@@ -121,14 +112,9 @@ def grade_all(
     again: bool = False,
     judge: Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]] = judge_all,
 ) -> Generator[GradedHandIn, None, None]:
-    """Judge hand-ins; save, record and yield each verdict.
+    """Judge hand-ins, with `again` also what was judged before; save, record and yield each verdict.
 
-    Args:
-        course: the course.
-        staged: what to grade.
-        settings: how to judge.
-        again: judge also what was judged before.
-        judge: who judges; here or in a Slurm job.
+    `judge` says who judges: this machine, or a Slurm job.
 
     Raises:
         CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
@@ -141,10 +127,8 @@ def grade_all(
         if one.is_empty:
             verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags, sandbox=settings.sandbox)
             yield GradedHandIn(one.hand_in, verdict, one.notes)
-        elif one.submission.key not in waiting:
-            earlier = load_verdict(course, one.submission.key)
-            if earlier:
-                yield replace(_recorded(course, one, earlier), is_cached=True)
+        elif one.submission.key not in waiting and (earlier := load_verdict(course, one.submission.key)):
+            yield replace(_recorded(course, one, earlier), is_cached=True)
     if not waiting:
         return
     with closing(judge([group[0].submission for group in waiting.values()], settings)) as verdicts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
@@ -46,14 +46,7 @@ class GradedWork:
 
 
 def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> GradedWork:
-    """Return the graded notebook and what nbgrader wants beside it.
-
-    Args:
-        verdict: what the judge decided.
-        hand_in: the hand-in that was judged.
-        released: the notebook that students got; it is not changed.
-        cells: what was taken of the hand-in.
-    """
+    """Return the graded notebook and what nbgrader wants beside it; `released`, as students got it, is not changed."""
     notebook = deepcopy(released)
     scores = {score.grade_id: score for score in verdict.scores}
     for cell in notebook.cells:
@@ -65,7 +58,9 @@ def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cell
     manual = {name_of(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
     comments = {name_of(cell): NO_RESPONSE if _untouched(cell) else None for cell in answers}
     flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
-    _add_flags(notebook, [asdict(flag) for flag in flags])
+    first = next((cell for cell in notebook.cells if is_grade(cell)), None)
+    if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
+        first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
     notebook.cells = _with_extra(notebook.cells, cells)
 
     files = {}
@@ -85,13 +80,6 @@ def _outputs(score: CellScore) -> list[NotebookNode]:
 
 def _untouched(cell: NotebookNode) -> bool:
     return bool(cell.metadata.nbgrader.get("checksum") == compute_checksum(cell))
-
-
-def _add_flags(notebook: NotebookNode, flags: list[dict[str, Any]]) -> None:
-    """Put flags where formgrader's notebook has them and no page shows them: the metadata of the first graded cell."""
-    first = next((cell for cell in notebook.cells if is_grade(cell)), None)
-    if first is not None and flags:
-        first.metadata["coursekit"] = {"flags": flags}
 
 
 def _with_extra(known: list[NotebookNode], cells: Cells) -> list[NotebookNode]:

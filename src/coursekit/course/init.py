@@ -30,7 +30,6 @@ class Made:
     """What `init` did.
 
     Attributes:
-        course: The course.
         written: Names of the files that were not there before.
         new_students: Ids that the gradebook did not have.
         num_students: Students in the gradebook now.
@@ -49,12 +48,8 @@ class Made:
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, database: str | None) -> Made:
     """Make a course in `folder`, or add to it what it lacks.
 
-    Args:
-        root: the course checkout.
-        folder: the course folder.
-        name: nbgrader's course id; None keeps the one there, or takes a default.
-        roster: CSV file with students to add; None takes those of the course's own roster.
-        database: URL of the gradebook's database; None keeps the one there, or takes SQLite.
+    Without nbgrader's course id `name` or the gradebook's URL `database`, those there are kept, or defaults taken.
+    `roster` is a CSV file with students to add; None takes those of the course's own roster.
 
     Raises:
         CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.

@@ -51,12 +51,7 @@ c.IgnorePattern.pattern = {pattern!r}
 
 
 def student_config(name: str, exchange: Path) -> str:
-    """Return the text of the configuration that students' servers read; it needs nothing but nbgrader.
-
-    Args:
-        name: nbgrader's course id.
-        exchange: the folder of the exchange.
-    """
+    """Return the text of the configuration that students' servers read; it needs nothing but nbgrader."""
     settings = nbgrader_settings()
     return STUDENT_TEMPLATE.format(
         name=name, exchange=str(exchange), timeout_s=settings.Execute.timeout, pattern=settings.IgnorePattern.pattern
@@ -66,9 +61,7 @@ def student_config(name: str, exchange: Path) -> str:
 def course_config(folder: Path, root: Path) -> Config:
     """Return the configuration of the course in `folder`.
 
-    Args:
-        folder: the course folder, with `course.toml`.
-        root: the course checkout, whose `build/source` nbgrader releases from; relative to `folder` or absolute.
+    `root` is the course checkout, whose `build/source` nbgrader releases from; relative to `folder` or absolute.
 
     Raises:
         CourseKitError: `course.toml` is wrong.
@@ -88,7 +81,10 @@ def course_config(folder: Path, root: Path) -> Config:
     # Stubs as in labs/, and the script twin that holds stubs instead of the solution's.
     config.ClearSolutions.code_stub = {"python": CODE_STUB}
     config.ClearSolutions.text_stub = TEXT_STUB
-    config.GenerateAssignment.preprocessors = _release_steps()
+    steps = "IncludeHeaderFooter InstantiateTests LockCells ClearSolutions ClearOutput CheckCellMetadata "
+    steps += "ComputeChecksums SaveCells ClearHiddenTests ClearMarkScheme ComputeChecksums CheckCellMetadata"
+    own = [f"nbgrader.preprocessors.{step}" for step in steps.split()]
+    config.GenerateAssignment.preprocessors = [*own, f"{PREPROCESSORS}.TwinWithStubs"]
 
     config.LateSubmissionPlugin.penalty_method = settings.late_penalty
 
@@ -119,10 +115,3 @@ def database_url(folder: Path, database: str) -> str:
     scheme, rest = database.split("://", 1)
     # Which driver is meant by the bare name depends on SQLAlchemy's version.
     return f"postgresql+psycopg://{rest}" if scheme == "postgresql" else database
-
-
-def _release_steps() -> list[str]:
-    """Return nbgrader's own steps, and ours."""
-    steps = "IncludeHeaderFooter InstantiateTests LockCells ClearSolutions ClearOutput CheckCellMetadata "
-    steps += "ComputeChecksums SaveCells ClearHiddenTests ClearMarkScheme ComputeChecksums CheckCellMetadata"
-    return [*(f"nbgrader.preprocessors.{step}" for step in steps.split()), f"{PREPROCESSORS}.TwinWithStubs"]

@@ -24,11 +24,6 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> bool:
     a call that was cut short is completed by the next one.
     Manual points stay; where there were any and the work has changed, the cell asks for another look, as in nbgrader.
 
-    Args:
-        course: the course.
-        verdict: what the judge decided; one with a fault is not recorded.
-        hand_in: the hand-in that was judged.
-
     Returns:
         Whether anything changed: False when this was recorded already, or has a fault.
     """

@@ -15,7 +15,6 @@ from coursekit.grading.submission.students_files import SKIPPED
 from coursekit.labs.build.build import build_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
     from typing import Any
 
@@ -26,12 +25,7 @@ RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
 
 
 def release(course: Course, lab: Lab, *, force: bool = False) -> str:
-    """Release one lab to the exchange.
-
-    Args:
-        course: the course.
-        lab: the lab.
-        force: whether students may find other files than those that were released before.
+    """Release one lab to the exchange; with `force` also other files than those that were released before.
 
     Returns:
         What was done: "released", "released again" or "unchanged".
@@ -71,9 +65,8 @@ def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
         raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")
 
 
-def _cells(notebook: Path) -> Sequence[Any]:
-    cells: Sequence[Any] = nbformat.read(notebook, as_version=4).cells
-    return cells
+def _cells(notebook: Path) -> Any:
+    return nbformat.read(notebook, as_version=4).cells
 
 
 def _files(folder: Path) -> dict[str, bytes]:

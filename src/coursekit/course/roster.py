@@ -107,14 +107,11 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
     first = text.lstrip().partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise _fault(path, reader.line_num, f"this is not valid CSV ({error})") from None
-        yield reader.line_num, row
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise _fault(path, reader.line_num, f"this is not valid CSV ({error})") from None
 
 
 def _columns(path: Path, line: int, header: Sequence[str]) -> Mapping[int, str]:

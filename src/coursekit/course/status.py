@@ -21,7 +21,6 @@ class LabStatus:
     """The state of one lab; counts are of students.
 
     Attributes:
-        lab: Name of the lab.
         is_released: Whether students can fetch it.
         due: When it is due, in UTC; None if `course.toml` does not say.
         num_collected: Hand-ins that can be graded or were.

@@ -25,7 +25,9 @@ def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str]
 
 def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
     """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
-    hand_in = classify(course.submitted(lab, student), student, lab, course.released(lab), _public(course, lab))
+    folder = course.folder / "release" / lab
+    public = tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    hand_in = classify(course.submitted(lab, student), student, lab, course.released(lab), public)
     choice = read_choice(course.hand_ins(lab, student))
     try:
         collected = choice.version.endswith(f"-{folder_digest(hand_in.folder)}")
@@ -39,8 +41,3 @@ def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
         notes=(*choice.notes, *hand_in.notes),
         flags=(*choice.flags, *hand_in.flags),
     )
-
-
-def _public(course: Course, lab: str) -> tuple[str, ...]:
-    folder = course.folder / "release" / lab
-    return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())

@@ -54,12 +54,7 @@ class Choice:
 def keep(source: Path, received: str, timestamp: datetime, flags: tuple[Flag, ...], into: Path) -> Version:
     """Copy a version's plain files, with its time if that was lost; equal versions are kept once.
 
-    Args:
-        source: where it came in; it stays as it is.
-        received: its name there.
-        timestamp: when it was handed in.
-        flags: what is odd about how it came in.
-        into: `hand-ins/<lab>/<student>`.
+    The `source` stays as it is; `received` is its name where it came in, `into` is `hand-ins/<lab>/<student>`.
 
     Raises:
         RefusedFileError: `source` is no folder, or a file changes while it is read.
@@ -100,11 +95,8 @@ def install(version: Version, submitted: Path) -> bool:
 
     What lay there must have been kept before.
     """
-    contents = {
-        path.relative_to(version.folder).as_posix(): path.read_bytes()
-        for path in version.folder.rglob("*")
-        if path.is_file()
-    }
+    files = [path for path in version.folder.rglob("*") if path.is_file()]
+    contents = {path.relative_to(version.folder).as_posix(): path.read_bytes() for path in files}
     if submitted.is_dir() and folder_digest(submitted) == digest(contents):
         return False
     unfinished, former = (submitted.with_name(f".{submitted.name}.{kind}") for kind in ("new", "former"))

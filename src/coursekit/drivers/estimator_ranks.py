@@ -17,8 +17,6 @@ from coursekit.drivers.keras_ranks import NUM_CLASSES, batches, seen_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Array = np.ndarray[Any, Any]
-
 RATE = 0.3
 BATCH_SIZE = 2
 IMAGE_SIZE = 8
@@ -50,14 +48,8 @@ def build() -> Any:
 
 def params(**changes: Any) -> dict[str, Any]:
     """Return what answers get as `params`."""
-    return {
-        "build": build,
-        "learning_rate": RATE,
-        "batch_size": BATCH_SIZE,
-        "image_size": IMAGE_SIZE,
-        "seed": 3,
-        **changes,
-    }
+    common = {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": IMAGE_SIZE, "seed": 3}
+    return {**common, **changes}
 
 
 def _quiet() -> None:
@@ -67,7 +59,7 @@ def _quiet() -> None:
     tf.get_logger().setLevel("ERROR")
 
 
-def read(input_fn: Callable[..., Any]) -> dict[str, list[tuple[Array, Array]]]:
+def read(input_fn: Callable[..., Any]) -> dict[str, list[tuple[spy.Array, spy.Array]]]:
     """Read this rank's files with the answer's pipeline: for evaluation to the end, for training for many batches."""
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
 
@@ -141,11 +133,9 @@ def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) 
 
 
 def use_train(train: Callable[..., Any], phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
-    """Train up to a number of steps, and go on in the same folder in every further phase; return what each gave.
+    """Train, and go on in the same folder in every further phase; return what each gave.
 
-    Args:
-        train: the answer.
-        phases: names, and the steps of a rank up to the end of each.
+    Each of `phases` is a name and the steps of a rank up to its end.
     """
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.spy import MOMENTUM
+from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-Array = np.ndarray[Any, Any]
 
 NUM_SAMPLES = 60
 NUM_CLASSES = NUM_SAMPLES + 1
@@ -158,10 +156,7 @@ def read_dataset(
 ) -> dict[str, list[tuple[Array, Array]]]:
     """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
 
-    Args:
-        make_dataset: the answer.
-        batch_size: what it is asked for.
-        ways: by name, whether to read for training, and how many batches at the most.
+    A way says whether to read for training, and how many batches at the most.
     """
     files = spy.own_files()
     return {

@@ -30,8 +30,6 @@ class Verdict:
     """What judging says about one submission.
 
     Attributes:
-        lab: name of the lab.
-        student: their id.
         scores: one for each test cell, in the order of the notebook.
         flags: for the instructor only.
         fault: '' or why the machine, not the student, needs another run; then nothing is recorded.

@@ -49,9 +49,8 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
     if not _is_whole(place):
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with locked(
-                place.with_name(f".{place.name}.lock")
-            ):  # where nothing locks, each makes its own and one is kept
+            # Where nothing locks, each makes its own and one is kept.
+            with locked(place.with_name(f".{place.name}.lock")):
                 if not _is_whole(place):
                     print(f"making {wanted.num_images} images in {place}, once …", flush=True)
                     _make(place, preset)

@@ -55,7 +55,7 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
     try:
         place.mkdir(parents=True, exist_ok=True)
         stated = _start_manifest(place, wanted, files)
-        todo = [file for file in files if not _is_made(place, stated, file)]
+        todo = [file for file in files if not manifest.is_as_stated(place / file.name, stated.files.get(file.name))]
         _refuse_full_disk(place, wanted, sum(len(file.classes) for file in todo))
         # Before the first file, so that whatever is found after a kill is known to be ours.
         stated.write(place)
@@ -129,11 +129,6 @@ def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> Da
     for name in parts:
         (place / name).unlink()
     return stated or DataManifest(preset.name, preset.seed)
-
-
-def _is_made(place: Path, stated: DataManifest, file: PlannedFile) -> bool:
-    facts = stated.files.get(file.name)
-    return facts is not None and manifest.is_as_stated(place / file.name, facts)
 
 
 def _refuse_full_disk(place: Path, preset: Preset, num_images: int) -> None:

@@ -73,9 +73,11 @@ def num_records(file: Path) -> int | None:
     return facts.num_records if facts and file.is_file() and file.stat().st_size == facts.num_bytes else None
 
 
-def is_as_stated(file: Path, facts: FileFacts) -> bool:
-    """Say whether a file is there with the size and the checksum that its manifest states."""
-    return file.is_file() and file.stat().st_size == facts.num_bytes and checksum(file) == facts.sha256
+def is_as_stated(file: Path, facts: FileFacts | None) -> bool:
+    """Say whether a file is there with the size and the checksum that its manifest states, if it states any."""
+    if facts is None or not file.is_file() or file.stat().st_size != facts.num_bytes:
+        return False
+    return checksum(file) == facts.sha256
 
 
 def checksum(file: Path) -> str:

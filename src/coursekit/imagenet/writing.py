@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, LabelledImage, serialize
+from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, Array, LabelledImage, serialize
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
-
-Array = np.ndarray[Any, Any]
 
 NUM_CHANNELS = 3
 PART_SUFFIX = ".part"
@@ -41,16 +39,11 @@ def write_file(
     if len(images) != len(labels):
         raise CourseKitError(f"{path}: {len(images)} images and {len(labels)} labels: give one label for each image.")
     stem = Path(path).name
-    return write_images(
-        path,
-        (
-            LabelledImage(
-                np.asarray(pixels), int(label), f"n{int(label):08d}", f"class {int(label)}", f"{stem}_{number}.JPEG"
-            )
-            for number, (pixels, label) in enumerate(zip(images, labels))
-        ),
-        quality,
+    labelled = (
+        LabelledImage(np.asarray(pixels), label, f"n{label:08d}", f"class {label}", f"{stem}_{number}.JPEG")
+        for number, (pixels, label) in enumerate(zip(images, map(int, labels)))
     )
+    return write_images(path, labelled, quality)
 
 
 def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int) -> Path:

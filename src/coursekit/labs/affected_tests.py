@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import symtable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from coursekit.labs.cells import is_test
@@ -52,20 +54,15 @@ class LabCells:
     def cells_to_run(self, answers: Mapping[str, str], left_out: Collection[str] = ()) -> list[NotebookNode]:
         """Return the code cells to run for an answer, in their order; all of them when it replaces none.
 
-        Args:
-            answers: by id, the sources that the answer puts in place of cells.
-            left_out: ids of tests that are not run in any case.
+        `answers` maps ids of cells to new sources, `left_out` holds ids of tests that are not run in any case.
         """
         if not answers:
             return self.cells
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
         effects = {i for i, names in enumerate(self.names) if not names.bound} - self.tests
         tests = {i for i in self.tests & self._changed(answers) if self.ids[i] not in left_out}
-        wanted = _closure(
-            replaced | effects | tests,
-            self._names(answers),
-            lambda cell, others: bool(cell.bound & _all(other.used for other in others)),
-        )
+        start = replaced | effects | tests
+        wanted = _closure(start, self._names(answers), lambda cell, others: bool(cell.bound & others.used))
         return [cell for i, cell in enumerate(self.cells) if i in wanted]
 
     def _names(self, answers: Mapping[str, str]) -> list[Names]:
@@ -74,44 +71,48 @@ class LabCells:
 
     def _changed(self, answers: Mapping[str, str]) -> set[int]:
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
-        return _closure(
-            replaced,
-            self._names(answers),
-            lambda cell, others: bool(cell.used & _all(other.bound for other in others)),
-        )
+        return _closure(replaced, self._names(answers), lambda cell, others: bool(cell.used & others.bound))
 
 
-def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Sequence[Names]], bool]) -> set[int]:
+def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Names], bool]) -> set[int]:
     """Add cells that belong to those chosen, until none is left: functions may use names that are bound below them."""
     chosen = set(start)
     while True:
-        others = [names[i] for i in chosen]
+        others = together(names[i] for i in chosen)
         more = {i for i, cell in enumerate(names) if i not in chosen and belongs(cell, others)}
         if not more:
             return chosen
         chosen |= more
 
 
-def _all(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    return frozenset().union(*sets)
+def together(names: Iterable[Names]) -> Names:
+    """Return the names of several cells."""
+    return reduce(or_, names, NO_NAMES)
 
 
 def names_of(source: str) -> Names:
     """Return the names of a cell; none for one that is not Python alone."""
     try:
-        table, tree = symtable.symtable(source, "cell", "exec"), ast.parse(source)
+        names, tree = global_names(source), ast.parse(source)
     except SyntaxError:  # a magic, or an answer that is no Python: it binds no name that a test could use
         return NO_NAMES
-    used: set[str] = set()
-    bound: set[str] = set()
-    for scope in _scopes(table):
-        for symbol in scope.get_symbols():
-            if scope is table or symbol.is_global():
-                used |= {symbol.get_name()} if symbol.is_referenced() else set()
-                bound |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
     parts = (node for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Subscript)))
     changed = {_base(part) for part in parts if isinstance(part.ctx, ast.Store)}
-    return Names(frozenset(bound | changed & used), frozenset(used))
+    return Names(names.bound | changed & names.used, names.used)
+
+
+def global_names(code: str) -> Names:
+    """Return the global names that code binds, and those that it uses, also inside functions.
+
+    Raises:
+        SyntaxError: it is not Python alone.
+    """
+    table = symtable.symtable(code, "cell", "exec")
+    symbols = [one for scope in _scopes(table) for one in scope.get_symbols() if scope is table or one.is_global()]
+    return Names(
+        frozenset(one.get_name() for one in symbols if one.is_assigned() or one.is_imported()),
+        frozenset(one.get_name() for one in symbols if one.is_referenced()),
+    )
 
 
 def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

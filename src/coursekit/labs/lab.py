@@ -97,11 +97,7 @@ def find_labs(root: Path) -> tuple[Lab, ...]:
 
 
 def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
-    """Return the labs with these names, or all when there are none.
-
-    Args:
-        root: the course checkout.
-        names: whole names or prefixes that fit one lab only, such as "02".
+    """Return the labs with these names, whole or prefixes that fit one lab only, such as "02"; all when there are none.
 
     Raises:
         CourseKitError: a name fits no lab, or several.

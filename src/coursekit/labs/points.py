@@ -18,13 +18,7 @@ NOT_RUN = "NotRun: this cell was not executed"
 
 
 def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
-    """Score every test cell of an executed notebook; text on stderr never costs a point.
-
-    Args:
-        notebook: An executed notebook with nbgrader's metadata; it is not changed.
-
-    Returns:
-        One score per test cell, in the order of the notebook.
+    """Score every test cell of an executed notebook, in order and without a change; text on stderr costs no point.
 
     Raises:
         CourseKitError: If a test cell ends in a number that is more than its points.

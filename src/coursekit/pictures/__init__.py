@@ -61,13 +61,7 @@ def layout() -> ConstrainedLayoutEngine:
 
 def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
     """Return the mean squared error on a grid, shape (len(offsets), len(slopes)), from the moments of the data."""
-    mean = {
-        "x": x.mean(),
-        "y": y.mean(),
-        "xx": (x * x).mean(),
-        "xy": (x * y).mean(),
-        "yy": (y * y).mean(),
-    }
+    mean = {"x": x.mean(), "y": y.mean(), "xx": (x * x).mean(), "xy": (x * y).mean(), "yy": (y * y).mean()}
     m, b = np.meshgrid(slopes, offsets)
     surface: Array = (
         m * m * mean["xx"] + b * b + mean["yy"] + 2 * m * b * mean["x"] - 2 * m * mean["xy"] - 2 * b * mean["y"]
@@ -85,13 +79,7 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
     axes.legend(loc="upper left", fontsize="small")
 
 
-def draw_trajectories(
-    axes: Axes,
-    histories: Mapping[str, Array],
-    x: Array,
-    y: Array,
-    title: str = "",
-) -> None:
+def draw_trajectories(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "") -> None:
     """Draw the loss surface and, by label, trajectories of shape (num_steps + 1, 2) over it.
 
     Points that leave the region around start and optimum are cut off at the panel's edge.

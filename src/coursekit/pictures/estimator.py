@@ -6,22 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, panels, show
+from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, Array, panels, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-Array = np.ndarray[Any, Any]
 
 SMALLEST_GAP = 1e-8  # smaller ones are drawn as this
 
 
 def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the losses of all ranks' steps, their mean, and the accuracy on held-out images.
+    """Show the losses of all ranks' steps, their mean, and the accuracy on held-out images of a network.
 
-    Args:
-        results: of each rank `losses`, and on rank 0 at least `accuracy`.
-        name: the network.
+    The results of each rank hold `losses`, and on rank 0 at least `accuracy`.
     """
     accuracy = float(results[0]["accuracy"])
     losses = np.array([result["losses"] for result in results])

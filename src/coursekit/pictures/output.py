@@ -99,12 +99,7 @@ def _display(png: bytes, alt: str, images: Sequence[tuple[tuple[bytes, int, int]
     from IPython.display import display  # noqa: PLC0415  # as above
 
     shown = [
-        IMAGE.format(
-            png=_base64(part),
-            alt=html.escape(text),
-            width=width // SHARPNESS,
-            height=height // SHARPNESS,
-        )
+        IMAGE.format(png=_base64(part), alt=html.escape(text), width=width // SHARPNESS, height=height // SHARPNESS)
         for (part, width, height), text in images
     ]
     # One more pixel, or rounding would wrap the last panel.

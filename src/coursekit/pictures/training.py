@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, panels, show
+from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, Array, panels, show
 from coursekit.pictures.output import GROUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 NUM_COLUMNS = 8
 
@@ -89,9 +87,7 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     """Show the loss of every rank after each step, and the accuracies by epoch with that of the validation.
 
-    Args:
-        results: the lab's result of each rank: `losses` by step, `history` with lists by metric, and `validation`.
-        name: the network.
+    The results of each rank are the lab's: `losses` by step, `history` with lists by metric, and `validation`.
     """
     history, validation = results[0]["history"], results[0]["validation"]
     epochs = np.arange(1, len(history["loss"]) + 1)

@@ -86,9 +86,7 @@ def even_shares(num_ranks: int, num_parts: int) -> tuple[tuple[int, ...], ...]:
 def srun_command(num_tasks: int, *, by_mpi: bool) -> list[str]:
     """Return the words that start the tasks of a job step, spread over as many nodes as there are.
 
-    Args:
-        num_tasks: one for each rank that MPI joins; else one for each node, which gets the job's cores there.
-        by_mpi: which of the two.
+    It has a task for each rank that MPI joins; else one for each node, which gets the job's cores there.
     """
     mpi = os.environ.get("COURSEKIT_MPI", "") if by_mpi else "none"
     return [

@@ -35,11 +35,7 @@ INIT = "init"  # whose main thread asks again and again whether the others have 
 
 @dataclass
 class DeadlockWatch:
-    """Looks for a certain deadlock, pulse by pulse.
-
-    Args:
-        running: the ranks of the run.
-    """
+    """Looks for a certain deadlock of running ranks, pulse by pulse."""
 
     running: RunningRanks
     _num_looks: int = 0  # for stacks that were asked for; 0 while none are
@@ -49,13 +45,7 @@ class DeadlockWatch:
     _seen: Mapping[int, RankMark] = field(default_factory=dict)  # the marks of the ranks that waited then
 
     def is_certain(self, own_s: float, marks: Mapping[int, RankMark], returned: Collection[int]) -> bool:
-        """Return whether nobody can go on.
-
-        Args:
-            own_s: the time that the ranks had for themselves.
-            marks: of the ranks that have not ended.
-            returned: the ranks that have.
-        """
+        """Return whether nobody can go on, from the ranks' own time and the marks of those that have not ended."""
         waiting = {rank: mark for rank, mark in marks.items() if rank not in returned}
         if not waiting or not all(mark.is_quiet for mark in waiting.values()):
             self._num_looks, self._kinds = 0, {}

@@ -62,11 +62,7 @@ def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
 
 
 def gloo_environ(
-    *,
-    rank: int,
-    ranks_on_nodes: Sequence[int],
-    rendezvous: tuple[str, int],
-    interface: str | None = None,
+    *, rank: int, ranks_on_nodes: Sequence[int], rendezvous: tuple[str, int], interface: str | None = None
 ) -> dict[str, str]:
     """Return the variables from which Horovod's Gloo controller learns its place.
 

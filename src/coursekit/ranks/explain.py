@@ -7,6 +7,8 @@ import re
 import signal
 import sys
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,7 +152,7 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     if waiting and elsewhere:
         lines.append(
             f"  A collective ends only when every rank calls it: {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} "
-            f"for {_ranks(elsewhere)}.",
+            f"for {_ranks(elsewhere)}."
         )
     elif outcome.stopped == DEADLOCK:
         lines.append("  A collective ends only when every rank calls it: these wait in different ones.")
@@ -163,18 +165,13 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
 def _stack_lines(frames: list[StackFrame]) -> list[str]:
     """Show the student's frames with their code, and fold runs of library frames into one line each."""
     lines: list[str] = []
-    folded = 0
-    for frame in reversed(frames):
-        if frame.is_library:
-            folded += 1
-            continue
-        if folded:
-            lines.append(f"    … {folded} frames of libraries")
-        folded = 0
-        lines.append(f"    {describe_place(frame)}")
-    if folded:
-        last = frames[0]
-        lines.append(f"    … {folded} frames of libraries, the last one {last.function} in {Path(last.file).name}")
+    for is_library, group in groupby(reversed(frames), attrgetter("is_library")):
+        run = list(group)
+        if is_library:
+            last = f", the last one {run[-1].function} in {Path(run[-1].file).name}" if run[-1] is frames[0] else ""
+            lines.append(f"    … {len(run)} frames of libraries{last}")
+        else:
+            lines += [f"    {describe_place(frame)}" for frame in run]
     return lines or ["    (none)"]
 
 

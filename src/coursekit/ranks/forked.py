@@ -36,12 +36,9 @@ class ForkedServer(ForkServer):
         try:
             os.setsid()
             end_with_parent()
-            for number, end in (
-                (0, os.open(os.devnull, os.O_RDONLY)),
-                (1, self._log.fileno()),
-                (2, self._log.fileno()),
-            ):
-                os.dup2(end, number)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(self._log.fileno(), 1)
+            os.dup2(self._log.fileno(), 2)
             _close_channels_but(channel.fileno())
             prepare_process()
             serve(Connection(channel.detach()), receive_over_socket, on_demand=True)

@@ -142,7 +142,7 @@ class ForkServer:
         if failure:
             self.close()
             raise RankError(
-                f"TensorFlow or Horovod cannot be imported ({failure}): run `coursekit doctor` to see what is missing",
+                f"TensorFlow or Horovod cannot be imported ({failure}): run `coursekit doctor` to see what is missing"
             )
         self._ready = True
 

@@ -155,13 +155,9 @@ def _stop(running: RunningRanks | None, close_server: Callable[[], None]) -> Non
 
 
 def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong.
+    """Return the results in rank order, or raise what went wrong in a run whose server has not died.
 
-    Args:
-        outcome: how the run ended; its server has not died.
-        num_ranks: the world size.
-        timeout_s: the deadline, for the message.
-        read: turns what a rank sent back into what it returned, given the rank and the bytes.
+    `read` turns what a rank sent back into what it returned, given the rank and the bytes.
 
     Raises:
         RankError: a rank failed.

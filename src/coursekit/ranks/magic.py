@@ -25,14 +25,7 @@ def register(shell: InteractiveShell) -> None:
         options = _parse(line)
         code = compile_cell(cell, shell)
         names = _picklable({name: shell.user_ns[name] for name in _names_in(cell) if name in shell.user_ns})
-        run(
-            _execute,
-            code,
-            names,
-            num_ranks=options.num_ranks,
-            timeout_s=options.timeout,
-            seed=options.seed,
-        )
+        run(_execute, code, names, num_ranks=options.num_ranks, timeout_s=options.timeout, seed=options.seed)
 
     # Traitlets' decorators hide the method's true signature from mypy.
     shell.register_magic_function(ranks, magic_kind="cell", magic_name="ranks")  # type: ignore[arg-type, call-arg]

@@ -36,23 +36,14 @@ class RankMark(NamedTuple):
 
 
 class Pulse(NamedTuple):
-    """One look at the ranks of a server.
-
-    Attributes:
-        own_s: seconds that they had for themselves since they were started.
-        marks: by rank.
-    """
+    """One look at a server's ranks: seconds that they had for themselves since their start, and a mark of each."""
 
     own_s: float
     marks: Mapping[int, RankMark]
 
 
 class Pulses:
-    """Looks at the ranks of a run again and again.
-
-    Args:
-        rank_of: the processes of the ranks; those that end are taken out by the caller.
-    """
+    """Looks at the ranks of a run, given by process, again and again; the caller takes out those that end."""
 
     def __init__(self, rank_of: Mapping[int, int]) -> None:
         self._rank_of = rank_of

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
@@ -202,17 +203,11 @@ class JobStep:
         if not self._controls:
             self._srun.terminate()  # tasks that were not met yet know of no end
         for insist in (self._srun.terminate, self._srun.kill):
-            if self._srun_ends():
+            with suppress(subprocess.TimeoutExpired):
+                self._srun.wait(END_TIMEOUT_S)
                 return
             insist()
         self._srun.wait()
-
-    def _srun_ends(self) -> bool:
-        try:
-            self._srun.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
 
 
 _steps: list[JobStep] = []

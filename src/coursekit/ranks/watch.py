@@ -100,7 +100,7 @@ class RunWatch:
     def run(self) -> RunOutcome:
         """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
         with self._selector:
-            while not self._finished():
+            while not (self.outcome.server_died or self.running.gone):
                 if self._grace_end_s is None:
                     self._grace_end_s = self._grace_end()
                 if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
@@ -134,9 +134,6 @@ class RunWatch:
     def _all_have_written(self) -> bool:
         ended = self.outcome.exit_codes.keys() | self.outcome.reports.keys()
         return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
-
-    def _finished(self) -> bool:
-        return self.outcome.server_died or self.running.gone
 
     def _grace_end(self) -> float | None:
         """Return until when to wait after a failure, in own time, or None while no rank has failed."""

@@ -82,7 +82,7 @@ def pickled_call(call: Any) -> bytes:
     except Exception as error:
         raise TypeError(
             f"the function or one of its arguments cannot be sent to other processes ({error}): "
-            "make datasets, optimisers and compiled functions inside the function that the ranks call",
+            "make datasets, optimisers and compiled functions inside the function that the ranks call"
         ) from error
 
 
@@ -93,22 +93,17 @@ def run_rank(task: Task, rank: int, reports: Connection) -> None:
             prepare(task, rank)
         report = _call(task)
     except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
-        report = _failure(error)
+        report = Report(error_type=type(error).__name__, error_text=str(error), traceback=_students_traceback(error))
     flush_output()
     # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
     with contextlib.suppress(BrokenPipeError):
         reports.send_bytes(report.dumps())
     if report.error_type:
-        _wait_for_the_end()
+        flush_output()
+        while True:  # until the notebook ends the run: a rank that leaves makes its peers fail and log in turn
+            signal.pause()
     _shut_horovod_down()
     flush_output()
-
-
-def _wait_for_the_end() -> None:
-    """Stay until the notebook ends the run: a rank that leaves makes its peers fail and log in turn."""
-    flush_output()
-    while True:
-        signal.pause()
 
 
 def flush_output() -> None:
@@ -175,10 +170,6 @@ def _call(task: Task) -> Report:
         kind = type(value).__name__
         message = f"the result, a {kind}, cannot be sent back: return numbers, text, NumPy arrays, or lists of them"
         raise TypeError(message) from error
-
-
-def _failure(error: BaseException) -> Report:
-    return Report(error_type=type(error).__name__, error_text=str(error), traceback=_students_traceback(error))
 
 
 def _students_traceback(error: BaseException) -> str:

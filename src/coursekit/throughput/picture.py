@@ -58,11 +58,7 @@ PUBLISHED_P100 = (
 
 
 def show_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed] = PUBLISHED_P100) -> None:
-    """Show what was measured here, with the scaling efficiency, next to published figures of another machine.
-
-    Args:
-        rows: one measurement with one rank, and others with more.
-        reference: what the right panel shows.
+    """Show what was measured here, with one rank and with more, and its scaling efficiency, next to published figures.
 
     Raises:
         CourseKitError: there is no measurement with one rank, or a row lacks the figure of some rank.
@@ -80,11 +76,7 @@ def draw_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed]) ->
     """Return the figure of `show_throughput` and its text alternative."""
     _check(rows)
     figure, (left, middle, right) = panels(3, height_inch=4.0)
-    words = [
-        _draw_speed(left, rows),
-        _draw_communication(middle, rows),
-        _draw_published(right, reference),
-    ]
+    words = [_draw_speed(left, rows), _draw_communication(middle, rows), _draw_published(right, reference)]
     return figure, " ".join(words)
 
 
@@ -113,7 +105,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
         text = _speed(row.per_rank) if row.num_ranks == 1 else f"{_speed(row.per_rank)}\n{share}"
         _write_above(axes, position, row.per_rank, text)
         scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"
-        words.append(f"{_ranks(row.num_ranks)}: {_speed(row.per_rank)} images per second each{scaled}.")
+        words.append(f"{_num(row.num_ranks, 'rank')}: {_speed(row.per_rank)} images per second each{scaled}.")
     _label_ranks(axes, rows)
     axes.set_ylabel("images/s per rank")
     axes.set_ylim(0, HEADROOM * max(row.per_rank for row in rows))
@@ -139,7 +131,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
         axes.annotate("no timeline", (0.5, 0.5), xycoords="axes fraction", ha="center")
         return "No timeline was recorded."
     axes.legend(fontsize="small", loc="upper center", ncols=2, handlelength=1.2, columnspacing=1)
-    parts = [f"{_percent(share)} of a step of {_ranks(row.num_ranks)} in allreduce" for row, share in known]
+    parts = [f"{_percent(share)} of a step of {_num(row.num_ranks, 'rank')} in allreduce" for row, share in known]
     return f"By Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
 
 
@@ -159,7 +151,7 @@ def _draw_published(axes: Axes, reference: Sequence[PublishedSpeed]) -> str:
     axes.set(xlabel="P100 nodes", ylabel="images/s per GPU", ylim=(0, HEADROOM * tallest))
     axes.set_title("Published, another machine:\nInceptionV3, batch 64", fontsize="medium")
     axes.legend(fontsize="x-small", loc="upper center", handlelength=1.2)
-    parts = [f"{f.images_per_s:.0f} images per second on {_nodes(f.num_gpus)} ({f.software})" for f in reference]
+    parts = [f"{f.images_per_s:.0f} images per second on {_num(f.num_gpus, 'node')} ({f.software})" for f in reference]
     return f"Published for another machine ({PUBLISHED_WHERE}): {', '.join(parts)}."
 
 
@@ -173,12 +165,8 @@ def _label_ranks(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set(xlabel="ranks", xlim=(-0.8, max(len(rows), 1) - 0.2))
 
 
-def _ranks(num_ranks: int) -> str:
-    return "1 rank" if num_ranks == 1 else f"{num_ranks} ranks"
-
-
-def _nodes(num_nodes: int) -> str:
-    return "1 node" if num_nodes == 1 else f"{num_nodes} nodes"
+def _num(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _speed(images_per_s: float) -> str:

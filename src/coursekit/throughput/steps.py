@@ -61,11 +61,7 @@ class StepTimes:
 
 
 def step_times(batch_size: int) -> Any:
-    """Return a Keras callback that measures every training step: a `StepTimes`.
-
-    Args:
-        batch_size: images of one step on this rank.
-    """
+    """Return a Keras callback that measures every training step, of `batch_size` images on this rank: a `StepTimes`."""
     import tensorflow as tf  # noqa: PLC0415  # the notebook's own process need not import it
 
     class StepTimesCallback(StepTimes, tf.keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types

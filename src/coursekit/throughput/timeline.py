@@ -50,14 +50,11 @@ class Communication:
 
 
 def communication_share(path: Path | str) -> Communication:
-    """Return the seconds of steps and of communication that a timeline holds.
+    """Return the seconds of steps and of communication that the file named by `HOROVOD_TIMELINE` holds.
 
     The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
     One rank alone reduces no gradients, so that its timeline holds no steps.
     A timeline that ends in the middle of an event, since its rank was killed, is read up to there.
-
-    Args:
-        path: the file that `HOROVOD_TIMELINE` named.
 
     Raises:
         CourseKitError: there is no such file, it is no timeline, or it holds less than two steps.
@@ -73,11 +70,9 @@ def communication_share(path: Path | str) -> Communication:
 
 
 def seconds_covered(intervals: Array, times: Array) -> Array:
-    """Return for each time how many seconds before it lie in at least one interval.
+    """Return for each of `times`, shape (num_times,), how many seconds before it lie in at least one interval.
 
-    Args:
-        intervals: begin and end of each, shape (num_intervals, 2); they may overlap.
-        times: shape (num_times,).
+    Intervals have a begin and an end, shape (num_intervals, 2); they may overlap.
     """
     if not len(intervals):
         return np.zeros(len(times))

@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from coursekit.grading.judge import cores
-from coursekit.grading.judge.cores import own_cores
+from coursekit.grading.judge import pool as cores
+from coursekit.grading.judge.pool import own_cores
 
 GRADER = """
 import json, os, sys
-from coursekit.grading.judge import cores
+from coursekit.grading.judge import pool as cores
 cores.NAME = "\\0" + sys.argv[1]
 os.sched_getaffinity = lambda _: set(json.loads(sys.argv[2]))
 with cores.own_cores(2) as shares:

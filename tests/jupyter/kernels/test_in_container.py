@@ -14,7 +14,7 @@ import pytest
 from coursekit.jupyter.kernels.install import install, plan_kernel
 from coursekit.jupyter.kernels.installed import kernels_of_prefix
 from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.small_run import job_environment
+from coursekit.slurm.rehearsal.jobs import job_environment
 from coursekit.slurm.sites.load import load_site
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ import pytest
 from coursekit.jupyter.kernels.conversation import running
 from coursekit.jupyter.kernels.install import install, launcher, plan_kernel
 from coursekit.jupyter.kernels.installed import log_file, user_kernels
-from coursekit.slurm.rehearsal.modules import module_names, write_modules
+from coursekit.slurm.rehearsal.software import module_names, write_modules
 from coursekit.slurm.sites.load import load_site, site_names
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ import pytest
 
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.rehearsal.course_copy import make_course
-from coursekit.slurm.rehearsal.small_run import job_environment
+from coursekit.slurm.rehearsal.jobs import job_environment
 from coursekit.slurm.sites.load import load_site
 
 ROOT = Path(__file__).parents[3]

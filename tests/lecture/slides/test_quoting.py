@@ -8,8 +8,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides.deck import load_deck
-from coursekit.lecture.slides.fill import Filler
-from coursekit.lecture.slides.quoting import quoted_lines
+from coursekit.lecture.slides.fill import Filler, quoted_lines
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """#!/bin/bash

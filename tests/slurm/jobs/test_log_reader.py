@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.slurm.jobs.log_reader import LogReader
+from coursekit.slurm.jobs.follow import LogReader
 
 
 def test_what_is_new_is_read_once(tmp_path):

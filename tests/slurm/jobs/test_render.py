@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
-from coursekit.slurm.jobs.lint import find_traps
-from coursekit.slurm.jobs.render import generate_jobs, render_all, render_job
+from coursekit.slurm.jobs.render import find_traps, generate_jobs, render_all, render_job
 from coursekit.slurm.sites.load import load_site, site_names
 
 ROOT = Path(__file__).parents[3]

@@ -83,12 +83,7 @@ def check_folder(course: Course, folder: Path) -> None:
 
 
 def read_arrival(folder: Path, name: str, released: Mapping[str, NotebookNode]) -> Arrival:
-    """Read one file.
-
-    Args:
-        folder: the instructor's folder.
-        name: the file's path within it.
-        released: the labs of the course that students got.
+    """Read one file of the instructor's folder, by its path within it; `released` holds the labs that students got.
 
     Raises:
         NotTakenError: it is no hand-in of this course.

@@ -35,7 +35,6 @@ class HandInManifest:
     """What a packed hand-in says of itself: all of it is the student's claim.
 
     Attributes:
-        lab: Name of the lab.
         user: Name of the account that packed it.
         time: When it was packed, UTC without an offset.
         files: Path of each file to the SHA-256 of its content.

@@ -12,7 +12,7 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Container, Sequence
 
     from coursekit.course.roster import Student
 
@@ -64,10 +64,8 @@ class OwnerMark:
 def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> Owner:
     """Find the owner of a file.
 
-    Args:
-        parts: the folders that it lies in, the outermost first, and its name without the suffix.
-        claim: the account that its manifest names; empty when it has none.
-        roster: all students.
+    `parts` are the folders that it lies in, the outermost first, and its name without the suffix; `claim` is the
+    account that its manifest names, '' when it has none.
 
     Raises:
         NotTakenError: the owner is not clear.
@@ -128,14 +126,14 @@ def _mark(part: str, roster: Sequence[Student]) -> OwnerMark | None:
     named, number = _named(found["name"], roster), found.groupdict().get("id")
     if number is None:
         return OwnerMark(found["name"], named)
-    numbered = _those(roster, lambda student: student.lms_user_id == number)
+    numbered = frozenset(student.id for student in roster if student.lms_user_id == number)
     return OwnerMark(f"{found['name']}, {number}", named & numbered or named | numbered)
 
 
 def _named(text: str, roster: Sequence[Student]) -> frozenset[str]:
     """Return the students whose id, address or full name this is, else those whose id it begins with."""
     wanted = _plain(text)
-    found = _those(roster, lambda student: wanted in _names(student))
+    found = frozenset(student.id for student in roster if wanted in _names(student))
     if found:
         return found
     ids = [student.id for student in roster if wanted.startswith(_plain(student.id))]
@@ -152,7 +150,3 @@ def _names(student: Student) -> set[str]:
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _those(roster: Sequence[Student], fits: Callable[[Student], bool]) -> frozenset[str]:
-    return frozenset(student.id for student in roster if fits(student))

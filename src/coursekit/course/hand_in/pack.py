@@ -32,7 +32,6 @@ class StudentWork:
     """What a student hands in.
 
     Attributes:
-        lab: Name of the lab.
         notebook: Where the notebook lies.
         elsewhere: Other notebooks of this lab, which are not handed in.
         num_answers: Exercises of the lab.
@@ -53,11 +52,9 @@ class StudentWork:
 
 
 def find_work(named: str, start: Path) -> StudentWork:
-    """Find a student's notebook of a lab, and its job records.
+    """Find a student's notebook of a lab, and its job records, from the folder `start`.
 
-    Args:
-        named: the lab's name or the beginning of it, or the path of a notebook.
-        start: the folder to look from.
+    What is named is the lab, by its name or the beginning of it, or the path of a notebook.
 
     Raises:
         CourseKitError: there is none, or it cannot be handed in.
@@ -75,13 +72,9 @@ def find_work(named: str, start: Path) -> StudentWork:
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
-    """Write the file to hand in, under a name that is not taken.
+    """Write what `find_work` found as the file to hand in, under a name that is not taken.
 
-    Args:
-        work: what `find_work` found.
-        user: whose it is.
-        folder: where to write.
-        now: the time that it tells, UTC without an offset; now when None.
+    `now` is the time that it tells, UTC without an offset; by default that of the call.
 
     Raises:
         CourseKitError: the folder cannot be written.
@@ -191,20 +184,17 @@ def _places_of_jobs(notebook: Path, start: Path) -> list[Path]:
 def _newest_jobs(lab: str, places: list[Path]) -> list[tuple[JobRecord, Path]]:
     """Return the newest records of this lab and the folders of their jobs, the newest first."""
     found = [
-        (record, folder)
+        (record, file.parent)
         for place in places
-        for folder in _job_folders(place)
-        for record in read_records(place, [f"{JOBS}/{folder.name}/{RESULT}"], lab)
+        for file in (place / JOBS).glob(f"*/{RESULT}")
+        if PLAIN_NAME.fullmatch(file.parent.name)
+        for record in read_records(place, [f"{JOBS}/{file.parent.name}/{RESULT}"], lab)
     ]
     found.sort(key=lambda pair: (pair[0].started, (pair[1] / RESULT).stat().st_mtime), reverse=True)
     newest: dict[str, tuple[JobRecord, Path]] = {}
     for record, folder in found:
         newest.setdefault(folder.name, (record, folder))
     return list(newest.values())[:NUM_JOBS]
-
-
-def _job_folders(place: Path) -> list[Path]:
-    return [path.parent for path in (place / JOBS).glob(f"*/{RESULT}") if PLAIN_NAME.fullmatch(path.parent.name)]
 
 
 def _add_job(folder: Path, lab: str, contents: dict[str, bytes]) -> list[str]:

@@ -45,10 +45,7 @@ def read_graded(folder: Path, lab: str) -> GradedNotebook:
 def has_former_tests(graded: GradedNotebook, cells: list[GradedCell], released: Mapping[str, str]) -> bool:
     """Return whether a lab's tests or points have changed since this was graded.
 
-    Args:
-        graded: a graded notebook.
-        cells: the lab's cells with points as the gradebook has them now.
-        released: by name, the text of cells as students get them now.
+    `cells` are those with points as the gradebook has them now; `released` holds by name their text for students.
     """
     now = {cell.name: cell for cell in cells if not cell.is_manual}
     return any(

@@ -25,7 +25,6 @@ class Member:
     """One student.
 
     Attributes:
-        id: Name of the account.
         label: What is shown.
         is_counted: Whether numbers over the class count them: not who left the roster, or was never on it.
     """
@@ -38,10 +37,8 @@ class Member:
 def find_members(course: Course, known: Collection[str], *, anonymous: bool = False) -> tuple[tuple[Member, ...], bool]:
     """Return all members, those on the roster first, and whether there is a roster; without one, all count.
 
-    Args:
-        course: the course.
-        known: ids that the gradebook or hand-ins name.
-        anonymous: whether to give numbers for names; who has which differs from course to course.
+    `known` are the ids that the gradebook or hand-ins name. With `anonymous` numbers stand for names; who has which
+    differs from course to course.
 
     Raises:
         CourseKitError: the roster is wrong.

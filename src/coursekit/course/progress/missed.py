@@ -29,11 +29,8 @@ def find_missed(
 ) -> tuple[Property, ...]:
     """Return every cell with points, the one that most students missed first, then as the lab has them.
 
-    Args:
-        cells: of one lab.
-        graded: by student.
-        notebooks: by student; for what tests said.
-        released: the lab as students get it, for names and sections; None when it was never built.
+    All is of one lab: what was graded and the notebooks, for what tests said, by student; and the lab as students
+    get it, for names and sections, None when it was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}

@@ -17,19 +17,11 @@ if TYPE_CHECKING:
 
     from coursekit.course.progress.progress import ClassProgress
 
-TEMPLATE = "class_page.html.j2"
-WORDS = {True: "yes", False: "not yet", None: "not known"}
-SIGNS = {True: "✓", False: "·", None: "?"}
-
 
 def write_page(path: Path, found: ClassProgress, now: datetime, refresh_s: int = 0) -> None:
     """Write the page, whole or not at all, readable by its owner alone.
 
-    Args:
-        path: where to.
-        found: where the class stands.
-        now: when that was read, with its time zone.
-        refresh_s: seconds after which a browser loads it again; 0 for never.
+    `now` is when that was read, with its time zone; a browser loads it again after `refresh_s`, with 0 never.
 
     Raises:
         OSError: it cannot be written.
@@ -40,7 +32,7 @@ def write_page(path: Path, found: ClassProgress, now: datetime, refresh_s: int =
 def render(found: ClassProgress, now: datetime, refresh_s: int = 0) -> str:
     """Return the page: all text escaped, and without control characters."""
     here = Path(__file__).parent
-    return page_template(TEMPLATE, here, here.parent).render(
+    return page_template("class_page.html.j2", here, here.parent).render(
         found=found,
         written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
         counts={lab.lab.name: counts(found, lab) for lab in found.labs},
@@ -52,7 +44,7 @@ def render(found: ClassProgress, now: datetime, refresh_s: int = 0) -> str:
         },
         notes=notes(found),
         steps=list(zip(STEPS, LETTERS)),
-        words=WORDS,
-        signs=SIGNS,
+        words={True: "yes", False: "not yet", None: "not known"},
+        signs={True: "✓", False: "·", None: "?"},
         refresh_s=refresh_s,
     )

@@ -15,8 +15,6 @@ class GradedCell:
     """One cell with points.
 
     Attributes:
-        lab: name of the lab.
-        name: name of the cell.
         max_points: its points now; a hand-in may have been graded when they were others.
         is_manual: whether a person grades it.
         source: its text with hidden tests, as it was released last.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -54,7 +55,6 @@ class LabProgress:
     """One lab over the class.
 
     Attributes:
-        lab: The lab.
         is_released: Whether students find it in the exchange.
         max_points: Points of a perfect hand-in now; 0 when it was never released.
         progress: By id of a student.
@@ -80,7 +80,6 @@ class ClassProgress:
         labs: Labs in their order.
         homes: Pattern of the homes that were looked into; '' for none.
         num_dark: Members whose homes were looked for and could not be read.
-        has_roster: Whether the course has a roster.
         is_anonymous: Whether members carry numbers for names.
     """
 
@@ -99,13 +98,9 @@ class ClassProgress:
 
 
 def read_class(course: Course, labs: Sequence[Lab], homes: str = "", *, anonymous: bool = False) -> ClassProgress:
-    """Read where a class stands.
+    """Read where a class stands; `anonymous` gives numbers for names.
 
-    Args:
-        course: the course.
-        labs: which labs.
-        homes: pattern of students' homes with `{student}`; '' to look into none.
-        anonymous: whether to give numbers for names.
+    `homes` is a pattern of students' homes with `{student}`; '' looks into none.
 
     Raises:
         CourseKitError: the roster is wrong, or the gradebook cannot be reached.
@@ -154,7 +149,9 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     }
     counted = [one.id for one in members if one.is_counted and (one.id, name) in points.graded]
     notebooks = {student: read_graded(course.autograded(name, student), name) for student in counted}
-    released = _released(course, name)
+    released: NotebookNode | None = None
+    with suppress(CourseKitError):  # neither released nor built
+        released = course.released(name)
     sources = {cell.id: cell.source for cell in released.cells} if released else {}
     cells = points.cells.get(name, [])
     return LabProgress(
@@ -185,10 +182,3 @@ def _progress(
         waits=bool(graded and graded.waits),
         has_feedback=has_feedback,
     )
-
-
-def _released(course: Course, lab: str) -> NotebookNode | None:
-    try:
-        return course.released(lab)
-    except CourseKitError:  # neither released nor built
-        return None

@@ -127,11 +127,7 @@ def check_homes(pattern: str) -> str:
 def sign_in_home(pattern: str, student: str, lab: str, course_name: str) -> Sign:
     """Return what a student's home tells: the lab as nbgrader fetches it, or in a checkout's `labs/`.
 
-    Args:
-        pattern: path of a home with `{student}` in it.
-        student: id of the student.
-        lab: name of the lab.
-        course_name: nbgrader's course id, which may be a folder in between.
+    `pattern` is the path of a home with `{student}` in it; nbgrader's course id may be a folder in between.
     """
     if not ID.fullmatch(student):  # a name that is no account's could lead anywhere
         return Sign()
@@ -143,9 +139,7 @@ def sign_in_home(pattern: str, student: str, lab: str, course_name: str) -> Sign
         return Sign()
     signs = [_sign_of_notebook(home, f"{place}{lab}/{lab}{NOTEBOOK}") for place in ("", f"{course_name}/", "labs/")]
     best = max(signs, key=lambda sign: (bool(sign.has_notebook), sign.num_run))
-    if best.has_notebook or all(sign.has_notebook is False for sign in signs):
-        return best
-    return Sign()
+    return best if best.has_notebook or all(sign.has_notebook is False for sign in signs) else Sign()
 
 
 def _sign_of_notebook(folder: Path, name: str) -> Sign:

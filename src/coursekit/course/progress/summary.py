@@ -31,12 +31,9 @@ class Count:
 def counts(found: ClassProgress, lab: LabProgress) -> dict[str, Count]:
     """Return for each step, and for what follows grading, how many of the counted students have done it."""
     progress = [lab.progress[member.id] for member in found.counted]
-    steps = zip(STEPS, zip(*(one.steps for one in progress))) if progress else ((step, ()) for step in STEPS)
+    columns = {step: [one.steps[i] for one in progress] for i, step in enumerate(STEPS)}
     return {
-        **{
-            step: Count(sum(one is True for one in column), sum(one is None for one in column))
-            for step, column in steps
-        },
+        **{step: Count(column.count(True), column.count(None)) for step, column in columns.items()},
         "to do by hand": Count(sum(one.waits for one in progress)),
         "feedback": Count(sum(one.has_feedback for one in progress)),
     }

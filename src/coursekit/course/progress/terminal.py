@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coursekit.course.progress.progress import ClassProgress, LabProgress, StudentProgress
-    from coursekit.course.report.properties import Property
 
 NUM_WORST = 5
 NUM_BLOCKS = 12
@@ -74,11 +73,8 @@ def _worst(lab: LabProgress) -> Table:
     for heading in ("missed", "", "property", "section"):
         table.add_column(heading, justify="right" if heading == "missed" else "left", no_wrap=heading in {"missed", ""})
     for one in [one for one in lab.missed if one.num_missed][:NUM_WORST]:
-        row = (f"{one.num_missed} of {one.num_graded}", _bar(one), one.wording.title, one.wording.section)
+        num_full = max(1, round(one.share * NUM_BLOCKS))
+        bar = "█" * num_full + "░" * (NUM_BLOCKS - num_full)
+        row = (f"{one.num_missed} of {one.num_graded}", bar, one.wording.title, one.wording.section)
         table.add_row(*(Text(printable(text)) for text in row))
     return table
-
-
-def _bar(one: Property) -> str:
-    num_full = max(1, round(one.share * NUM_BLOCKS))
-    return "█" * num_full + "░" * (NUM_BLOCKS - num_full)

@@ -54,11 +54,8 @@ class Bar:
 def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str] = ("passed", "missed")) -> Markup:
     """Return an SVG element: bars below one another, each as long as the others.
 
-    Args:
-        name: differs from that of every other picture of the page.
-        bars: from top to bottom.
-        alt: what there is to see, in words.
-        words: what the two parts of a bar are called.
+    The `name` differs from that of every other picture of the page; `alt` says what there is to see, and `words` are
+    what the two parts of a bar are called.
     """
     rows = Markup("").join(_row(name, i, bar) for i, bar in enumerate(bars))
     return PICTURE.format(

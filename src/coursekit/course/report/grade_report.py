@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from coursekit.course.folder import Course
     from coursekit.course.grade import GradedHandIn
 
-TEMPLATE = "grade_report.html.j2"
 SCHEMA = 1
 NUM_SLOWEST = 5
 NUM_CHARACTERS = 2000  # of what a cell printed
@@ -35,12 +34,7 @@ NO_SANDBOX = "none"
 
 
 def print_report(graded: Sequence[GradedHandIn], console: Console) -> None:
-    """Print points, flags and seconds of each student and lab, and what needs somebody's attention.
-
-    Args:
-        graded: sorted by student and lab.
-        console: where to.
-    """
+    """Print points, flags and seconds of each student and lab, sorted by these, and what needs attention."""
     console.print(_table(graded))
     for heading, outcome in (("needs another run", FAULT), (EMPTY, EMPTY)):
         for one in (one for one in graded if one.outcome == outcome):
@@ -84,14 +78,9 @@ def slowest(graded: Sequence[GradedHandIn]) -> list[GradedHandIn]:
 
 
 def write_report(course: Course, graded: Sequence[GradedHandIn]) -> Path:
-    """Write a page and a JSON file into the course's `reports/`, each whole or not at all.
+    """Write a page and a JSON file into the course's `reports/`, each whole or not at all; return the page's path.
 
-    Args:
-        course: the course.
-        graded: sorted by student and lab.
-
-    Returns:
-        The page.
+    What was graded is sorted by student and lab.
     """
     now = datetime.now().astimezone()
     page = course.report("grading", now)
@@ -141,7 +130,7 @@ def render(course: Course, graded: Sequence[GradedHandIn], now: datetime) -> str
     """Return the page: all text escaped, and without control characters."""
     by_lab = {lab: list(group) for lab, group in groupby(properties(graded), key=lambda one: one.lab)}
     here = Path(__file__).parent
-    return page_template(TEMPLATE, here, here.parent, shown=shown).render(
+    return page_template("grade_report.html.j2", here, here.parent, shown=shown).render(
         course=course.settings.name,
         written=f"{now:%Y-%m-%d %H:%M:%S %Z}",
         graded=graded,

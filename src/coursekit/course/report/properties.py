@@ -38,8 +38,6 @@ class Property:
     """One graded cell of a lab over the class.
 
     Attributes:
-        lab: Name of the lab.
-        name: Name of the cell.
         max_points: Its points now.
         wording: What it is called, and the lab's section that explains it.
         num_graded: Students who have points for it, be it 0.

@@ -38,13 +38,9 @@ def judge_by_slurm(
     """Judge submissions on a site's nodes, and yield each verdict when it is there.
 
     Closing the iterator, or Ctrl-C, cancels the array.
-    A submission whose task is lost is submitted again, then gets a verdict with a fault.
-
-    Args:
-        submissions: what to judge, each with a key of its own.
-        settings: how to judge; `num_slots` 0 stands for as many as a task has cores and memory for.
-        array: where and how to submit.
-        again: judge also what an earlier call, killed since, has left verdicts on.
+    Each submission has a key of its own; one whose task is lost is submitted again, then gets a verdict with a fault.
+    `num_slots` 0 of the settings stands for as many as a task has cores and memory for.
+    With `again`, what an earlier call, killed since, has left verdicts on is judged, too.
 
     Raises:
         CourseKitError: Slurm refuses, or was out of reach for too long; tasks that run then go on.

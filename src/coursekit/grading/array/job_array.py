@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.judge.pool import num_slots_for
-from coursekit.slurm.jobs.directives import GRADE_MIN, num_cpus_of_grading
-from coursekit.slurm.jobs.event import NO_EVENT, load_event
+from coursekit.slurm.jobs.directives import GRADE_MIN, NO_EVENT, load_event, num_cpus_of_grading
 from coursekit.slurm.jobs.explain import explain, read_tail
 from coursekit.slurm.jobs.follow import FIRST_PAUSE_S, LAST_PAUSE_S, LATE_S, PATIENCE_S
 from coursekit.slurm.jobs.pending import explain_pending
@@ -42,7 +41,6 @@ class JobArray:
 
     Attributes:
         root: the course checkout.
-        site: the machine.
         folder: of the rounds, on a file system that its nodes share.
         tell: takes a sentence for people.
         partition: a partition by its name in the site's file; '' for its default.
@@ -94,13 +92,12 @@ class JobArray:
         elif not script.is_file():
             raise CourseKitError(f"{script.relative_to(self.root)} is missing: make it with `coursekit build`.")
         words = [f"--array=0-{num_batches - 1}%{self.num_tasks}", f"--output={folder}/grade-%A_%a.out"]
-        words += self._time(math.ceil(max(map(len, this_round.batches)) / num_at_a_time))
+        num_per_slot = math.ceil(max(map(len, this_round.batches)) / num_at_a_time)
+        time_min = min(MIN_PER_HAND_IN * num_per_slot, self._kind().max_time_min)
+        words += [f"--time={time_min}"] if time_min > GRADE_MIN else []
         try:
-            said = call(
-                *("sbatch", "--parsable", *words, str(script), str(folder)),
-                folder=self.root,
-                environ=job_environment(),
-            )
+            line = ("sbatch", "--parsable", *words, str(script), str(folder))
+            said = call(*line, folder=self.root, environ=job_environment())
         except SlurmError as error:
             if not error.words:
                 raise
@@ -109,10 +106,6 @@ class JobArray:
         this_round.submitted_as(said.strip().splitlines()[-1].partition(";")[0])
         num_jobs = counted(sum(map(len, this_round.batches)), "hand-in")
         self.tell(f"Job {this_round.array_id} is submitted: {num_jobs} in {counted(num_batches, 'task')}.")
-
-    def _time(self, num_per_slot: int) -> list[str]:
-        wanted = min(MIN_PER_HAND_IN * num_per_slot, self._kind().max_time_min)
-        return [f"--time={wanted}"] if wanted > GRADE_MIN else []
 
     def _kind(self) -> Partition:
         return self.site.partitions[self.partition or self.site.default_partition]
@@ -125,12 +118,7 @@ class JobArray:
 def batch_size(num_jobs: int, num_tasks: int, num_at_a_time: int) -> int:
     """Return how many hand-ins a task gets: minutes of work for it, something for every task that may run at a time.
 
-    There are never more tasks than slots in all of them together.
-
-    Args:
-        num_jobs: how many hand-ins there are.
-        num_tasks: how many tasks may run at a time.
-        num_at_a_time: how many hand-ins a task judges at a time.
+    There are never more tasks than slots in all of them together: `num_at_a_time` in each.
     """
     at_most = min(NUM_PER_SLOT * num_at_a_time, math.ceil(num_jobs / num_tasks))
     return max(1, at_most, math.ceil(num_jobs / (num_tasks * num_at_a_time)))

@@ -98,14 +98,7 @@ class Round:
 
 
 def write_round(parent: Path, submissions: Sequence[Submission], settings: PoolSettings, batch_size: int) -> Round:
-    """Write what a job array needs in order to judge.
-
-    Args:
-        parent: the folder of all rounds.
-        submissions: what to judge, each with a key of its own.
-        settings: how to judge.
-        batch_size: how many of them a task gets, at most.
-    """
+    """Write what a job array needs into a new folder within `parent`; a task gets `batch_size` of them at most."""
     parent.mkdir(mode=PRIVATE_MODE, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="round-", dir=parent))
     sources = {source: _copy(source, folder) for source in {one.source for one in submissions}}

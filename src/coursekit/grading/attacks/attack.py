@@ -38,7 +38,6 @@ class AttackCell:
     Attributes:
         kind: "answer", "extra" or "hand-in".
         name: id of the answer cell, or of the cell before an extra one; '' at the top and for "hand-in".
-        source: its text.
     """
 
     kind: str
@@ -53,7 +52,6 @@ class Attack:
     Attributes:
         name: name of its file without its ending.
         title: one line that says what it tries.
-        lab: the lab that is handed in.
         kind: its class, one of `CLASSES`.
         fails: ids of the tests that must give no points; all others must give theirs.
         flags: kinds of flags that the instructor must see, "one|other" for one of two; none may be there when this

@@ -41,19 +41,13 @@ LATE_S = 6.0  # how long processes that a submission leaves behind get
 
 
 def measure(attacks: Sequence[tuple[Attack, Path]], source: Path) -> Iterator[tuple[str, float]]:
-    """Yield name of attack and the points that nbgrader pays for the tests at stake.
+    """Yield name and the points that nbgrader pays for the tests at stake of each attack on lab 01, with its file.
 
-    Args:
-        attacks: attacks on lab 01 and their files.
-        source: the notebook of lab 01 with solutions and hidden tests.
+    `source` is the notebook of lab 01 with solutions and hidden tests.
     """
     with tempfile.TemporaryDirectory(prefix="as-it-comes-") as folder, tempfile.TemporaryFile("w+") as log:
         words = [*_wall(Path(folder)), sys.executable, "-m", "coursekit.grading.attacks.baseline", folder, str(source)]
-        environ = {
-            **os.environ,
-            "HOME": folder,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        }
+        environ = {**os.environ, "HOME": folder, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=log, text=True, env=environ) as process:
             if process.stdin is None or process.stdout is None:
@@ -123,14 +117,10 @@ class _Course:
 
 
 def _reduced(notebook: Any) -> Any:
-    kept = []
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and name_of(cell) not in LEFT_OUT]
+    notebook.cells = [cell for cell in code if "picture" not in cell.metadata.get("tags", [])]
     for cell in notebook.cells:
-        name = name_of(cell)
-        if cell.cell_type != "code" or name in LEFT_OUT or "picture" in cell.metadata.get("tags", []):
-            continue
-        cell.source = REPLACED.get(name, cell.source)
-        kept.append(cell)
-    notebook.cells = kept
+        cell.source = REPLACED.get(name_of(cell), cell.source)
     return notebook
 
 

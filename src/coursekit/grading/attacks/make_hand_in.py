@@ -24,15 +24,10 @@ MARK, COURSE = "@MARK@", "@COURSE@"  # in an attack's text: a word by which its 
 def write_hand_in(  # noqa: PLR0913  # what there is to fill in
     attack: Attack, released: NotebookNode, honest: dict[str, str], folder: Path, *, mark: str, course: Path
 ) -> None:
-    """Write a hand-in into an empty folder.
+    """Write a hand-in into an empty folder; `mark` and `course` stand for `MARK` and `COURSE`.
 
-    Args:
-        attack: its cells go in; those with role "hand-in" run here and now, with this process's rights.
-        released: the notebook that students got.
-        honest: sources of the answers that the attack leaves alone.
-        folder: where to write.
-        mark: what stands for `MARK`.
-        course: what stands for `COURSE`.
+    Cells with the role "hand-in" run here and now, with this process's rights.
+    Answers that the attack leaves alone are those of `honest`.
     """
 
     def filled(source: str) -> str:

@@ -78,12 +78,7 @@ It runs on your machine with your rights, so try no folder that you have not rea
 
 
 def page(outcomes: Sequence[AttackOutcome], paid_before: Mapping[str, float]) -> str:
-    """Return the page as Markdown.
-
-    Args:
-        outcomes: what became of each attack.
-        paid_before: by name, what nbgrader as it comes paid.
-    """
+    """Return the page as Markdown; `paid_before` says by name what nbgrader as it comes paid."""
     hostile = [outcome for outcome in outcomes if outcome.attack.kind != "right"]
     cheats = [paid_before[one.attack.name] for one in hostile if one.attack.name in paid_before and one.attack.fails]
     head = HEAD.format(

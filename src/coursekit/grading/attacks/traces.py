@@ -107,10 +107,7 @@ def _children() -> tuple[str, ...]:
 
 
 def _bears(path: Path, mark: str) -> bool:
-    if mark in path.name:
-        return True
-    if path.is_symlink() or not path.is_file():
-        return False
-    with suppress(OSError), path.open("rb") as file:
-        return mark.encode() in file.read(MAX_CONTENT)
-    return False
+    if mark not in path.name and not path.is_symlink() and path.is_file():
+        with suppress(OSError), path.open("rb") as file:
+            return mark.encode() in file.read(MAX_CONTENT)
+    return mark in path.name

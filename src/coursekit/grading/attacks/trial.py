@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import nbformat
 
@@ -53,7 +53,6 @@ class AttackedLab:
     """What a lab's attacks are graded with.
 
     Attributes:
-        lab: its name.
         source: the notebook with solutions and hidden tests.
         released: the notebook that students got.
     """
@@ -71,13 +70,7 @@ class AttackedLab:
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """What became of one attack.
-
-    Attributes:
-        attack: the attack.
-        verdict: the judge's.
-        traces: what it left, one sentence each.
-    """
+    """What became of one attack: the judge's verdict, and what it left, one sentence each."""
 
     attack: Attack
     verdict: Verdict
@@ -126,7 +119,7 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
         bait = Bait.make(Path(folder), course.lab, course.source.read_bytes())
         start_s = (bait.folder / "gradebook.db").stat().st_mtime
         before = Before.look(bait, start_s)
-        with _restored_environ():  # a hand-in may set what an attack looks for
+        with patch.dict(os.environ):  # which is restored: a hand-in may set what an attack looks for
             work = stage(attack, course, mark, bait.folder)
             verdict = grade_staged(attack, work, course, slot)
         with slot.submission():
@@ -135,16 +128,6 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
     if attack.kind == "persistence":
         outcome = replace(outcome, traces=(*outcome.traces, *_look_inside(course, slot, mark)))
     return outcome
-
-
-@contextmanager
-def _restored_environ() -> Iterator[None]:
-    before = dict(os.environ)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:

@@ -55,11 +55,7 @@ class BankAnswer:
 
 
 def load_bank(folder: Path, source_notebook: Path) -> tuple[BankAnswer, ...]:
-    """Read every answer of a bank, sorted by name.
-
-    Args:
-        folder: Folder with one `.py` file per answer.
-        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
+    """Read every answer of a bank, one `.py` file each, sorted by name; the lab is `build/source/<lab>/<lab>.ipynb`.
 
     Raises:
         CourseKitError: If there is no answer, or one of them is not as the lab and the format demand.

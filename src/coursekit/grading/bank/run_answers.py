@@ -26,7 +26,6 @@ class AnswerResult:
     """What the tests of a lab made of one answer.
 
     Attributes:
-        answer: The answer.
         scores: One per test of the lab but the answer's consequences, in the order of the notebook.
         seconds: Wall-clock time of its run; several answers may have shared it.
         fault: Why the machine could not run it, or ''.
@@ -76,15 +75,8 @@ def run_bank(
     A test that several of them must pass is then run once: it fails when any of them makes it fail.
     Tests that no answer of a run can reach (see `affected_tests`) are not run; they count as passed, as with the
     solution.
-
-    Args:
-        answers: What to run; their cells must exist in the lab.
-        source_notebook: The lab's source, `build/source/<lab>/<lab>.ipynb`.
-        settings: How to judge.
-        report: Called with each result when it is there.
-
-    Returns:
-        The results in the order of the answers.
+    The source notebook is `build/source/<lab>/<lab>.ipynb`, which must have the cells of all answers.
+    Calls `report` with each result when it is there, and returns all in the order of the answers.
     """
     return run_banks({source_notebook: answers}, settings, report)[source_notebook]
 
@@ -94,15 +86,9 @@ def run_banks(
     settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
 ) -> dict[Path, tuple[AnswerResult, ...]]:
-    """Run the answers of several labs in one pool, so that no slot waits for the end of a lab.
+    """Run the answers to several labs, by their sources, in one pool: no slot waits for the end of a lab.
 
-    Args:
-        banks: Each lab's source to its answers; the first begin first.
-        settings: How to judge.
-        report: As for `run_bank`.
-
-    Returns:
-        Each lab's source to its results, in the order of the answers.
+    The first begin first; see `run_bank` for all else.
     """
     labs = {source: lab_of(source) for source in banks}
     shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]

@@ -83,15 +83,10 @@ def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
     report: Callable[[Verdict], None] = lambda _: None,
     num_loops: int = 0,
 ) -> tuple[Soaked, ...]:
-    """Judge each answer so many times, in turns, each time with fresh inputs.
+    """Judge each answer to `build/source/<lab>/<lab>.ipynb` so many times, in turns, each time with fresh inputs.
 
-    Args:
-        answers: what to judge; each runs alone, with all tests that it can reach.
-        source_notebook: the lab's source, `build/source/<lab>/<lab>.ipynb`.
-        num_times: how often.
-        settings: how to judge.
-        report: called with each verdict when it is there.
-        num_loops: how many busy loops run beside all turns but the first.
+    Each answer runs alone, with all tests that it can reach; `report` is called with each verdict when it is there.
+    `num_loops` busy loops run beside all turns but the first.
     """
     lab = lab_of(source_notebook)
     soaked = {answer.name: Soaked(answer.name) for answer in answers}
@@ -101,7 +96,8 @@ def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
         if verdict.fault:
             soaked[verdict.student].faults.append(verdict.fault)
         else:
-            soaked[verdict.student].outcomes[_outcome(verdict)] += 1
+            outcome = tuple((score.grade_id, score.points, property_of(score.message)) for score in verdict.scores)
+            soaked[verdict.student].outcomes[outcome] += 1
     return tuple(soaked.values())
 
 
@@ -128,10 +124,6 @@ def busy(num_loops: int) -> Iterator[None]:
             loop.kill()
         for loop in loops:
             loop.wait()
-
-
-def _outcome(verdict: Verdict) -> SoakOutcome:
-    return tuple((score.grade_id, score.points, property_of(score.message)) for score in verdict.scores)
 
 
 def property_of(message: str) -> str:

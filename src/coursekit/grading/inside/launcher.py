@@ -49,12 +49,7 @@ class WallsError(Exception):
 
 
 def serve(judge: Connection, settings: dict[str, Any]) -> None:
-    """Answer the judge's requests until it says that it has no more.
-
-    Args:
-        judge: the connection.
-        settings: what each process is allowed, see `coursekit.grading.walls.allowance.Allowance`.
-    """
+    """Answer the judge's requests until it says that it has no more; `settings` are those of an `Allowance`."""
     submission = _Submission(judge, settings)
     answers: dict[str, Callable[..., dict[str, Any]]] = {
         "cells": submission.run_cells,

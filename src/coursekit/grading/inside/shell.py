@@ -28,12 +28,7 @@ def serve(channel: Connection) -> None:
     # For cells that start ranks of their own; while this process is still clean.
     adopt_shared_server(ForkedServer())
     shell = _new_shell()
-    answers: dict[str, Callable[..., Any]] = {
-        "hello": lambda _: None,
-        "cell": _run_cell,
-        "call": _call,
-        "pack": _pack,
-    }
+    answers: dict[str, Callable[..., Any]] = {"hello": lambda _: None, "cell": _run_cell, "call": _call, "pack": _pack}
     with contextlib.suppress(EOFError, OSError):
         while True:
             request = wire.loads(channel.recv_bytes())
@@ -98,5 +93,4 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
     """Return answers as bytes that ranks unpack, and nobody else."""
     found = _Answers(shell.user_ns)
-    answers = {name: found[name] for name in names}
-    return pickled_call(answers)
+    return pickled_call({name: found[name] for name in names})

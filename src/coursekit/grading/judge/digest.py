@@ -21,13 +21,7 @@ PACKAGES = ("horovod", "numpy", "tensorflow", "tensorflow-cpu", "ipython")
 
 
 def key_of(work: Work, source: Path, sandbox: str) -> str:
-    """Return the digest of all that a verdict on this work depends on.
-
-    Args:
-        work: the student's cells.
-        source: the lab's notebook with hidden tests.
-        sandbox: what stands around the run.
-    """
+    """Return the digest of all that a verdict depends on; `source` is the lab's notebook with hidden tests."""
     parts = (work.digest(), hashlib.sha256(source.read_bytes()).hexdigest(), _kit_digest(), sandbox)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

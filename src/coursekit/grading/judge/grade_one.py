@@ -30,15 +30,7 @@ PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddR
 
 
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
-    """Run and judge one submission.
-
-    Args:
-        program: the lab.
-        work: the student's cells.
-        slot: where they run.
-        left_out: names of the judge's cells that are not run.
-        key: goes into the verdict.
-    """
+    """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict."""
     started = time.monotonic()
     entropy = secrets.randbits(128)
     cells = cells_to_run(program, work)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from coursekit.grading.judge.conversation import Live, Recorded
     from coursekit.grading.submission.program import Part, Program
-    from coursekit.labs.affected_tests import Names
 
 MAX_MESSAGE_LENGTH = 4000  # characters
 
@@ -28,14 +27,7 @@ MAX_MESSAGE_LENGTH = 4000  # characters
 def judge(
     program: Program, conversation: Live | Recorded, entropy: int, left_out: Collection[str] = ()
 ) -> tuple[CellScore, ...]:
-    """Return the points of each test cell.
-
-    Args:
-        program: the lab.
-        conversation: with the sandbox that holds the answers, or its record.
-        entropy: what all random inputs follow from.
-        left_out: names of cells that are not run; they get no score.
-    """
+    """Return the points of each test cell but those named in `left_out`; random inputs follow from `entropy`."""
     judge = _Judge(program, conversation)
     scores = []
     with repeatable(entropy), redirect_stdout(io.StringIO()):
@@ -64,7 +56,10 @@ class _Judge:
         missing = sorted(names.used & self.failed.keys())
         if missing:
             return self.failed[missing[0]]
-        self._bind_answers(names)
+        # Every name that it uses and no cell of the judge's binds stands for a function of the student's.
+        for name in sorted(names.used - self.own):
+            if name not in self.namespace and not hasattr(builtins, name):
+                self.namespace[name] = RemoteAnswer(name, self.elsewhere)
         try:
             exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
         except MemoryError:  # the judge's own: that is no test's matter, see `own_limits`
@@ -74,12 +69,6 @@ class _Judge:
             self.failed.update(dict.fromkeys(names.bound, message))
             return message
         return ""
-
-    def _bind_answers(self, names: Names) -> None:
-        """Let every name that a cell uses and no cell of the judge's binds stand for a function of the student's."""
-        for name in sorted(names.used - self.own):
-            if name not in self.namespace and not hasattr(builtins, name):
-                self.namespace[name] = RemoteAnswer(name, self.elsewhere)
 
 
 def quote_cells(cells: Iterable[tuple[str, str]]) -> None:

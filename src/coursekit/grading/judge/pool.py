@@ -1,14 +1,15 @@
-"""Many submissions at once: a worker for each slot, and nothing lost when one dies."""
+"""Many submissions at once: a worker for each slot, on cores of its own, and nothing lost when one dies."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING
@@ -16,18 +17,20 @@ from typing import IO, TYPE_CHECKING
 import psutil
 
 from coursekit import processes
-from coursekit.grading.judge.cores import own_cores
 from coursekit.grading.judge.slot import OWN_MEMORY_GB, SubmissionLimits
 from coursekit.grading.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from coursekit.grading.submission.work import Submission
 
 END_TIMEOUT_S = 5.0
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
+# A socket without a file: the kernel lets one process at a time have the name, whoever it belongs to, and takes it back
+# when that process ends, however it does. Nobody listens on it.
+NAME = "\0coursekit-grader-core-{}"
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,33 @@ def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Gene
             for worker in workers:
                 worker.close()
             executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def own_cores(num_slots: int) -> Iterator[list[tuple[int, ...]]]:
+    """Yield disjoint sets of this process's cores, one for each slot, which no other grader gets meanwhile.
+
+    Where too few are left, the sets are empty, which stands for all cores: the kernel then finds those that idle.
+    A single slot keeps to no cores either.
+    """
+    with ExitStack() as held:
+        cores = sorted(os.sched_getaffinity(0)) if num_slots > 1 else []
+        free = [core for core in cores if _hold(core, held)]
+        if len(free) < num_slots:
+            held.close()
+            free = []
+        yield [tuple(free[number::num_slots]) for number in range(num_slots)]
+
+
+def _hold(core: int, held: ExitStack) -> bool:
+    holder = socket.socket(socket.AF_UNIX)
+    try:
+        holder.bind(NAME.format(core))
+    except OSError:
+        holder.close()
+        return False
+    held.enter_context(holder)
+    return True
 
 
 class _Worker:

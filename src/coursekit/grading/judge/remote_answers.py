@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from coursekit.checks.on_ranks import Left
     from coursekit.grading.judge.conversation import Live, Recorded
 
-Reply = dict[str, Any]
-
 
 class Sandboxed:
     """Answers at the other end of a conversation; an `Elsewhere` for `coursekit.checks`."""
@@ -75,20 +73,11 @@ class Sandboxed:
         if "error" in reply:
             kind, text = reply["error"]
             raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)
-        return _results(reply, num_ranks, timeout_s), reply["left"]
-
-
-def _results(reply: Reply, num_ranks: int, timeout_s: float) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong."""
-    outcome = RunOutcome(
-        {rank: Report(*words) for rank, *words in reply["reports"]},
-        dict(reply["exit_codes"]),
-        reply["stopped"],
-        reply["stacks"],
-    )
-    if outcome.stopped == TOO_SLOW:
-        raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
-    return results_of(outcome, num_ranks, timeout_s, _value)
+        reports = {rank: Report(*words) for rank, *words in reply["reports"]}
+        outcome = RunOutcome(reports, dict(reply["exit_codes"]), reply["stopped"], reply["stacks"])
+        if outcome.stopped == TOO_SLOW:
+            raise Fault("the machine was too slow to tell whether the ranks would end: it needs another run")
+        return results_of(outcome, num_ranks, timeout_s, _value), reply["left"]
 
 
 def _value(rank: int, data: bytes) -> Any:

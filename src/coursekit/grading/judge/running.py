@@ -51,13 +51,9 @@ class Running:
             self._judge.send_bytes(wire.dumps(message))
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request and return the reply.
+        """Send plain data as a request and return the reply.
 
-        A submission that does not answer in time is ended, from outside: that is the answer's doing.
-
-        Args:
-            request: plain data.
-            timeout_s: own time of the submission in which the launcher should answer.
+        A submission that does not answer in `timeout_s` of its own time is ended, from outside: the answer's doing.
 
         Raises:
             Fault: the sandbox broke down.
@@ -131,8 +127,7 @@ class Running:
     def _kill(self, why: str) -> None:
         """Kill the launcher and all below it; the zygote lives on and tells."""
         self.disobedience = why
-        zygote = find_zygote(self._pid)
-        if zygote:
+        if zygote := find_zygote(self._pid):
             processes.kill_below(zygote)
 
     def flags(self) -> tuple[Flag, ...]:
@@ -149,9 +144,7 @@ def find_zygote(pid: int) -> int | None:
     """Return the process whose descendants are the submission, in the slot whose outermost process has this id."""
     for process in processes.below(pid):
         with suppress(psutil.Error):
-            if "coursekit.grading.inside.zygote" in " ".join(process.cmdline()) and process.name() not in {
-                "bwrap",
-                "sh",
-            }:
+            is_named = "coursekit.grading.inside.zygote" in " ".join(process.cmdline())
+            if is_named and process.name() not in {"bwrap", "sh"}:
                 return int(process.pid)
     return None

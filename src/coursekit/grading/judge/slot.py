@@ -41,8 +41,6 @@ class SubmissionLimits:
     """What one submission may use; seconds are of its own time, so that no busy machine makes them fewer.
 
     Attributes:
-        notebook_s: seconds for the whole notebook.
-        cell_s: seconds for one cell.
         memory_gb: of all its processes together.
         num_processes: at once.
         num_threads: of one process with its descendants.
@@ -67,7 +65,6 @@ class Slot:
 
     Attributes:
         sandbox: one of `coursekit.grading.walls.sandbox.SANDBOXES`.
-        limits: of each submission.
         cores: the cores that it keeps to; all when empty.
         image: the container image, for Apptainer.
     """
@@ -90,10 +87,7 @@ class Slot:
 
     @contextmanager
     def submission(self, *, needs_tensorflow: bool = True) -> Iterator[Running]:
-        """Run one submission; on leaving, nothing of it is alive.
-
-        Args:
-            needs_tensorflow: whether the lab does, so that it is imported once, ahead of all submissions.
+        """Run one submission, with TensorFlow imported ahead of all that need it; on leaving, nothing of it is alive.
 
         Raises:
             Fault: the sandbox cannot be started, or broke down.

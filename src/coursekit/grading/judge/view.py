@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.grading.walls.sandbox import View
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Of the kit only these are seen, beside the `__init__.py` of the packages that they lie in. The contract "What a
 # sandbox shows does not know what is right" in pyproject.toml names the same.
@@ -34,16 +30,14 @@ DATA = "/data"
 
 def shown_files() -> set[Path]:
     """Return the files and folders of the kit that are seen."""
-    return {path for module in MODULES for path in _files_of(module)}
+    modules = [PACKAGE.parent.joinpath(*module.split(".")) for module in MODULES]
+    packages = {parent for path in modules for parent in path.parents if parent.is_relative_to(PACKAGE)}
+    shown = {path if path.is_dir() else path.with_suffix(".py") for path in modules}
+    return shown | {package / "__init__.py" for package in packages}
 
 
 def submission_view(folder: str, tmp_bytes: int) -> View:
-    """Return what is seen.
-
-    Args:
-        folder: the home where no wall stands; '' behind a wall, where it is the wall's own.
-        tmp_bytes: size of /tmp, and that of /dev/shm.
-    """
+    """Return what is seen; `folder` is the home where no wall stands, '' behind a wall, which has its own."""
     home, data = folder or "/tmp", find_data().parent  # noqa: S108  # the wall's own
     environ = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
@@ -60,9 +54,3 @@ def submission_view(folder: str, tmp_bytes: int) -> View:
         "COURSEKIT_DATA": str(data) if folder else DATA,
     }
     return View({**{str(path): path for path in sorted(shown_files())}, DATA: data}, environ, tmp_bytes)
-
-
-def _files_of(module: str) -> Iterator[Path]:
-    path = PACKAGE.parent.joinpath(*module.split("."))
-    yield path if path.is_dir() else path.with_suffix(".py")
-    yield from (package / "__init__.py" for package in path.parents if package.is_relative_to(PACKAGE))

@@ -39,14 +39,10 @@ class Cells:
 
 
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
-    """Find the answers among the cells that were handed in.
+    """Find the answers to the released notebook among the cells that were handed in.
 
     A cell is known by nbgrader's name, else by its id, else by its whole text;
     an answer also by what it defines, as the released cell says: `def name(`.
-
-    Args:
-        notebook: what the student handed in.
-        released: the notebook that students got.
     """
     return _Search(notebook, released).result()
 

@@ -26,10 +26,7 @@ class JobRecord:
     Attributes:
         job: Slurm's number of the job; the folder's name where it has none.
         nodes: Nodes of the job as Slurm folds them; else the machine's name.
-        num_ranks: Ranks that the lab started.
-        time_s: Wall-clock seconds.
         points: Points that its own tests gave.
-        started: When it started, as text.
     """
 
     job: str

@@ -28,7 +28,6 @@ class StudentCell:
 
     Attributes:
         cell_type: "code", "markdown" or "raw".
-        source: Its text.
         grade_id: nbgrader's name of the cell; empty when its metadata is lost.
         cell_id: Jupyter's id of the cell; empty when there is none.
         points: What the metadata says it is worth; None when it says nothing.

@@ -46,7 +46,6 @@ class Program:
     """A lab in two.
 
     Attributes:
-        lab: its name.
         run: the cells for the sandbox, in their order.
         judged: the cells for the judge, in their order.
         known: what the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they
@@ -91,7 +90,8 @@ def read_program(lab: str, source: NotebookNode) -> Program:
             source_text = "\n\n".join(_definitions(without)) if DRAWING in tags else without
             run.append(Part(name_of(cell), source_text, is_answer=is_solution(cell)))
     used = frozenset().union(*(names_of(part.source).used for part in judged))
-    trusted = [line for part in run if not part.is_answer for line in _imports(part.source)]
+    given = [node for part in run if not part.is_answer for node in _statements(part.source)]
+    trusted = [ast.unparse(node) for node in given if isinstance(node, (ast.Import, ast.ImportFrom))]
     others = [line for line in trusted if names_of(line).bound & used]
     known = "\n".join([*imports, *others, parameters])
     return Program(lab, tuple(run), tuple(judged), known, tuple(map(name_of, cells)))
@@ -115,10 +115,6 @@ def _without_checks(source: str) -> tuple[list[str], str]:
             for number in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[number] = ""  # the other lines keep their numbers
     return own, "\n".join(lines)
-
-
-def _imports(source: str) -> list[str]:
-    return [ast.unparse(node) for node in _statements(source) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def _imports_checks(node: ast.stmt) -> bool:

@@ -33,7 +33,6 @@ class HandIn:
     """One hand-in.
 
     Attributes:
-        student: Id of the student.
         lab: Name of the lab it was handed in for.
         folder: Where it lies; nothing in there is to be trusted.
         notebook: The notebook in there that is graded; None if no file can be it.
@@ -54,26 +53,15 @@ class HandIn:
 
 
 def classify(folder: Path, student: str, lab: str, released: NotebookNode, public: Collection[str] = ()) -> HandIn:
-    """Return what a folder of a student holds.
-
-    Args:
-        folder: any version of a hand-in.
-        student: id of the student.
-        lab: name of the lab it was handed in for.
-        released: the notebook that students got.
-        public: names of the files that they got beside it.
-    """
+    """Return what a folder holds, any version of a hand-in; `public` names files that students got with the lab."""
     try:
         listing = list_folder(folder)
     except RefusedFileError as error:
         return HandIn(student, lab, folder, None, flags=(Flag("files", f"{folder.name} is not taken: {error}."),))
     name, notes = _find_notebook(folder, lab, released, listing.files)
     expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
-    beside = [
-        file
-        for file in listing.files
-        if file not in expected and not file.startswith(JOBS) and not file.endswith(NOTEBOOK)
-    ]
+    others = (file for file in listing.files if file not in expected)
+    beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
     flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
     if importable:
@@ -81,25 +69,12 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     data = [file for file in beside if file not in importable]
     if data:
         notes.append(f"files beside the notebook are not taken: {first_few(data)}")
-    return HandIn(
-        student,
-        lab,
-        folder,
-        folder / name if name else None,
-        read_timestamp(folder),
-        tuple(notes),
-        tuple(flags),
-        read_records(folder, listing.files, lab),
-    )
+    notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
+    return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
 
 
 def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
-    """Take the answers out of a hand-in: source text only, never outputs or attachments.
-
-    Args:
-        hand_in: as `classify` returned it.
-        released: the notebook that students got.
-    """
+    """Take the answers out of a hand-in: source text only, never outputs or attachments."""
     if hand_in.notebook is None:
         return Cells({}, ())
     try:

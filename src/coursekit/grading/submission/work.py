@@ -21,8 +21,6 @@ class Work:
     """A student's own cells.
 
     Attributes:
-        lab: name of the lab.
-        student: their id.
         answers: by `grade_id`, the source of each answer cell; one that was deleted is missing.
         extra: code cells that the student added: the name of the known cell before ('' at the top), and the source.
         flags: what the instructor should know of the hand-in.

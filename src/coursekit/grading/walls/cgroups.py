@@ -29,13 +29,7 @@ _counter = itertools.count()
 
 @dataclass(frozen=True)
 class Cgroup:
-    """A cgroup of one slot; with version 1 two folders, else one.
-
-    Attributes:
-        memory: the folder with the files of the memory controller.
-        pids: the folder with those of the pids controller.
-        version: 1 or 2.
-    """
+    """A cgroup of one slot: the folders of the memory and the pids controller, with version 1 two, with 2 the same."""
 
     memory: Path
     pids: Path

@@ -77,12 +77,7 @@ def command(name: str, view: View, argv: Sequence[str], *, image: Path | None = 
 
     It never falls back to a weaker wall; `require_sandbox` says whether the one named works here.
     The program ends when the process that started it does (not with "none", which is no wall at all).
-
-    Args:
-        name: one of `SANDBOXES`.
-        view: what is seen inside.
-        argv: program and arguments, with paths as they are inside.
-        image: the container image, for Apptainer only.
+    Paths in `argv` are as they are inside; only Apptainer needs an image, that of the container.
     """
     if name == "bwrap":
         return _bwrap(view, argv)

@@ -34,12 +34,7 @@ _UNKNOWN = -1  # a name; other negative numbers are calls that this architecture
 
 
 class _Comparison(ctypes.Structure):
-    _fields_ = (
-        ("arg", ctypes.c_uint),
-        ("op", ctypes.c_int),
-        ("mask", ctypes.c_uint64),
-        ("value", ctypes.c_uint64),
-    )
+    _fields_ = (("arg", ctypes.c_uint), ("op", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64))
 
 
 class Filter:

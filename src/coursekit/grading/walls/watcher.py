@@ -57,12 +57,9 @@ class Watcher:
         fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
             must be repeated.
         own_s: own time since the start of the watch, of this process and of those that are watched.
-        peak_memory_bytes: the most memory seen.
-        peak_num_processes: the most processes seen.
 
     Args:
         pid: the process whose descendants count.
-        limits: what they may use.
         may_be_killed: returns the process whose descendants are killed on excess, None for nobody (yet);
             it itself is spared.
     """

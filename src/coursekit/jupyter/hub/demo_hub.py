@@ -112,7 +112,7 @@ class DemoHub:
         with suppress(KeyboardInterrupt):
             if self._process:
                 self._process.wait()
-                raise CourseKitError(f"JupyterHub ended by itself; {self.log} ends with:\n{self._last_words()}")
+                raise self._failure("ended by itself")
 
     def close(self) -> None:
         """End the hub, its proxy and every server; safe to call twice."""
@@ -135,11 +135,9 @@ class DemoHub:
         deadline = start_up(START_TIMEOUT_S)
         while not self._answers():
             if self._process is None or self._process.poll() is not None:
-                raise CourseKitError(f"JupyterHub did not start; {self.log} ends with:\n{self._last_words()}")
+                raise self._failure("did not start")
             if not deadline.left_s():
-                raise CourseKitError(
-                    f"JupyterHub did not answer in {START_TIMEOUT_S} s; {self.log} ends with:\n{self._last_words()}"
-                )
+                raise self._failure(f"did not answer in {START_TIMEOUT_S} s")
             time.sleep(0.2)
 
     def _answers(self) -> bool:
@@ -149,8 +147,9 @@ class DemoHub:
         except (urllib.error.URLError, OSError):
             return False
 
-    def _last_words(self) -> str:
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-NUM_LOG_LINES:])
+    def _failure(self, what: str) -> CourseKitError:
+        said = "\n".join(self.log.read_text(errors="replace").splitlines()[-NUM_LOG_LINES:])
+        return CourseKitError(f"JupyterHub {what}; {self.log} ends with:\n{said}")
 
 
 def _default_state(root: Path) -> Path:

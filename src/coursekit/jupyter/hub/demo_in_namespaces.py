@@ -35,7 +35,8 @@ def main() -> None:
     labs = [lab.name for lab in find_labs(root)]
     _copy_kit(root, kit)
     change_view(root, state, accounts(homes))
-    _make_course(kit, course, labs)
+    _as_grader(kit, "course", "init", "--name", COURSE, "--roster", "roster.csv", str(course))
+    _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
 
     config = root / "hub" / "jupyterhub_config.py"
     environment = {
@@ -61,12 +62,6 @@ def _copy_kit(root: Path, kit: Path) -> None:
     write_file(kit / "roster.csv", roster().encode())
     for path in (kit, *kit.rglob("*")):
         os.chown(path, GRADER.uid, GRADER.uid)
-
-
-def _make_course(kit: Path, course: Path, labs: list[str]) -> None:
-    """Make the course, or complete it, and release its labs."""
-    _as_grader(kit, "course", "init", "--name", COURSE, "--roster", "roster.csv", str(course))
-    _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
 
 
 def _as_grader(kit: Path, *words: str) -> None:

@@ -65,14 +65,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
 
 
 def explain_ended(job_id: str, state: JobState, log: str = "", log_name: str = "") -> str:
-    """Return why a server is gone and since when.
-
-    Args:
-        job_id: its job.
-        state: what Slurm says of the job.
-        log: the end of the job's log.
-        log_name: where the student finds it.
-    """
+    """Return why a server is gone and since when; `log` is the end of the job's log, `log_name` where it lies."""
     if state.state == UNKNOWN:
         return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED}"
     ran_s = seconds(state.elapsed)

@@ -37,7 +37,6 @@ class ServerWish:
 
     Attributes:
         partition: a partition by its name in the site's file.
-        num_nodes: nodes.
         num_ranks_per_node: ranks of a node, each with its GPU where there are GPUs.
         time_min: the time limit.
         account: the project, without the partition's suffix; '' for the student's default one.
@@ -80,9 +79,7 @@ def most_gpus(site: Site, kind: Partition) -> int:
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     """Check the values that somebody asks for; those left out or empty are as in `default_wish`.
 
-    Args:
-        site: the machine.
-        given: values by the names of `ServerWish`: text or numbers, or lists of one, as forms send them.
+    They stand by the names of `ServerWish`, as text or numbers, or lists of one, as forms send them.
 
     Raises:
         CourseKitError: in one sentence what is wrong and what to write.
@@ -115,12 +112,7 @@ def noun_of_ranks(kind: Partition) -> str:
 
 
 def form_html(site: Site, shown: Mapping[str, object]) -> str:
-    """Return the fields of the form, as HTML.
-
-    Args:
-        site: the machine.
-        shown: values to show in place of the defaults: what was typed last.
-    """
+    """Return the fields of the form, as HTML; `shown` are values in place of the defaults: what was typed last."""
     kinds = site.partitions
     default = default_wish(site)
     known = {name: _text(value) for name, value in shown.items()}
@@ -162,13 +154,10 @@ def _number(values: Mapping[str, str], default: ServerWish, name: str, label: st
 
 def _account(site: Site, kind: Partition, text: str) -> str:
     """Return the project, without the suffix that the partition's accounts have."""
-    suffix = kind.account_suffix
-    example = account(site, kind)
     wanted = f"the project's name, such as {site.access.account_example}"
-    if suffix:
-        text = text.removesuffix(suffix)
-        wanted += f" (it becomes {example} by itself)"
-    return _name(ACCOUNT, "Project", text, wanted)
+    if kind.account_suffix:
+        wanted += f" (it becomes {account(site, kind)} by itself)"
+    return _name(ACCOUNT, "Project", text.removesuffix(kind.account_suffix), wanted)
 
 
 def _name(pattern: re.Pattern[str], label: str, text: str, wanted: str) -> str:

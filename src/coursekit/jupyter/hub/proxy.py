@@ -14,10 +14,7 @@ PROXY = "node_modules/configurable-http-proxy/bin/configurable-http-proxy"
 
 
 def command(hub: Path) -> list[str]:
-    """Return the words that start the proxy.
-
-    Args:
-        hub: the folder with its `package.json`, in which `npm ci` was run.
+    """Return the words that start the proxy; `hub` has its `package.json`, and `npm ci` was run in it.
 
     Raises:
         CourseKitError: the proxy or Node.js is not there.

@@ -1,4 +1,4 @@
-"""The site's part of JupyterHub's configuration: servers are jobs on the nodes of a site.
+"""The site's part of JupyterHub's configuration: servers are jobs on nodes, which tell the hub their ports.
 
 A centre says the rest in its own file: who may log in, addresses, certificates.
 """
@@ -6,10 +6,13 @@ A centre says the rest in its own file: who may log in, addresses, certificates.
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from typing import TYPE_CHECKING, Any
 
-from coursekit.jupyter.hub import port
+from jupyterhub.apihandlers import APIHandler, default_handlers
+from tornado import web
+
 from coursekit.jupyter.hub.form import TEMPLATES
 from coursekit.jupyter.hub.spawner import CourseSpawner
 from coursekit.slurm.sites.load import load_site
@@ -23,23 +26,44 @@ SERVER_LIMIT_S = 300  # a cold parallel file system
 MARGIN_S = 300  # the hub's own limit comes after ours, since it cannot say why
 AS_STUDENT = "runuser -u {username} --"  # keeps variables as they are, which sudo does not
 FROM_THE_HUB = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes on what it sees, so it sees little
+PORT_ADDRESS = r"/api/batchspawner"  # where `batchspawner-singleuser` sends a server's port
+PORTS = range(1024, 65536)
+
+
+class PortHandler(APIHandler):  # type: ignore[misc]  # jupyterhub has no types
+    """Takes the port of a server that is starting on a node, once.
+
+    In place of batchspawner's own handler, which sets whatever attribute of the spawner a server names: a student, who
+    has the server's token, could give the hub a command to run.
+    """
+
+    @web.authenticated
+    def post(self) -> None:
+        """Take a port, from a server that shows its own token."""
+        data = self.get_json_body()
+        port = data.get("port") if isinstance(data, dict) else None
+        if not isinstance(port, int) or port not in PORTS or set(data) != {"port"}:
+            raise web.HTTPError(400, 'the body must be {"port": 1024 to 65535}')
+        token = self.get_auth_token() or ""
+        for spawner in dict(getattr(self.current_user, "spawners", {})).values():
+            if spawner.api_token and secrets.compare_digest(spawner.api_token, token) and spawner.port == 0:
+                spawner.port = port
+                self.set_status(201)
+                return
+        raise web.HTTPError(404, "no server that waits for its port has this token")
 
 
 def configure(c: Any, site: str, root: Path) -> None:
     """Set what a site needs on JupyterHub's configuration.
 
-    Nodes reach the hub at the address in `$COURSEKIT_HUB_ADDRESS`, by default under this machine's name.
-
-    Args:
-        c: JupyterHub's configuration.
-        site: the site, as `slurm/sites/` calls it.
-        root: the course's checkout, under the same path on every node.
+    Nodes reach the hub at the address in `$COURSEKIT_HUB_ADDRESS`, by default under this machine's name. The site goes
+    by its name in `slurm/sites/`; `root` is the course's checkout, under the same path on every node.
 
     Raises:
         CourseKitError: there is no such site.
     """
     load_site(root, site)  # a wrong name ends here and not with the first student
-    port.install()
+    default_handlers[:] = [each for each in default_handlers if each[0] != PORT_ADDRESS] + [(PORT_ADDRESS, PortHandler)]
     address = os.environ.get(ADDRESS_VARIABLE) or socket.gethostname()
     c.JupyterHub.hub_ip = c.JupyterHub.hub_connect_ip = address
     c.JupyterHub.spawner_class = CourseSpawner

@@ -29,12 +29,8 @@ PASSABLE = 0o711
 def change_view(root: Path, state: Path, files: dict[str, str]) -> None:
     """Hide the checkout except the shown parts, let everybody reach those, and replace files of /etc.
 
-    Needs a mount namespace of its own, and root in it.
-
-    Args:
-        root: the course checkout.
-        state: the folder of the demo, which stays in view.
-        files: name of a file in /etc to the text that is seen in its place.
+    Needs a mount namespace of its own, and root in it. The folder of the demo's `state` stays in view; `files` holds
+    the name of a file in /etc and the text that is seen in its place.
     """
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
     for folder in topmost({root, *barriers(shown)}):

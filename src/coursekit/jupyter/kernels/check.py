@@ -34,12 +34,7 @@ ABOUT_RANKS = "from coursekit.slurm.doctor import allreduce; _ = allreduce.main(
 
 
 def examine(name: str, timeout_s: float) -> list[Finding]:
-    """Start a kernel, ask it everything, stop it, and return the findings in the order of the table.
-
-    Args:
-        name: an installed kernel.
-        timeout_s: how long it may take to start.
-    """
+    """Start a kernel, ask it everything, stop it, and return the findings in the order of the table."""
     started_s = time.monotonic()
     try:
         with running(name, timeout_s) as kernel:

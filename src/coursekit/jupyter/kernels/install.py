@@ -29,7 +29,6 @@ class PlannedKernel:
     """What a kernel is made from.
 
     Attributes:
-        site: the machine.
         partition: whose modules it loads, a name in the site's file.
         name: by which Jupyter knows it.
         root: the course's checkout, an absolute path.
@@ -81,17 +80,14 @@ def install(kernel: PlannedKernel, kernels: Path) -> Path:
 def launcher(kernel: PlannedKernel) -> str:
     """Return the text of the launcher, from the same parts as job scripts."""
     site = kernel.site
-    return (
-        templates(kernel.root)
-        .get_template(TEMPLATE)
-        .render(
-            site=site,
-            name=kernel.name,
-            partition=kernel.partition,
-            modules=(*site.software.modules, *site.partitions[kernel.partition].modules),
-            root=shlex.quote(str(kernel.root)),
-            venv=shlex.quote(kernel.venv) if kernel.venv else "",
-        )
+    template = templates(kernel.root).get_template(TEMPLATE)
+    return template.render(
+        site=site,
+        name=kernel.name,
+        partition=kernel.partition,
+        modules=(*site.software.modules, *site.partitions[kernel.partition].modules),
+        root=shlex.quote(str(kernel.root)),
+        venv=shlex.quote(kernel.venv) if kernel.venv else "",
     )
 
 

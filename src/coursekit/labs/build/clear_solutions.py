@@ -35,17 +35,10 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
 
 def _generate_assignment(course: Path, name: str) -> None:
     # Importing nbgrader takes a second or more, which no other verb should pay.
+    from nbgrader import preprocessors as steps  # noqa: PLC0415
     from nbgrader.converters import GenerateAssignment  # noqa: PLC0415
     from nbgrader.converters.base import NbGraderException  # noqa: PLC0415
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
-    from nbgrader.preprocessors import (  # noqa: PLC0415
-        CheckCellMetadata,
-        ClearHiddenTests,
-        ClearOutput,
-        ClearSolutions,
-        ComputeChecksums,
-        LockCells,
-    )
     from traitlets.config import Config  # noqa: PLC0415
 
     config = Config()
@@ -56,13 +49,13 @@ def _generate_assignment(course: Path, name: str) -> None:
     config.GenerateAssignment.no_database = True
     # nbgrader's own order without the steps that need its database, a header file or a running kernel.
     config.GenerateAssignment.preprocessors = [
-        LockCells,
-        ClearSolutions,
-        ClearOutput,
-        CheckCellMetadata,
-        ClearHiddenTests,
-        ComputeChecksums,
-        CheckCellMetadata,
+        steps.LockCells,
+        steps.ClearSolutions,
+        steps.ClearOutput,
+        steps.CheckCellMetadata,
+        steps.ClearHiddenTests,
+        steps.ComputeChecksums,
+        steps.CheckCellMetadata,
     ]
     log = io.StringIO()
     logger = logging.Logger("nbgrader", logging.INFO)  # noqa: LOG001 - one of our own, unknown to other code

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from coursekit.files import Report
 
+BY_PRODUCTS = {".ipynb_checkpoints", "__pycache__"}
+
 
 def to_bytes(notebook: nbformat.NotebookNode) -> bytes:
     """Return a notebook as it is kept in a file: sorted keys, one space of indentation, a newline at the end."""
@@ -66,7 +68,9 @@ def remove_stale(parent: Path, keep: Collection[str], report: Report = no_report
         path = folder / f"{folder.name}.ipynb"
         refuse_edited(path)
         ours = {folder / name for name in _files_of(path)} | ({path} if path.exists() else set())
-        foreign = [p for p in sorted(folder.rglob("*")) if p.is_file() and not _is_by_product(p) and p not in ours]
+        foreign = [
+            p for p in sorted(folder.rglob("*")) if p.is_file() and p not in ours and BY_PRODUCTS.isdisjoint(p.parts)
+        ]
         if foreign:
             raise CourseKitError(
                 f"{foreign[0]} was not made by the builder, and the lab {folder.name} is no longer in solutions/: "
@@ -117,10 +121,6 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
         raise CourseKitError(
             f"{path} is not a notebook made by the builder: move it out of the way and build again."
         ) from None
-
-
-def _is_by_product(path: Path) -> bool:
-    return ".ipynb_checkpoints" in path.parts or "__pycache__" in path.parts
 
 
 def _remove(path: Path, stop: Path, report: Report) -> None:

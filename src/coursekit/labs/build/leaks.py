@@ -18,12 +18,7 @@ SHORTEST_SECRET = 13
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Stop when a release holds a marker or a line of an answer or hidden test.
-
-    Args:
-        lab_name: for the message.
-        source: the notebook with all answers.
-        release: place (a cell or a file) to its text.
+    """Stop when a release, place (a cell or a file) to text, holds a marker or a line of an answer or hidden test.
 
     Raises:
         CourseKitError: something that students must not see is there; the message says what and where.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import symtable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coursekit.labs.affected_tests import global_names
 from coursekit.labs.build.regions import EXACT
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def find_script(notebook: Mapping[str, Any]) -> Script:
     """Return the script of a notebook.
 
     Raises:
-        TwinError: a cell is no Python.
+        TwinError: a cell is no Python, or all of them together are no program.
     """
     cells: list[ScriptCell] = []
     parameters, position = "", 0
@@ -65,7 +65,12 @@ def find_script(notebook: Mapping[str, Any]) -> Script:
             parameters, position = _code(cell), len(cells)
         elif SCRIPT in tags:
             cells.append(ScriptCell(cell, _code(cell)))
-    return Script(tuple(cells), parameters, position)
+    script = Script(tuple(cells), parameters, position)
+    try:
+        compile(f"import argparse\n{script.text}", "train.py", "exec")
+    except SyntaxError as error:  # each cell by itself is sound, such as one with an import from __future__
+        raise TwinError(cells[0].cell, f"the script cells together are no program: {error.msg}") from None
+    return script
 
 
 def refuse_unknown_names(script: Script) -> None:
@@ -77,30 +82,12 @@ def refuse_unknown_names(script: Script) -> None:
     imports = (node for node in ast.walk(ast.parse(script.text)) if isinstance(node, ast.ImportFrom))
     if any(node.names[0].name == "*" for node in imports):
         return  # whatever is used may come from there
-    defined = defined_and_used(script.text)[0] | defined_and_used(script.parameters)[0]
+    defined = global_names(script.text).bound | global_names(script.parameters).bound
     for cell in script.cells:
-        unknown = sorted(defined_and_used(cell.text)[1] - defined - _KNOWN_NAMES)
+        unknown = sorted(global_names(cell.text).used - defined - _KNOWN_NAMES)
         if unknown:
             sentence = f"the script would not know `{unknown[0]}`: define it in a cell with the tag `{SCRIPT}`"
             raise TwinError(cell.cell, sentence)
-
-
-def defined_and_used(code: str) -> tuple[set[str], set[str]]:
-    """Return the global names that code defines, and those that it uses."""
-    defined: set[str] = set()
-    used: set[str] = set()
-    tables = [symtable.symtable(code, "script", "exec")]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            if table.get_type() != "module" and not symbol.is_global():
-                continue
-            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
-                defined.add(symbol.get_name())
-            if symbol.is_referenced():
-                used.add(symbol.get_name())
-    return defined, used
 
 
 def horovod_alias(code: str) -> str:

@@ -54,8 +54,7 @@ def check_attributes(notebook: NotebookNode) -> NotebookNode:
     """Refuse attributes of a marker that are misspelt, ill-formed or out of place."""
     for cell in notebook.cells:
         written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
-        sentence = _attribute_fault(cell.cell_type, written)
-        if sentence:
+        if sentence := _attribute_fault(cell.cell_type, written):
             raise fault(notebook, cell.metadata[LINE], sentence)
     return notebook
 

@@ -74,7 +74,9 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
             refuse_edited(folder / name)
     # Should it be stopped half-way, the next call knows all that may be there.
     _write_manifest(folder, {*former, *files})
-    changed = [name for name, data in files.items() if _content(folder / name) != data]
+    changed = [
+        name for name, data in files.items() if not (folder / name).is_file() or (folder / name).read_bytes() != data
+    ]
     for name in changed:
         write_file(folder / name, files[name], 0o755 if os.access(root / name, os.X_OK) else 0o644)
     for name in sorted(former - set(files)):
@@ -129,7 +131,3 @@ def _read(root: Path, name: str) -> bytes:
     if not (root / name).is_file():
         raise CourseKitError(f"{name} is missing in the checkout: run `coursekit build`, or take it back from git.")
     return (root / name).read_bytes()
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None

@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
+from coursekit.labs.affected_tests import global_names
 from coursekit.labs.build.script_cells import (
     SCRIPT,
     TwinError,
-    defined_and_used,
     find_script,
     horovod_alias,
     refuse_unknown_names,
@@ -21,8 +21,6 @@ from coursekit.labs.build.script_parameters import option_lines, parse_parameter
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from coursekit.labs.build.script_cells import Script
 
 TWIN_NAME = "train.py"
 MAIN = "main"
@@ -75,9 +73,7 @@ if __name__ == "__main__":
 def twin_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
     """Return the twin of a notebook of the builder's, by its file name; nothing when it has no script cells.
 
-    Args:
-        notebook: the source version, or the release with stubs for answers.
-        kind: "solution" or "release", for the mark.
+    The notebook's `kind`, for the mark, is "solution", or "release" with stubs for answers.
 
     Raises:
         TwinError: the script cells make no program.
@@ -103,15 +99,14 @@ def check_twin(notebook: Mapping[str, Any]) -> list[str]:
         TwinError: code is broken or uses unknown names, there is no `main` or no Horovod; with the cell to blame.
     """
     script = find_script(notebook)
-    _refuse_broken(script)
     refuse_unknown_names(script)
-    defined, used = defined_and_used(script.text)
+    names = global_names(script.text)
     last = script.cells[-1].cell
-    if MAIN not in defined:
+    if MAIN not in names.bound:
         raise TwinError(last, f"no script cell defines `{MAIN}`, which the script calls on every rank: write it")
     if not horovod_alias(script.text):
         raise TwinError(last, "no script cell has `import horovod.tensorflow as hvd`, which the script needs")
-    return sorted(used & defined_and_used(script.parameters)[0])
+    return sorted(names.used & global_names(script.parameters).bound)
 
 
 def twin_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = TWIN_NAME) -> str:
@@ -127,10 +122,9 @@ def twin_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = TWI
         TwinError: the script cells are no Python.
     """
     script = find_script(notebook)
-    _refuse_broken(script)
     # Stubs use no parameters, so the builder has noted those of the solution.
     noted = notebook["metadata"].get("coursekit", {}).get("script_parameters", [])
-    parameters = parse_parameters(script.parameters, {*noted, *defined_and_used(script.text)[1]})
+    parameters = parse_parameters(script.parameters, {*noted, *global_names(script.text).used})
     texts = [cell.text for cell in script.cells]
     blocks = [
         _head(notebook, made, name),
@@ -192,10 +186,3 @@ def _join(blocks: list[str]) -> str:
         text += f"{blank if text else ''}{block.rstrip()}\n"
         after_definition = ends
     return text
-
-
-def _refuse_broken(script: Script) -> None:
-    try:
-        compile(f"import argparse\n{script.text}", TWIN_NAME, "exec")
-    except SyntaxError as error:  # each cell by itself is sound, such as one with an import from __future__
-        raise TwinError(script.cells[0].cell, f"the script cells together are no program: {error.msg}") from None

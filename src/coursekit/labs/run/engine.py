@@ -124,7 +124,8 @@ class KernelWatch:
         if self._is_over(Deadline(self.time_limit_s, clock.tick)):
             self._interrupt(kernel)
             if self._is_over(Deadline(INTERRUPT_GRACE_S, clock.tick)):
-                _kill(kernel)
+                with suppress(psutil.NoSuchProcess):
+                    kernel.kill()
 
     def _is_over(self, deadline: Deadline) -> bool:
         """Wait for a deadline, or until this watch is stopped; return whether it has passed."""
@@ -208,11 +209,6 @@ def cell_name(cell: NotebookNode) -> str:
 def _pid(manager: AsyncKernelManager) -> int:
     # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
     return int(manager.provisioner.pid)  # type: ignore[union-attr]
-
-
-def _kill(kernel: psutil.Process) -> None:
-    with suppress(psutil.NoSuchProcess):
-        kernel.kill()
 
 
 papermill_engines.register(ENGINE, LabEngine)

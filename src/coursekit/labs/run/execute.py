@@ -60,10 +60,10 @@ def execute_lab(
         The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
-    _prepare(run, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(run.notebook.parent, folder)  # a student has all that lies beside the notebook, too
     watch = KernelWatch(folder, run.time_limit_s, on_cell)
-    problem = ""
-    interrupted = False
+    problem, interrupted = "", False
     try:
         _papermill(run, folder, watch, kernels)
     except PapermillExecutionError:
@@ -99,12 +99,6 @@ def execute_lab(
         facts=facts,
         images_per_s=_images_per_s(notebook),
     )
-
-
-def _prepare(run: LabRun, folder: Path) -> None:
-    """Give the kernel what lies beside the notebook, as a student has it too."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(run.notebook.parent, folder)
 
 
 def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: PreloadedKernels) -> None:
@@ -166,13 +160,7 @@ def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
 
 
 def _verdict(  # noqa: PLR0913  # all that is known
-    run: LabRun,
-    watch: KernelWatch,
-    scores: tuple[CellScore, ...],
-    problem: str,
-    too_slow: str,
-    *,
-    interrupted: bool,
+    run: LabRun, watch: KernelWatch, scores: tuple[CellScore, ...], problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
     """Return the verdict and one sentence on why the lab did not pass."""
     cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")

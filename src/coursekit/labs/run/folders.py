@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import count
@@ -14,7 +14,8 @@ from coursekit.files import locked
 from coursekit.labs.run.results import SCHEMA, LabResult, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 LATEST = "latest"
@@ -90,15 +91,13 @@ def named_run(root: Path, name: str) -> tuple[Path, Request]:
     return folder, Request(tuple(data["labs"]), data["num_ranks"], data["given"])
 
 
-@contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def claimed(folder: Path) -> AbstractContextManager[None]:
     """Keep a run's folder to one process; the claim ends with the process, however it ends.
 
     Raises:
         CourseKitError: If another process works in the folder.
     """
-    with locked(folder / ".claim", f"{folder} is still being worked on by another `coursekit run`: wait for it."):
-        yield
+    return locked(folder / ".claim", f"{folder} is still being worked on by another `coursekit run`: wait for it.")
 
 
 def point_latest(folder: Path) -> None:

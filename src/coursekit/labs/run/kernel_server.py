@@ -31,8 +31,6 @@ class Start:
 
     Attributes:
         words: its command line after the launcher's name.
-        environ: its environment.
-        folder: its working folder.
         log: the file for what it writes outside its cells.
     """
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from coursekit.labs.lab import Lab, Scalar
 
-SECONDS_PER_MINUTE = 60
 NUM_DIGITS = 16
 
 
@@ -28,9 +27,7 @@ class LabRun:
 
     Attributes:
         name: Name of the lab's folder.
-        title: Its title.
         notebook: The built source notebook, with answers and hidden tests.
-        parameters: Values to pass to it.
         num_ranks: Number of ranks it will start, 1 where the notebook has no such parameter.
         time_limit_s: Seconds that it may take, of its own time.
         fingerprint: Digest of everything its result depends on, by the name that messages use.
@@ -72,7 +69,7 @@ def _plan(
     lab: Lab, notebook: Path, defaults: Mapping[str, Scalar], num_ranks: int | None, given: Mapping[str, str]
 ) -> LabRun:
     values = parameters.merge(defaults, lab.small_run, num_ranks, given, f"{lab.folder.name}/lab.toml")
-    time_limit_s = lab.resources.time_limit_min * SECONDS_PER_MINUTE
+    time_limit_s = lab.resources.time_limit_min * 60
     return LabRun(
         name=lab.name,
         title=lab.title,

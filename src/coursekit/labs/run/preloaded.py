@@ -69,10 +69,7 @@ class PreloadedKernels:
     """Where kernels come from: a server that starts when the first is asked for, and ends with the `with` block.
 
     A kernel differs from a fresh one in what is read while TensorFlow and NumPy are imported: variables for them count
-    when they are set outside of the notebook.
-
-    Args:
-        folder: marks the server and its forks, see `coursekit.processes`.
+    when they are set outside of the notebook. The folder marks the server and its forks, see `coursekit.processes`.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -13,8 +12,6 @@ from coursekit.labs.run import results
 from coursekit.labs.run.formatting import format_points, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
     from coursekit.labs.run.plan import LabRun
@@ -26,8 +23,6 @@ MARKS = {
     results.INTERRUPTED: "[yellow]interrupted[/]",
     results.NOT_RUN: "[yellow]not run[/]",
 }
-
-
 NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
 
 
@@ -51,11 +46,9 @@ class RunProgress:
         self._task = self._bar.add_task("", total=None, cell="", visible=False)
         self._lab = ""
 
-    @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shown(self) -> Bar:
         """Keep the live bar on the screen during a `with` block."""
-        with self._bar:
-            yield
+        return self._bar
 
     def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
         """Show that a lab begins: the time until its first cell is the start of its kernel."""

@@ -10,17 +10,8 @@ import nbformat
 from nbconvert import HTMLExporter
 
 from coursekit.files import write_text
-from coursekit.labs.run import results
+from coursekit.labs.run import formatting, results
 from coursekit.labs.run.engine import KERNEL_LOG, cell_name
-from coursekit.labs.run.formatting import (
-    describe_commit,
-    describe_machine,
-    describe_versions,
-    format_memory,
-    format_points,
-    format_speed,
-    format_time,
-)
 from coursekit.labs.run.results import write_json
 from coursekit.pages import page_template
 
@@ -36,13 +27,7 @@ PNG = "image/png"
 
 @dataclass(frozen=True)
 class ReportPicture:
-    """One picture of an executed notebook.
-
-    Attributes:
-        png_base64: The picture's bytes, base64-encoded.
-        alt: What it shows, in words.
-        cell: Name of the cell that drew it.
-    """
+    """One picture of an executed notebook: its base64-encoded bytes, what it shows in words, the cell that drew it."""
 
     png_base64: str
     alt: str
@@ -57,7 +42,12 @@ def write_report(folder: Path, report: RunReport) -> None:
         if path:
             _export_html(path)
     template = page_template(
-        TEMPLATE, HERE, points=format_points, memory=format_memory, time=format_time, speed=format_speed
+        TEMPLATE,
+        HERE,
+        points=formatting.format_points,
+        memory=formatting.format_memory,
+        time=formatting.format_time,
+        speed=formatting.format_speed,
     )
     html = template.render(
         report=report,
@@ -65,9 +55,9 @@ def write_report(folder: Path, report: RunReport) -> None:
         num_passed=sum(result.verdict == results.PASSED for result in report.labs),
         links={lab: _links(folder, path) for lab, path in notebooks.items()},
         pictures={lab: find_pictures(path) if path else () for lab, path in notebooks.items()},
-        describe_commit=describe_commit,
-        describe_machine=describe_machine,
-        describe_versions=describe_versions,
+        describe_commit=formatting.describe_commit,
+        describe_machine=formatting.describe_machine,
+        describe_versions=formatting.describe_versions,
     )
     write_text(folder / HTML, html)
 

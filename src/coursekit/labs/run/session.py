@@ -30,9 +30,6 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunPr
     """Run every lab that has no valid result in the run's folder, and write the report after each.
 
     Labs that a signal to stop keeps from running count as not run; the folder is claimed by this process.
-
-    Returns:
-        The report that was written last.
     """
     # What a run that was killed has left behind would disturb this one.
     end_marked(folder)
@@ -67,9 +64,7 @@ def _run_lab(folder: Path, run: LabRun, facts: Facts, progress: RunProgress, ker
 
 def _kept(folder: Path, run: LabRun) -> LabResult | None:
     previous = folders.read_result(folder, run.name)
-    if previous is None or _why_again(previous, run):
-        return None
-    return replace(previous, note=KEPT)
+    return None if previous is None or _why_again(previous, run) else replace(previous, note=KEPT)
 
 
 def _why_again(previous: LabResult | None, run: LabRun) -> str:
@@ -79,9 +74,7 @@ def _why_again(previous: LabResult | None, run: LabRun) -> str:
     changed = [words for key, words in WORDS.items() if previous.fingerprint.get(key) != run.fingerprint[key]]
     if changed:
         return f"run again: {' and '.join(changed)} changed"
-    if previous.verdict != results.PASSED:
-        return f"run again: {previous.verdict} before"
-    return ""
+    return "" if previous.verdict == results.PASSED else f"run again: {previous.verdict} before"
 
 
 def _report(folder: Path, plan: Sequence[LabRun], done: Iterable[LabResult | None], facts: Facts) -> RunReport:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from coursekit.labs.run import results
-from coursekit.labs.run.formatting import (
-    describe_commit,
-    describe_machine,
-    describe_versions,
-    format_memory,
-    format_points,
-    format_speed,
-    format_time,
-)
+from coursekit.labs.run import formatting, results
 from coursekit.labs.run.progress import MARKS
 from coursekit.labs.run.report import HTML
 
@@ -35,11 +26,11 @@ SPEED, MEMORY = "images/s", "peak memory"
 COLUMNS: dict[str, Callable[[LabResult], str]] = {
     "lab": lambda result: escape(result.lab),
     "verdict": lambda result: MARKS[result.verdict],
-    "points": format_points,
-    "time": lambda result: format_time(result.time_s),
-    MEMORY: lambda result: format_memory(result.peak_memory_mb),
+    "points": formatting.format_points,
+    "time": lambda result: formatting.format_time(result.time_s),
+    MEMORY: lambda result: formatting.format_memory(result.peak_memory_mb),
     "ranks": lambda result: str(result.num_ranks),
-    SPEED: lambda result: format_speed(result.images_per_s),
+    SPEED: lambda result: formatting.format_speed(result.images_per_s),
 }
 WORDS = ("lab", "verdict")
 SPARED = (MEMORY, SPEED)  # left to the report, in this order, where a row would be wider than the terminal or the log
@@ -54,9 +45,9 @@ def show_report(console: Console, report: RunReport, folder: Path) -> None:
         if result.verdict != results.PASSED:
             _show_problem(console, result)
     facts = report.facts
-    _line(console, f"on {describe_machine(facts)}")
-    _line(console, describe_versions(facts))
-    _line(console, f"commit {describe_commit(facts)}")
+    _line(console, f"on {formatting.describe_machine(facts)}")
+    _line(console, formatting.describe_versions(facts))
+    _line(console, f"commit {formatting.describe_commit(facts)}")
     rest = f" (also {' and '.join(SPARED[:num_spared])})" if num_spared else ""
     _line(console, f"report{rest}: {folder / HTML}")
 

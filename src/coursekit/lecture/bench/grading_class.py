@@ -40,15 +40,10 @@ NEEDS_ANOTHER_RUN = 3
 
 @dataclass(frozen=True)
 class GradingRun:
-    """What one way of grading made of the class.
-
-    Attributes:
-        seconds: from the start of the first program to the end of the last.
-        num_right: hand-ins whose every test has the points that it must have.
-    """
+    """What one way of grading took, from its first program's start to its last one's end, and made of the class."""
 
     seconds: float
-    num_right: int
+    num_right: int  # hand-ins whose every test has the points that it must have
 
 
 def made_course(root: Path, labs: Sequence[Lab], num_students: int, folder: Path) -> tuple[Course, list[MadeHandIn]]:

@@ -44,12 +44,7 @@ class SlotTimes:
 
 
 def time_in_slots(source: Path, repeat: int, progress: Callable[[str], None]) -> SlotTimes:
-    """Judge the solution of a lab with walls and without them, in turns, and one that hangs.
-
-    Args:
-        source: the lab's notebook with hidden tests.
-        repeat: turns.
-        progress: is told what is being done.
+    """Judge the solution in a lab's notebook with and without walls, in `repeat` turns, and so often one that hangs.
 
     Raises:
         CourseKitError: the machine failed, or the solution lost points.

@@ -19,27 +19,15 @@ def class_rows(measured: dict[str, Any]) -> Rows:
     rows: Rows = [(measured["title"], "total s", "per minute", "right verdicts", "times as fast", "GB of a slot")]
     for name, graded in measured["ways"].items():
         seconds = graded["seconds"]
-        rows.append(
-            (
-                name,
-                f"{seconds:.0f}",
-                f"{60 * num / seconds:.1f}",
-                f"{graded['num_right']} of {num}",
-                f"{slowest['seconds'] / seconds:.1f}",
-                memory if len(rows) == 1 else "",
-            )
-        )
+        measures = (f"{seconds:.0f}", f"{60 * num / seconds:.1f}", f"{graded['num_right']} of {num}")
+        rows.append((name, *measures, f"{slowest['seconds'] / seconds:.1f}", memory if len(rows) == 1 else ""))
     return rows
 
 
 def slot_rows(measured: dict[str, Any]) -> Rows:
     """Return by lab what the walls cost one hand-in, by medians, and what a hang cost beyond its limit, at most."""
-    rows: Rows = [
-        (
-            *("one hand-in in a warm slot", "no walls s", "bubblewrap s", "overhead s"),
-            *("one that hangs s", "beyond limit s"),
-        )
-    ]
+    walls = ("one hand-in in a warm slot", "no walls s", "bubblewrap s", "overhead s")
+    rows: Rows = [(*walls, "one that hangs s", "beyond limit s")]
     for one in measured["slots"]:
         plain, walled = statistics.median(one["plain_s"]), statistics.median(one["walled_s"])
         hanging = max(one["hanging_s"])

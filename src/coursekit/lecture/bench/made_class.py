@@ -97,23 +97,19 @@ def make_class(course: Course, num_students: int, seed: int, labs: Sequence[str]
         lab = chosen[number % len(chosen)].name
         student = f"student-{number + 1:02}"
         kind = KINDS[number // len(chosen) % len(KINDS)]
-        choice, cells = draws[lab].draw(kind)
-        _write(course, lab, student, draws[lab].filled(cells, student))
+        choice, cells = next(draws[lab].decks[kind])
+        folder = course.submitted(lab, student)
+        write_file(folder / f"{lab}.ipynb", nbformat.writes(draws[lab].filled(cells, student)).encode())
+        write_file(folder / TIMESTAMP, timestamp_text(HANDED_IN).encode())
         made.append(MadeHandIn(student, lab, kind, *choice))
     return tuple(made)
-
-
-def _write(course: Course, lab: str, student: str, notebook: NotebookNode) -> None:
-    folder = course.submitted(lab, student)
-    write_file(folder / f"{lab}.ipynb", nbformat.writes(notebook).encode())
-    write_file(folder / TIMESTAMP, timestamp_text(HANDED_IN).encode())
 
 
 Choice = tuple[str, frozenset[str], frozenset[str]]  # title, what passes, what fails
 
 
 class _Draws:
-    """What students of one lab may hand in, and what they must get for it."""
+    """What students of one lab may hand in: for each kind what must come of it, and cells other than the solution's."""
 
     def __init__(self, course: Course, source: Path, rng: random.Random) -> None:
         self.rng = rng
@@ -128,11 +124,7 @@ class _Draws:
         }
         self.reach = LabCells(list(notebook.cells))
         self.bank = load_bank(course.root / "tests" / "answers" / source.stem, source)
-        self._decks = {RIGHT: self._right(), WRONG: self._wrong(), HANGING: self._hanging(), HOSTILE: self._hostile()}
-
-    def draw(self, kind: str) -> tuple[Choice, Mapping[str, str]]:
-        """Return what must come of it, and the answer cells that are not the solution's."""
-        return next(self._decks[kind])
+        self.decks = {RIGHT: self._right(), WRONG: self._wrong(), HANGING: self._hanging(), HOSTILE: self._hostile()}
 
     def filled(self, cells: Mapping[str, str], student: str) -> NotebookNode:
         """Return the released notebook with answers; a remark makes it one of its own."""

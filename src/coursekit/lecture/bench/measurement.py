@@ -52,12 +52,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of one benchmark.
-
-    Attributes:
-        title: what was measured, in one line.
-        series: the ways compared; the first is the kit's own.
-    """
+    """The outcome of one benchmark: what was measured, in one line, and the ways compared, the kit's own first."""
 
     title: str
     series: tuple[Series, ...]

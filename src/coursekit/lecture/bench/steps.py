@@ -124,13 +124,7 @@ def repeated(batch: tuple[Any, Any]) -> Any:
 
 
 def compiled_network(case: Case, wrap: Callable[[Any], Any], *, traced_once: bool) -> Any:
-    """Return the network, ready to train.
-
-    Args:
-        case: what is trained.
-        wrap: makes the optimiser that is used of a plain one.
-        traced_once: whether to make all variables now.
-    """
+    """Return the network, ready to train, with all variables if `traced_once`; `wrap` is given a plain optimiser."""
     import tensorflow as tf  # noqa: PLC0415  # as above
 
     network = build_network(case.network, case.image_size, NUM_CLASSES)

@@ -29,13 +29,9 @@ MINUTE = 0.01  # notes may say half minutes
 
 
 def check_deck(root: Path, deck: Deck, slides: Sequence[Slide], verbs: Collection[str]) -> list[str]:
-    """Return what is wrong with a deck's words, one sentence each.
+    """Return what is wrong with a deck's words, one sentence each; `slides` are those of the deck when it is filled in.
 
-    Args:
-        root: the course checkout.
-        deck: the deck as it was written.
-        slides: its slides when it is filled in.
-        verbs: the commands of `coursekit`.
+    The commands of `coursekit` are `verbs`.
     """
     faults = [*_timing(deck, slides), *_typed(deck.body), *_leads(root, slides, verbs)]
     return [f"slides/{deck.path.name}: {fault}." for fault in faults]

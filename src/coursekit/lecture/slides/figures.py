@@ -61,9 +61,8 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
     alts = _as_list(script["words"](*given))
     if len(alts) != len(files) or not all(alts):
         raise CourseKitError(f"{FIGURES}/{name}.py: draw() makes {len(files)} step(s), words() {len(alts)} text(s).")
-    return Drawn(
-        tuple(files), tuple(alts), " ".join([script["CAPTION"], *([origin for _, origin in loaded] or [MODEL])])
-    )
+    caption = " ".join([script["CAPTION"], *([origin for _, origin in loaded] or [MODEL])])
+    return Drawn(tuple(files), tuple(alts), caption)
 
 
 def _load(root: Path, name: str) -> dict[str, Any]:

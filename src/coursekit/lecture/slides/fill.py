@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from functools import partial
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -13,7 +15,6 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides import results, sources
 from coursekit.lecture.slides.figures import Drawn, draw
-from coursekit.lecture.slides.quoting import quoted_lines
 from coursekit.slurm.sites.load import load_sites
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from coursekit.lecture.slides.deck import Deck
 
+COMMENT = re.compile(r"\s+#\s.*$")
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -35,7 +37,7 @@ class Filler:
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
     - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
     - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
-    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoting`.
+    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoted_lines`.
     """
 
     root: Path
@@ -52,7 +54,7 @@ class Filler:
         environment = self._environment(quoted)
         where = f"slides/{deck.path.name}"
         try:
-            body = environment.from_string(deck.body).render(deck=deck)
+            return environment.from_string(deck.body).render(deck=deck)
         except jinja2.TemplateSyntaxError as error:
             line = error.lineno + self._num_header_lines(deck)
             raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
@@ -60,7 +62,6 @@ class Filler:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}.") from None
         except CourseKitError as error:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}") from None
-        return body
 
     def figure(self, name: str, step: int = 1) -> str:
         """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
@@ -102,12 +103,7 @@ class Filler:
 
     def _line(self, deck: Deck, error: BaseException) -> int:
         """Return the line of the deck's file at which a mark failed."""
-        lines = []
-        trace = error.__traceback__
-        while trace:
-            if trace.tb_frame.f_code.co_filename == "<template>":
-                lines.append(trace.tb_lineno)
-            trace = trace.tb_next
+        lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
         return (lines[-1] if lines else 1) + self._num_header_lines(deck)
 
     @staticmethod
@@ -144,3 +140,28 @@ def significant(value: float, digits: int = 2) -> str:
 def percent(share: float, digits: int = 0) -> str:
     """Print a share of 1 in percent."""
     return f"{100 * share:.{digits}f} %"
+
+
+def quoted_lines(root: Path, name: str, *starts: str, comments: bool = True) -> str:
+    """Return the lines of a file that begin with one of `starts`, in the file's order; all lines without any.
+
+    What people see on a slide is what they submit.
+
+    Args:
+        root: the course checkout.
+        name: the file's path in it, such as `slurm/jobs/karolina/02-horovod-sgd.sbatch`.
+        starts: what lines begin with, such as `#SBATCH --nodes`.
+        comments: whether words after the code of a line, behind a #, are quoted, too.
+
+    Raises:
+        CourseKitError: there is no such file in the checkout, or some beginning has no line.
+    """
+    path = root / name
+    if not path.is_file() or ".." in path.parts or not path.is_relative_to(root):
+        raise CourseKitError(f"there is no file {name} to quote.")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for start in starts:
+        if not any(line.startswith(start) for line in lines):
+            raise CourseKitError(f"{name} has no line that begins with {start!r}.")
+    picked = [line for line in lines if line.startswith(starts or ("",))]
+    return "\n".join(picked if comments else [COMMENT.sub("", line) for line in picked])

@@ -55,16 +55,7 @@ def make_slides(  # noqa: PLR0913  # what the command was given
 ) -> list[Path]:
     """Make pages, and with `pdf` PDFs, of decks in `build/slides/`; with `pictures` a PNG of every slide, too.
 
-    Args:
-        root: the course checkout.
-        decks: the decks to make.
-        verbs: the commands of `coursekit` that a slide may name.
-        pdf: print each deck, too.
-        pictures: save every slide, too.
-        progress: called with a few words before each step.
-
-    Returns:
-        The files to open.
+    Slides may name the commands `verbs`. Returns the files to open; `progress` is told a few words before each step.
 
     Raises:
         CourseKitError: a deck is wrong, or a slide overflows or cannot be read; the message lists every finding.
@@ -72,7 +63,10 @@ def make_slides(  # noqa: PLR0913  # what the command was given
     folder = root / OUTPUT
     folder.mkdir(parents=True, exist_ok=True)
     marp.lay_out(root, folder)
-    _remove_stale(root, folder)
+    names = {deck.name for deck in find_decks(root)}
+    for path in folder.glob("[0-9][0-9]-*"):
+        if path.name.partition(".")[0] not in names:  # made of a deck that is no longer there
+            path.unlink()
     filler = Filler(root, folder / "figures")
     files: list[Path] = []
     slides: list[Sequence[Slide]] = []
@@ -100,14 +94,6 @@ def make_slides(  # noqa: PLR0913  # what the command was given
     if faults:
         raise CourseKitError("\n".join([f"{len(faults)} thing(s) to fix on the slides:", *faults]))
     return sorted(made)
-
-
-def _remove_stale(root: Path, folder: Path) -> None:
-    """Remove what was made of decks that are no longer there."""
-    names = {deck.name for deck in find_decks(root)}
-    for path in folder.glob("[0-9][0-9]-*"):
-        if path.name.partition(".")[0] not in names:
-            path.unlink()
 
 
 def _measure(page: Any, deck: Deck, slides: Sequence[Slide], bare: Path) -> list[str]:

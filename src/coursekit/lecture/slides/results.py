@@ -69,18 +69,11 @@ def load(root: Path, name: str) -> RecordedResult:
 
 
 def record(root: Path, name: str, facts: Facts) -> Path:
-    """Run a recorder and write its result; an older result stays until the new one is whole.
+    """Run a recorder, write its result, and return that file; an older result stays until the new one is whole.
 
     A recorder is a script with a function `record()`, which returns plain data; what stands there under
     "pictures", by name the bytes of PNG files, is kept in files of their own.
-
-    Args:
-        root: the course checkout.
-        name: the name of the recorder.
-        facts: machine and commit, as they were before the first of several results changed the checkout.
-
-    Returns:
-        The result's file.
+    Machine and commit are told as `facts`, as they were before the first of several results changed the checkout.
     """
     script = root / RECORDERS / f"{name}.py"
     start = time.monotonic()

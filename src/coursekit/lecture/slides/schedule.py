@@ -34,15 +34,6 @@ INTRODUCTION = """\
 Made by `coursekit build` from the headers of [the decks](../slides/README.md) and the `lab.toml` of the labs.
 A lecture comes right before the lab that needs it; nobody sits longer than {longest} minutes without a break.
 """
-COURSE = """
-## {name}
-
-{summary}
-"""
-DAY = """
-### {name}
-
-"""
 
 
 @dataclass(frozen=True)
@@ -75,9 +66,9 @@ def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
     for num_days, name in ((1, "One day"), (2, "Two days")):
         taken = [deck for deck in decks if deck.one_day or num_days > 1]
         days = split([_session(deck, known) for deck in taken], num_days)
-        text += COURSE.format(name=name, summary=_summary(days))
+        text += f"\n## {name}\n\n{_summary(days)}\n"
         for number, sessions in enumerate(days, 1):
-            text += DAY.format(name="The day" if num_days == 1 else f"Day {number}")
+            text += f"\n### {'The day' if num_days == 1 else f'Day {number}'}\n\n"
             rows = (_row(start, item) for start, item in timetable(sessions))
             text += markdown_table(("from", "to", "min", "what"), rows, "rrr")
     return text

@@ -17,13 +17,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class SmallNetwork:
-    """A network of one hidden layer with rectified linear units, and a softmax over classes.
-
-    Attributes:
-        num_inputs: values of one sample.
-        num_hidden: units of the hidden layer.
-        num_classes: how many there are to tell apart.
-    """
+    """A network of one hidden layer with rectified linear units, and a softmax over classes."""
 
     num_inputs: int
     num_hidden: int
@@ -116,12 +110,9 @@ class SmallNetwork:
         """Return weights and offsets of both layers."""
         ends = np.cumsum([self.num_inputs * self.num_hidden, self.num_hidden, self.num_hidden * self.num_classes])
         first, first_offset, last, last_offset = np.split(weights, ends)
-        return (
-            first.reshape(self.num_inputs, self.num_hidden),
-            first_offset,
-            last.reshape(self.num_hidden, self.num_classes),
-            last_offset,
-        )
+        first = first.reshape(self.num_inputs, self.num_hidden)
+        last = last.reshape(self.num_hidden, self.num_classes)
+        return first, first_offset, last, last_offset
 
 
 def make_samples(num_samples: int, num_classes: int, image_size: int, seed: int, noise: int) -> tuple[Array, Array]:

@@ -33,13 +33,7 @@ class _Facts:
 
 @dataclass(frozen=True)
 class Published:
-    """Figures that somebody else published.
-
-    Attributes:
-        source: where: authors, title, year, place.
-        machine: what they ran on.
-        rows: the figures, one table each.
-    """
+    """Figures that somebody else published: where (authors, title, year, place), on what machine, one table each."""
 
     source: str
     machine: str

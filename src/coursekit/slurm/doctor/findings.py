@@ -58,11 +58,10 @@ class ProgramAnswer:
 
 def ask(command: Sequence[str], limit_s: float) -> ProgramAnswer:
     """Run a program with a clean environment and a time limit; never raises, and leaves no process behind."""
-    variables = {**scrubbed(), "TF_CPP_MIN_LOG_LEVEL": "3"}
     try:
         process = subprocess.Popen(
             command,
-            env=variables,
+            env={**scrubbed(), "TF_CPP_MIN_LOG_LEVEL": "3"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ASK_LIMIT_S = 15
+ALLREDUCE = f"Allreduce, {allreduce.NUM_RANKS} ranks"
 GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
 SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
@@ -34,6 +35,8 @@ ALLOCATION_VARIABLES = (
     "SLURM_NTASKS",
     "SLURM_JOB_GPUS",
 )
+
+optional = partial(Finding, needed=False)  # of what labs can do without
 
 
 def check_controllers() -> Finding:
@@ -51,13 +54,12 @@ def check_gpu_operations() -> Finding:
     """Look at whether Horovod moves tensors between GPUs itself."""
     operations = probe("horovod").get("gpu_operations", [])
     if operations:
-        return Finding("Horovod GPU operations", "good", " and ".join(operations), needed=False)
-    return Finding(
+        return optional("Horovod GPU operations", "good", " and ".join(operations))
+    return optional(
         "Horovod GPU operations",
         "wrong" if probe("tensorflow").get("gpus") else "missing",
         "built without NCCL: fine on CPUs",
         "with GPUs, load CUDA and NCCL and run HOROVOD_GPU_OPERATIONS=NCCL make env",
-        needed=False,
     )
 
 
@@ -66,18 +68,14 @@ def check_mpi() -> Finding:
     mpirun = shutil.which("mpirun")
     built = "MPI" in probe("horovod").get("controllers", [])
     if mpirun is None:
-        return Finding(
-            "MPI", "missing", "no mpirun on the PATH", "load the site's MPI module if it has one", needed=False
-        )
+        return optional("MPI", "missing", "no mpirun on the PATH", "load the site's MPI module if it has one")
     answer = ask([mpirun, "--version"], ASK_LIMIT_S)
     if answer.status != 0:
-        return Finding("MPI", "wrong", f"{mpirun} does not run: {answer.complaint}", "load another MPI", needed=False)
+        return optional("MPI", "wrong", f"{mpirun} does not run: {answer.complaint}", "load another MPI")
     text = answer.output.splitlines()[0] if answer.output else mpirun
     if built:
-        return Finding("MPI", "good", text, needed=False)
-    return Finding(
-        "MPI", "wrong", f"{text}, but Horovod was built without it", "make env, with mpicc there", needed=False
-    )
+        return optional("MPI", "good", text)
+    return optional("MPI", "wrong", f"{text}, but Horovod was built without it", "make env, with mpicc there")
 
 
 def check_gpus() -> Finding:
@@ -86,29 +84,25 @@ def check_gpus() -> Finding:
     answer = ask(["nvidia-smi", "-L"], ASK_LIMIT_S)
     num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
     if seen:
-        return Finding("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}", needed=False)
+        return optional("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
     if num_present:
         text = f"the machine has {num_present}, but TensorFlow sees none"
-        return Finding("GPUs", "wrong", text, "load CUDA and run HOROVOD_GPU_OPERATIONS=NCCL make env", needed=False)
-    return Finding("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some", needed=False)
+        return optional("GPUs", "wrong", text, "load CUDA and run HOROVOD_GPU_OPERATIONS=NCCL make env")
+    return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
 
 
 def check_slurm() -> Finding:
     """Look at Slurm's client programs and whether its controller answers."""
     for program in ("srun", "sinfo"):
         if shutil.which(program) is None:
-            return Finding(
-                "Slurm", "missing", f"no {program} on the PATH", "none needed outside a cluster", needed=False
-            )
+            return optional("Slurm", "missing", f"no {program} on the PATH", "none needed outside a cluster")
     version = ask(["srun", "--version"], ASK_LIMIT_S)
     partitions = ask(["sinfo", "--noheader", "--format=%R"], ASK_LIMIT_S)
     if version.status != 0 or partitions.status != 0:
         complaint = (version if version.status != 0 else partitions).complaint
-        return Finding(
-            "Slurm", "wrong", f"does not answer: {complaint}", "ask the site, or try a login node", needed=False
-        )
+        return optional("Slurm", "wrong", f"does not answer: {complaint}", "ask the site, or try a login node")
     names = ", ".join(sorted(set(partitions.output.split()))) or "none visible"
-    return Finding("Slurm", "good", f"{version.output}; partitions: {names}", needed=False)
+    return optional("Slurm", "good", f"{version.output}; partitions: {names}")
 
 
 def check_node() -> Finding:
@@ -123,9 +117,9 @@ def check_allocation(variables: Mapping[str, str] = os.environ) -> Finding:
     """Look at the Slurm allocation around the process that has these variables, this one unless told."""
     job_id = variables.get("SLURM_JOB_ID")
     if job_id is None:
-        return Finding("Allocation", "missing", "not inside a Slurm job", "none needed; salloc gives one", needed=False)
+        return optional("Allocation", "missing", "not inside a Slurm job", "none needed; salloc gives one")
     found = [f"{name[6:].lower()} {variables[name]}" for name in ALLOCATION_VARIABLES if name in variables]
-    return Finding("Allocation", "good", ", ".join([f"job {job_id}", *found]), needed=False)
+    return optional("Allocation", "good", ", ".join([f"job {job_id}", *found]))
 
 
 def check_space(title: str, folder: Path) -> Finding:
@@ -160,21 +154,17 @@ def check_course_folder() -> Finding:
 
 def check_allreduce() -> Finding:
     """Let two real ranks add numbers, and time it."""
-    name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
     answer = ask([sys.executable, "-m", "coursekit.slurm.doctor.allreduce"], allreduce.LIMIT_S + ASK_LIMIT_S)
-    if answer.status is None or not re.match(r"\{", answer.output):
-        return Finding(name, "wrong", answer.complaint, MAKE_ENV)
+    if answer.status is None or not answer.output.startswith("{"):
+        return Finding(ALLREDUCE, "wrong", answer.complaint, MAKE_ENV)
     return judge_allreduce(json.loads(answer.output.splitlines()[-1]))
 
 
 def judge_allreduce(measured: dict[str, Any]) -> Finding:
     """Return the finding for what `coursekit.slurm.doctor.allreduce` printed."""
-    name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
     sums = [rank["sum"] for rank in measured["ranks"]]
     if sums != [allreduce.expected_sum()] * allreduce.NUM_RANKS:
-        return Finding(name, "wrong", f"the ranks got the sums {sums}, not {allreduce.expected_sum()}", MAKE_ENV)
+        return Finding(ALLREDUCE, "wrong", f"the ranks got the sums {sums}, not {allreduce.expected_sum()}", MAKE_ENV)
     milliseconds = max(rank["allreduce_ms"] for rank in measured["ranks"])
-    text = (
-        f"{milliseconds:.1f} ms for {allreduce.MESSAGE_MB} MB; {measured['launch_s']:.1f} s from cold start to results"
-    )
-    return Finding(name, "good", text)
+    took = f"{milliseconds:.1f} ms for {allreduce.MESSAGE_MB} MB"
+    return Finding(ALLREDUCE, "good", f"{took}; {measured['launch_s']:.1f} s from cold start to results")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from coursekit import toml_files
 from coursekit.slurm.sites.profile import GPU_REQUESTS
+from coursekit.toml_files import MAY_BE_EMPTY
 
 if TYPE_CHECKING:
-    from coursekit.slurm.jobs.event import Event
+    from pathlib import Path
+
     from coursekit.slurm.sites.profile import Partition
 
 MINUTES_PER_HOUR = 60
@@ -32,13 +35,28 @@ class Directive:
 
 
 @dataclass(frozen=True)
-class JobShape:
-    """How much of a partition a job asks for.
+class Event:
+    """What changes with the workshop, and neither with the machine nor with the lesson; '' leaves a directive out.
 
-    Attributes:
-        num_nodes: nodes.
-        num_tasks_per_node: tasks of a node, one per rank.
+    Committed job scripts have none of them: `SBATCH_ACCOUNT`, `SBATCH_RESERVATION` and `SBATCH_QOS` do the same.
     """
+
+    account: Annotated[str, MAY_BE_EMPTY] = ""
+    reservation: Annotated[str, MAY_BE_EMPTY] = ""
+    qos: Annotated[str, MAY_BE_EMPTY] = ""
+
+
+NO_EVENT = Event()
+
+
+def load_event(path: Path) -> Event:
+    """Read an event's file, strictly."""
+    return toml_files.load(Event, path)
+
+
+@dataclass(frozen=True)
+class JobShape:
+    """How much of a partition a job asks for; a task is one rank."""
 
     num_nodes: int
     num_tasks_per_node: int

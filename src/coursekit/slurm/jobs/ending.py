@@ -6,15 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from coursekit.labs.run.results import PASSED
+from coursekit.slurm.jobs import outcome
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.outcome import (
-    describe_result,
-    executed_notebook,
-    in_notebook,
-    read_pictures,
-    read_result,
-    save_pictures,
-)
 from coursekit.slurm.jobs.states import COMPLETED, UNKNOWN
 
 if TYPE_CHECKING:
@@ -35,13 +28,13 @@ def show_ending(
     leaves_result = job.name == job.lab and (root / "labs" / job.lab).is_dir()
     result = _await_result(root, job, patience_s if state.state == COMPLETED and leaves_result else 0)
     lines = [_headline(job, state)]
-    lines += [describe_result(result)] if result else []
+    lines += [outcome.describe_result(result)] if result else []
     passed = result.verdict == PASSED if result else state.state == COMPLETED
     if not passed:
         said = read_tail(root / job.log) + (result.failed_cell.error if result and result.failed_cell else "")
         lines += [str(explanation) for explanation in explain(state, said)]
         lines += [f"The whole log is {job.log}."] if (root / job.log).exists() else []
-    notebook = executed_notebook(root, job)
+    notebook = outcome.executed_notebook(root, job)
     lines += [f"The executed notebook is {notebook.relative_to(root)}."] if notebook else []
     write("\n" + "\n".join(lines) + "\n")
     if notebook:
@@ -52,7 +45,7 @@ def show_ending(
 def _await_result(root: Path, job: SubmittedJob, patience_s: float) -> LabResult | None:
     deadline = time.monotonic() + patience_s
     while True:
-        result = read_result(root, job)
+        result = outcome.read_result(root, job)
         if result or time.monotonic() >= deadline:
             return result
         time.sleep(POLL_S)
@@ -67,11 +60,11 @@ def _headline(job: SubmittedJob, state: JobState) -> str:
 
 def _show_pictures(notebook: Path, root: Path, write: Callable[[str], None]) -> None:
     """Show the lab's last picture in a notebook; in a terminal say where all of them are."""
-    if in_notebook():
+    if outcome.in_notebook():
         from coursekit.pictures.output import display_png  # noqa: PLC0415 - only notebooks show pictures
 
-        for picture in read_pictures(notebook)[-1:]:
+        for picture in outcome.read_pictures(notebook)[-1:]:
             display_png(picture.content, picture.alternative)
         return
-    for path in save_pictures(notebook):
+    for path in outcome.save_pictures(notebook):
         write(f"    {path.relative_to(root)}\n")

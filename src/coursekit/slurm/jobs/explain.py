@@ -73,7 +73,8 @@ def _from_exit_code(state: JobState) -> list[Explanation]:
 
 def _from_log(log: str) -> list[Explanation]:
     found = [(row, match) for row in LOG_HINTS for match in _last_match(row.pattern, log)]
-    return [Explanation(row.words.format(name=_caught(match)), _lines_of(match)) for row, match in found]
+    names = [next(filter(None, match.groupdict().values()), "") for _, match in found]  # what the pattern caught
+    return [Explanation(row.words.format(name=name), _lines_of(match)) for (row, match), name in zip(found, names)]
 
 
 def _last_match(pattern: str, log: str) -> list[re.Match[str]]:
@@ -86,10 +87,6 @@ def _lines_of(match: re.Match[str]) -> str:
     text, start, end = match.string, match.start(), match.end()
     lines = text[text.rfind("\n", 0, start) + 1 : end] + text[end:].partition("\n")[0]
     return " ".join(lines.split())[:NUM_SHOWN]
-
-
-def _caught(match: re.Match[str]) -> str:
-    return next((text for text in match.groupdict().values() if text), "")
 
 
 def _user_name(number: str) -> str:

@@ -6,12 +6,7 @@ from typing import NamedTuple
 
 
 class Hint(NamedTuple):
-    """A pattern in what Slurm or a program says, and words on it for people.
-
-    Attributes:
-        pattern: what is said.
-        words: what it means, and what to do; parts in braces are filled in.
-    """
+    """A pattern in what Slurm or a program says, and what that means and what to do; parts in braces are filled in."""
 
     pattern: str
     words: str

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.ending import show_ending
 from coursekit.slurm.jobs.listing import find_job, note_ending
-from coursekit.slurm.jobs.log_reader import LogReader
 from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.slurm_cli import SlurmError
 from coursekit.slurm.jobs.states import PENDING, UNKNOWN, JobState, look
@@ -67,6 +68,30 @@ def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
         if state.ended or state.state == UNKNOWN:
             return state
         time.sleep(READ_S)
+
+
+@dataclass
+class LogReader:
+    """What is new in a log, also when it appears late, is cut off in mid-letter, or begins again after a requeue."""
+
+    path: Path
+    position: int = 0
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=lambda: codecs.getincrementaldecoder("utf-8")(errors="replace")
+    )
+
+    def read(self) -> str:
+        """Return what was written since the last call; '' while there is no log."""
+        try:
+            with self.path.open("rb") as log:
+                if self.path.stat().st_size < self.position:
+                    self.position = 0
+                log.seek(self.position)
+                new = log.read()
+        except OSError:
+            return ""
+        self.position += len(new)
+        return self.decoder.decode(new)
 
 
 class StatePoller:

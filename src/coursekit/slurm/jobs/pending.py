@@ -47,8 +47,7 @@ REASONS: tuple[Hint, ...] = (
     Hint(r"AssociationTimeLimit|QOSTimeLimit|\w*Wall\w*", "it asks for more time than you may have"),
     Hint(r"\w*(PerJob|PerJobLimit|PerNode)", "it asks for more than one job may have: take fewer nodes"),
     Hint(
-        r"\w*(Submit|Jobs?)\w*(Limit|Account)",
-        "you, or your project, have as many jobs as may be: wait for one to end",
+        r"\w*(Submit|Jobs?)\w*(Limit|Account)", "you, or your project, have as many jobs as may be: wait for one to end"
     ),
     Hint(
         r"(Assoc|QOS)(iation)?(Grp|Max|Resource)\w*|Max\w+PerAccount|MaxMemPerLimit",
@@ -70,16 +69,10 @@ def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | N
         start: the start that Slurm expects, `2026-11-20T17:30:00`; '' for none.
         now: the time to count from; the present when None.
     """
-    words = _words(reason.replace("_", " ")).format(job_id=job_id)
+    fitting = (words for pattern, words in REASONS if re.fullmatch(pattern, reason.replace("_", " ")))
+    words = next(fitting, "Slurm gives a reason that this kit does not know").format(job_id=job_id)
     shown = f" ({reason})" if reason else ""
     return f"Job {job_id} waits: {words}{shown}.{_expected(start, now or datetime.now())}"  # noqa: DTZ005 - as Slurm's
-
-
-def _words(reason: str) -> str:
-    for pattern, words in REASONS:
-        if re.fullmatch(pattern, reason):
-            return words
-    return "Slurm gives a reason that this kit does not know"
 
 
 def _expected(start: str, now: datetime) -> str:
@@ -89,11 +82,8 @@ def _expected(start: str, now: datetime) -> str:
         return ""
     if expected <= now:
         return ""
-    return f" Slurm expects it to start at {expected:%H:%M}{_on_day(expected, now)}, in {_in_words(expected - now)}."
-
-
-def _on_day(expected: datetime, now: datetime) -> str:
-    return "" if expected.date() == now.date() else f" on {expected:%A, %d %B}"
+    day = "" if expected.date() == now.date() else f" on {expected:%A, %d %B}"
+    return f" Slurm expects it to start at {expected:%H:%M}{day}, in {_in_words(expected - now)}."
 
 
 def _in_words(wait: timedelta) -> str:

@@ -56,23 +56,19 @@ REFUSALS: tuple[Hint, ...] = (
         "SBATCH_RESERVATION",
     ),
     Hint(
-        "Requested reservation not usable now",
-        "the reservation{reservation} is not open now: unset SBATCH_RESERVATION",
+        "Requested reservation not usable now", "the reservation{reservation} is not open now: unset SBATCH_RESERVATION"
     ),
     Hint(
-        "Invalid generic resource (gres) specification",
-        "the partition {partition} has no GPUs of that kind: {script}",
+        "Invalid generic resource (gres) specification", "the partition {partition} has no GPUs of that kind: {script}"
     ),
     Hint("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
     Hint("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
     Hint("Node count specification invalid", "that many nodes cannot be had: ask for fewer --nodes"),
     Hint(
-        "More processors requested than permitted",
-        "the script asks for more CPUs than allowed: ask for fewer --nodes",
+        "More processors requested than permitted", "the script asks for more CPUs than allowed: ask for fewer --nodes"
     ),
     Hint(
-        "CPU count specification invalid",
-        "the script asks for a number of CPUs that the site does not take: {script}",
+        "CPU count specification invalid", "the script asks for a number of CPUs that the site does not take: {script}"
     ),
     Hint("Memory required by task is not available", "no node has as much memory as the script asks for: {script}"),
     Hint("Requested account has breached requested QOS usage threshold", "your project has used too much for this QOS"),
@@ -90,18 +86,10 @@ EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an eve
 
 
 def explain_refusal(words: str, site: Site, partition: str) -> str:
-    """Return one sentence on why a script was refused, with Slurm's own words.
-
-    Args:
-        words: what `sbatch` said.
-        site: where it was submitted.
-        partition: the partition by its name in the profile.
-    """
-    for pattern, sentence in REFUSALS:
-        if pattern.lower() in words.lower():
-            reason = sentence.format(**_facts(site, partition))
-            return f"{site.name} refused the job: {reason}. Slurm says: {words}.{_overriding()}"
-    return f"{site.name} refused the job. Slurm says: {words}.{_overriding()}"
+    """Return one sentence on why `sbatch` refused a script with these words; `partition` is a name in the profile."""
+    sentence = next((sentence for pattern, sentence in REFUSALS if pattern.lower() in words.lower()), "")
+    reason = f": {sentence.format(**_facts(site, partition))}" if sentence else ""
+    return f"{site.name} refused the job{reason}. Slurm says: {words}.{_overriding()}"
 
 
 def _facts(site: Site, partition: str) -> dict[str, str]:

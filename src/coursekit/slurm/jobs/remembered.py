@@ -29,9 +29,7 @@ class SubmittedJob:
     Attributes:
         job_id: Slurm's number, as text.
         name: the job's name, which is that of its script.
-        lab: the lab that it runs.
         site: the name of the site's profile; '' for a script that belongs to none.
-        script: the script.
         submitted: when it was submitted, ISO 8601 with the offset from UTC.
         ending: how it ended, once that was seen: Slurm forgets, in minutes where accounting is off.
     """
@@ -63,9 +61,8 @@ def remember(root: Path, job: SubmittedJob) -> None:
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
     """Return the job with this id, or None when it was not submitted from here."""
-    with suppress(
-        OSError, ValueError, TypeError, AttributeError, KeyError
-    ):  # a file of another version or a broken disk tells nothing
+    # A file of another version or a broken disk tells nothing.
+    with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         fields = json.loads(_file(root, job_id).read_text(encoding="utf-8"))
         ending = fields.pop("ending")
         return SubmittedJob(**fields, ending=ending and JobState(**ending))

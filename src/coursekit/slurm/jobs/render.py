@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
 from coursekit.labs.build.twin import TWIN_NAME
 from coursekit.labs.lab import find_labs, select_labs
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, Directive, JobShape, directives
-from coursekit.slurm.jobs.event import NO_EVENT, Event
-from coursekit.slurm.jobs.lint import find_traps
+from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, NO_EVENT, Directive, Event, JobShape, directives
 from coursekit.slurm.sites.load import load_site, site_names
 from coursekit.slurm.sites.profile_text import account
 
@@ -29,6 +28,8 @@ TEMPLATES = "slurm/templates"
 JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
+DIRECTIVE = "#SBATCH"
+WRONG_DIRECTIVE = re.compile(r"#\s+SBATCH\s|##+\s*SBATCH\s|#[Ss][Bb][Aa][Tt][Cc][Hh]\b")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class JobScript:
     """What a job script is made from.
 
     Attributes:
-        site: the machine.
         pattern: one of `LAUNCH_PATTERNS`.
         lab: the lab, for the patterns "lab" and "train".
         partition: a name in the site's file; '' for its default.
@@ -143,26 +143,52 @@ def render(root: Path, job: JobScript) -> str:
     site, key = job.site, job.partition or job.site.default_partition
     kind = kind_of_nodes(site, key)
     shape = job.shape(kind)
-    text = (
-        templates(root)
-        .get_template(f"{job.pattern}{SUFFIX}.j2")
-        .render(
-            site=site,
-            lab=job.lab,
-            shape=shape,
-            script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
-            directives=[
-                _line(one)
-                for one in directives(job.name, job.launch, kind, shape, _time_limit_min(root, job), job.event)
-            ],
-            modules=(*site.software.modules, *kind.modules),
-            account=account(site, kind),
-            arguments=job.arguments,
-        )
+    asked = directives(job.name, job.launch, kind, shape, _time_limit_min(root, job), job.event)
+    template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
+    text = template.render(
+        site=site,
+        lab=job.lab,
+        shape=shape,
+        script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
+        directives=[_line(directive) for directive in asked],
+        modules=(*site.software.modules, *kind.modules),
+        account=account(site, kind),
+        arguments=job.arguments,
     )
     if traps := find_traps(text):
         raise CourseKitError(f"{job.name}{SUFFIX} for {site.name}: {'; '.join(traps)}.")
     return text
+
+
+def find_traps(script: str) -> list[str]:
+    """Return traps of a batch script that neither bash nor sbatch complains about, each with the number of its line."""
+    traps: list[str] = []
+    if not script.startswith("#!"):
+        traps.append("line 1 must name the shell: #!/bin/bash")
+    command = 0
+    for number, line in enumerate(script.splitlines(), start=1):
+        if line.startswith(DIRECTIVE + " "):
+            traps += [f"line {number}: {words}" for words in _traps_of_directive(line, command)]
+        elif WRONG_DIRECTIVE.match(line):
+            traps.append(f"line {number}: Slurm ignores this line: a directive begins with {DIRECTIVE} and one space")
+        elif line.strip() and not line.startswith("#") and not command:
+            command = number
+    return traps
+
+
+def _traps_of_directive(line: str, command: int) -> list[str]:
+    """Return the traps of one directive; `command` is the line of the first command above it, or 0."""
+    option = line[len(DIRECTIVE) :].partition(" #")[0].strip()
+    traps = []
+    if command:
+        traps.append(f"Slurm reads no directive below the first command (line {command})")
+    if "$" in option:
+        traps.append("Slurm does not fill in variables in directives")
+    if not option.startswith("-"):
+        traps.append("an option begins with a dash")
+    if option.endswith("=") or "=<" in option:
+        traps.append("the option has no value")
+    return traps
 
 
 def kind_of_nodes(site: Site, key: str) -> Partition:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -87,11 +86,6 @@ def job_environment() -> dict[str, str]:
     """Return this process's environment without what belongs to the job or the kernel that it may run in."""
     environ = scrubbed()
     return {name: environ[name] for name in environ.keys() - KERNEL_VARIABLES if not name.startswith(JOB_PREFIXES)}
-
-
-def user() -> str:
-    """Return the number of the user, which Slurm's commands take in place of a name."""
-    return str(os.getuid())
 
 
 def without_prefix(said: str, program: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coursekit.slurm.jobs.slurm_cli import SlurmError, call, user
+from coursekit.slurm.jobs.slurm_cli import SlurmError, call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +38,6 @@ class JobState:
         nodes: its nodes, as Slurm folds them: `n[1-2]`.
         exit_code: `status:signal` of its script.
         cancelled_by: the number of the user who cancelled it.
-        name: the job's name.
         submitted: when it was submitted, as `start`.
         folder: its working folder.
         command: its script with the words behind it.
@@ -67,11 +67,7 @@ class JobState:
 
 
 def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
-    """Return the state of each job.
-
-    Args:
-        job_ids: the jobs.
-        queue: what `read_queue` has just returned, to ask only once.
+    """Return the state of each job; `queue` is what `read_queue` has just returned, to ask only once.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -89,7 +85,7 @@ def read_queue() -> dict[str, JobState]:
     Raises:
         SlurmError: Slurm does not answer.
     """
-    text = call("squeue", f"--user={user()}", "--states=all", "--array", "--noheader", f"--format={QUEUE_FORMAT}")
+    text = call("squeue", f"--user={os.getuid()}", "--states=all", "--array", "--noheader", f"--format={QUEUE_FORMAT}")
     return parse_queue(text)
 
 

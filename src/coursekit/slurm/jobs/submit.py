@@ -13,8 +13,7 @@ from coursekit.files import write_text
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.arguments import notebook_options, train_options
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS
-from coursekit.slurm.jobs.event import NO_EVENT, load_event
+from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, NO_EVENT, load_event
 from coursekit.slurm.jobs.follow import follow as follow_job
 from coursekit.slurm.jobs.missing_answers import check_answers
 from coursekit.slurm.jobs.refusals import explain_refusal
@@ -36,7 +35,6 @@ class SubmitOptions:
 
     Attributes:
         lab: the lab's name, or the beginning of it.
-        site: the site's name.
         num_nodes: how many nodes; what the committed script asks for when None.
         partition: a partition of the site's profile; its default when None.
         train: whether to run the lab's script in place of its notebook.
@@ -106,23 +104,12 @@ def submit_lab(root: Path, options: SubmitOptions) -> SubmittedJob:
 
 
 def submit_script(  # noqa: PLR0913  # what a submission is made of
-    root: Path,
-    site: Site,
-    script: Path,
-    arguments: Sequence[str] = (),
-    *,
-    lab: str,
-    partition: str | None = None,
+    root: Path, site: Site, script: Path, arguments: Sequence[str] = (), *, lab: str, partition: str | None = None
 ) -> SubmittedJob:
-    """Submit a script that lies in the checkout, and remember the job.
+    """Submit a script that lies in the checkout, with arguments as its own words, and remember the job.
 
-    Args:
-        root: the course checkout.
-        site: the machine.
-        script: a job script of the kit; the job has its name.
-        arguments: what the script gets as its own words.
-        lab: what runs, for the record.
-        partition: the partition by its name in the profile; the site's default when None.
+    The job has the script's name; `lab` is what runs, for the record; `partition` is a name in the profile, or None for
+    the site's default.
 
     Raises:
         CourseKitError: Slurm refuses; the message says why and what to do.

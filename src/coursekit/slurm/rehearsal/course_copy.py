@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from coursekit.labs.affected_tests import LabCells
+from coursekit.labs.affected_tests import LabCells, together
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.generated import to_bytes
 from coursekit.labs.build.script_cells import SCRIPT
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nbformat import NotebookNode
-
-    from coursekit.labs.affected_tests import Names
 
 COPIED = ("labs", "slurm", "solutions", "pyproject.toml")
 STARTS_RANKS = re.compile(r"\branks\.run\(|^%%ranks\b", re.MULTILINE)
@@ -59,8 +57,9 @@ def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
     def only_tests_need(i: int, dropped: set[int]) -> bool:
         others = (names for j, names in enumerate(lab.names) if j not in dropped and j != i)
         bound = lab.names[i].bound
-        is_needed = bool(bound & _used(others)) or _stays(lab.cells[i])
-        return bool(bound & _used(lab.names[j] for j in dropped)) and not is_needed
+        stays = is_solution(lab.cells[i]) or SCRIPT in lab.cells[i].metadata.get("tags", [])
+        is_needed = bool(bound & together(others).used) or stays
+        return bool(bound & together(lab.names[j] for j in dropped).used) and not is_needed
 
     return _without(cells, lab, lab.tests, only_tests_need)
 
@@ -72,8 +71,8 @@ def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
     starting = [i for i, cell in enumerate(lab.cells) if STARTS_RANKS.search(cell.source) and not is_solution(cell)]
 
     def lacks_a_name(i: int, dropped: set[int]) -> bool:
-        left = _bound(names for j, names in enumerate(lab.names) if j not in dropped)
-        missing = _bound(lab.names[j] for j in dropped) - left
+        left = together(names for j, names in enumerate(lab.names) if j not in dropped)
+        missing = together(lab.names[j] for j in dropped).bound - left.bound
         return bool(lab.names[i].used & missing) and not is_solution(lab.cells[i])
 
     return _without(cells, lab, starting[1:], lacks_a_name)
@@ -88,19 +87,6 @@ def _without(
         dropped |= more
     gone = {id(lab.cells[i]) for i in dropped}
     return [cell for cell in cells if id(cell) not in gone]
-
-
-def _bound(names: Iterable[Names]) -> frozenset[str]:
-    return frozenset().union(*(each.bound for each in names))
-
-
-def _used(names: Iterable[Names]) -> frozenset[str]:
-    return frozenset().union(*(each.used for each in names))
-
-
-def _stays(cell: NotebookNode) -> bool:
-    """Whether a cell is an answer or a part of the lab's script."""
-    return is_solution(cell) or SCRIPT in cell.metadata.get("tags", [])
 
 
 CUTS: dict[str, Callable[[list[NotebookNode]], list[NotebookNode]]] = {

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
@@ -35,25 +36,22 @@ DATABASE_OPTIONS = (
 )
 
 
+@dataclass(frozen=True)
 class Daemons:
-    """The daemons of one rehearsal.
+    """The daemons of one rehearsal, in namespaces of their own.
 
-    Args:
+    Attributes:
         shape: which nodes and accounts there are.
         places: where their files are, written already.
         ports: where they listen, on loopback.
         environ: variables with which Slurm's commands find them.
-        namespaces: the namespaces that they live in.
     """
 
-    def __init__(
-        self, shape: ClusterShape, places: Places, ports: Ports, environ: Mapping[str, str], namespaces: Namespaces
-    ) -> None:
-        self._shape = shape
-        self._places = places
-        self._ports = ports
-        self._environ = environ
-        self._namespaces = namespaces
+    shape: ClusterShape
+    places: Places
+    ports: Ports
+    environ: Mapping[str, str]
+    namespaces: Namespaces
 
     def start(self) -> None:
         """Start all, and wait until every node takes jobs.
@@ -63,20 +61,20 @@ class Daemons:
         """
         self._start_munged()
         self._start_database()
-        variables = {**self._environ, "MYSQL_UNIX_PORT": str(self._places.database_socket)}
-        self._start("slurmdbd", ["slurmdbd", "-D"], lambda: _answers(self._ports.slurmdbd), variables)
-        for commands in rounds_before_slurmctld(self._shape, pwd.getpwuid(os.getuid()).pw_name):
+        variables = {**self.environ, "MYSQL_UNIX_PORT": str(self.places.database_socket)}
+        self._start("slurmdbd", ["slurmdbd", "-D"], lambda: _answers(self.ports.slurmdbd), variables)
+        for commands in rounds_before_slurmctld(self.shape, pwd.getpwuid(os.getuid()).pw_name):
             self._account(commands)
-        self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self._ports.slurmctld), variables)
-        self._account(round_after_slurmctld(self._shape))
-        for node in self._shape.all_nodes:
+        self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self.ports.slurmctld), variables)
+        self._account(round_after_slurmctld(self.shape))
+        for node in self.shape.all_nodes:
             self.start_slurmd(node)
         words = ("--Node", "--noheader", "--format=%T")
         self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
 
     def start_slurmd(self, node: str) -> None:
         """Start a node's slurmd, which registers the node."""
-        self._namespaces.start_node(node, ["slurmd", "-D", "-N", node], self._places.log(node), self._environ)
+        self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self.places.log(node), self.environ)
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands and return what it prints.
@@ -87,7 +85,7 @@ class Daemons:
         try:
             done = subprocess.run(
                 command,
-                env={**plain_environment(), **self._environ},
+                env={**plain_environment(), **self.environ},
                 capture_output=True,
                 text=True,
                 check=False,
@@ -100,15 +98,15 @@ class Daemons:
         return done.stdout
 
     def _start_munged(self) -> None:
-        folder = self._places.munge_socket.parent
+        folder = self.places.munge_socket.parent
         files = {"key-file": "key", "log-file": "log", "pid-file": "pid", "seed-file": "seed", "socket": "socket"}
         options = [f"--{option}={folder / name}" for option, name in files.items()]
-        self._start("munged", ["munged", "--foreground", *options], self._places.munge_socket.exists)
+        self._start("munged", ["munged", "--foreground", *options], self.places.munge_socket.exists)
 
     def _start_database(self) -> None:
-        data, address = self._places.folder / "database", self._places.database_socket
+        data, address = self.places.folder / "database", self.places.database_socket
         options = [*DATABASE_OPTIONS, f"--datadir={data}"]
-        log = self._places.log("mariadb")
+        log = self.places.log("mariadb")
         with log.open("ab") as output:
             install = ["mariadb-install-db", *options, "--auth-root-authentication-method=normal", "--skip-test-db"]
             made = subprocess.run(
@@ -126,7 +124,7 @@ class Daemons:
         is_there: Callable[[], bool],
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._namespaces.start(name, command, self._places.log(name), variables)
+        self.namespaces.start(name, command, self.places.log(name), variables)
         self._wait(name, is_there)
 
     def _account(self, commands: Sequence[Sequence[str]]) -> None:
@@ -137,8 +135,8 @@ class Daemons:
     def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
         deadline = start_up(START_TIMEOUT_S)
         while not is_there():
-            for ended in self._namespaces.ended():
-                said = self._places.log(ended).read_text(errors="replace")
+            for ended in self.namespaces.ended():
+                said = self.places.log(ended).read_text(errors="replace")
                 raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
             if not deadline.left_s():
                 raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.rehearsal import container, slurm_files
-from coursekit.slurm.rehearsal.modules import write_modules
+from coursekit.slurm.rehearsal import slurm_files
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK, Ports
+from coursekit.slurm.rehearsal.software import plugstack, write_modules
 
 if TYPE_CHECKING:
     from coursekit.slurm.rehearsal.shape import ClusterShape
@@ -48,7 +48,7 @@ def write_files(shape: ClusterShape, places: Places, ports: Ports) -> dict[str, 
     _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
     _write(folder / "job_submit.lua", slurm_files.job_submit_lua(shape).encode())
     _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
-    _write(folder / "plugstack.conf", container.plugstack(shape.site, folder).encode())
+    _write(folder / "plugstack.conf", plugstack(shape.site, folder).encode())
     _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)
     return {
         "SLURM_CONF": str(places.slurm_conf),

@@ -1,7 +1,9 @@
-"""RehearsedJob scripts of a site, submitted as they are, and what became of them."""
+"""Job scripts of a site, submitted as they are in a student's environment, and what became of them."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 from dataclasses import dataclass, replace
@@ -11,6 +13,7 @@ from urllib.request import Request, urlopen
 
 from coursekit.errors import CourseKitError
 from coursekit.slurm.jobs.render import JOBS
+from coursekit.slurm.rehearsal.namespaces import plain_environment
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
 
 if TYPE_CHECKING:
@@ -31,6 +34,15 @@ WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONF
 RUNNING = {"RUNNING", "COMPLETING"}
 # The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
 PROVISIONAL = "allocation"
+# Scripts and notebooks read these; what the caller has set comes first.
+SMALL_RUN = {
+    "COURSEKIT_NUM_RANKS": "2",
+    "COURSEKIT_PARAMETERS": "model=SmallCNN image_size=32 max_num_steps=4",
+    "COURSEKIT_TRAIN_OPTIONS": "--model SmallCNN --image-size 32 --num-epochs 1",
+    "COURSEKIT_LABS": "01",
+    "COURSEKIT_JUPYTER_IP": LOOPBACK,
+    "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
+}
 JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
@@ -89,6 +101,23 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
             raise CourseKitError(f"{JOBS}/{site}/ has no script {name!r}: there are {known}.")
         chosen.update(dict.fromkeys(fitting))
     return tuple(chosen) or tuple(scripts)
+
+
+def job_environment(cluster: Cluster, home: Path) -> dict[str, str]:
+    """Return the environment in which job scripts are submitted to a running cluster.
+
+    `home` is a folder of its own, in place of the home folder: nothing there is read, and nothing is left.
+    """
+    settings = home / ".jupyter"
+    settings.mkdir(parents=True, exist_ok=True)
+    # At a site nobody is root; here everybody is, which JupyterLab refuses unless told.
+    (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": {"allow_root": True}}))
+    return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **small_run()}
+
+
+def small_run() -> dict[str, str]:
+    """Return the variables of a small run, with what the caller's environment says in their place."""
+    return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
 
 
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:

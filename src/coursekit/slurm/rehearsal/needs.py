@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.rehearsal.container import option_names
-from coursekit.slurm.rehearsal.modules import module_names
+from coursekit.slurm.rehearsal.software import module_names, option_names
 
 if TYPE_CHECKING:
     from coursekit.slurm.sites.profile import Site
@@ -32,11 +31,7 @@ def check_needs(site: Site) -> None:
     Raises:
         CourseKitError: not root, or programs are missing; the message names their packages.
     """
-    needed = {
-        **ALWAYS,
-        **(FOR_MODULES if module_names(site) else {}),
-        **(FOR_OPTIONS if option_names(site) else {}),
-    }
+    needed = {**ALWAYS, **(FOR_MODULES if module_names(site) else {}), **(FOR_OPTIONS if option_names(site) else {})}
     missing = [package for package, what in needed.items() if not _is_there(what)]
     if missing:
         raise CourseKitError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -28,10 +28,7 @@ class RehearsalProgress:
     @contextmanager
     def shown(self) -> Iterator[RehearsalProgress]:
         """Keep the live table on the screen during a `with` block."""
-        if self._live is None:
-            yield self
-            return
-        with self._live:
+        with self._live or nullcontext():
             yield self
 
     def show(self, jobs: Sequence[RehearsedJob]) -> None:

@@ -25,7 +25,6 @@ class ClusterShape:
     """What is the same for all files of one rehearsal.
 
     Attributes:
-        site: the profile.
         nodes: by partition's key, the names of its nodes.
         accounts: by account, the keys of the partitions in which it may be used.
     """

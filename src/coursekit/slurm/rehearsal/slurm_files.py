@@ -167,8 +167,7 @@ def _partition(shape: ClusterShape, slurm_name: str) -> str:
         f"DefMemPerCPU={min(kind.memory_gb * MIB_PER_GB // kind.num_cpus_per_node for kind in kinds)}",
         f"AllowAccounts={','.join(accounts)} AllowQos={','.join(allowed_qos)}",
     ]
-    qos_of_partition = next((kind.partition_qos for kind in kinds if kind.partition_qos), "")
-    if qos_of_partition:
+    if qos_of_partition := next((kind.partition_qos for kind in kinds if kind.partition_qos), ""):
         words.append(f"QOS={qos_of_partition}")
     if all(kind.max_num_nodes for kind in kinds):
         words.append(f"MaxNodes={max(kind.max_num_nodes for kind in kinds)}")

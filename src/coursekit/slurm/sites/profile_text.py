@@ -9,8 +9,6 @@ from coursekit.slurm.sites.profile import GPU_REQUESTS, NO_GPU
 if TYPE_CHECKING:
     from coursekit.slurm.sites.profile import Partition, Site
 
-MINUTES_PER_HOUR = 60
-
 
 def counted(number: int, noun: str) -> str:
     """Return "1 node" or "2 nodes"."""
@@ -19,7 +17,7 @@ def counted(number: int, noun: str) -> str:
 
 def format_minutes(time_min: int) -> str:
     """Return minutes as "10 min", "20 h" or "1 h 30 min"."""
-    hours, minutes = divmod(time_min, MINUTES_PER_HOUR)
+    hours, minutes = divmod(time_min, 60)
     parts = [f"{hours} h"] if hours else []
     return " ".join([*parts, f"{minutes} min"] if minutes or not hours else parts)
 

@@ -80,10 +80,8 @@ def _show_software(console: Console, site: Site, marks: _Marks) -> None:
     options = " ".join(("srun", *mpi, *site.launch.srun_options, *software.srun_options))
     _lines(console, [f"{options} python train.py"], CODE)
     over = f" over {site.launch.interface}" if site.launch.interface else ""
-    _notes(
-        console,
-        [f"Ranks of a notebook meet over Gloo{over}, or over MPI where Horovod has no Gloo.", site.launch.gpu_of_rank],
-    )
+    meeting = f"Ranks of a notebook meet over Gloo{over}, or over MPI where Horovod has no Gloo."
+    _notes(console, [meeting, site.launch.gpu_of_rank])
 
 
 def _show_rest(console: Console, site: Site, marks: _Marks) -> None:
@@ -111,10 +109,8 @@ def _show_partition(console: Console, site: Site, key: str, marks: _Marks) -> No
         return text + "".join(marks.of(f"partitions.{key}.{name}") for name in names)
 
     mark = marks.of(f"partitions.{key}", parts=False)
-    console.print(
-        f"  [bold]{escape(key)}[/]{_default(site, key)}: {partition.slurm_name} in Slurm[yellow]{mark}[/]",
-        highlight=False,
-    )
+    heading = f"  [bold]{escape(key)}[/]{_default(site, key)}: {partition.slurm_name} in Slurm[yellow]{mark}[/]"
+    console.print(heading, highlight=False)
     nodes = counted(partition.num_nodes, "node") if partition.num_nodes else f"number of nodes {UNKNOWN}"
     most = f", at most {partition.max_num_nodes} for a job" if partition.max_num_nodes else ""
     longest, default_time = format_minutes(partition.max_time_min), format_minutes(partition.default_time_min)
