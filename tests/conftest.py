@@ -82,7 +82,7 @@ def pytest_make_collect_report(collector):
 
 
 def fail_skip_in_ci(report):
-    """Turn a skip into a failure when `CI=true`; an expected failure (xfail) is no skip."""
+    """Turn a skip into a failure when `CI=true`; an expected failure (xfail) is not a skip."""
     if os.environ.get("CI") == "true" and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"

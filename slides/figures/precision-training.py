@@ -42,6 +42,6 @@ def words(data):
     told = []
     for name, way in data["ways"].items():
         last = way["losses"][-1]
-        ending = f"ends at {last:.3g}" if last is not None else f"is no number from step {way['first_bad_step']} on"
+        ending = f"ends at {last:.3g}" if last is not None else f"is not a number from step {way['first_bad_step']} on"
         told.append(f"{NAMES[name]}: the loss {ending}")
     return "; ".join(told) + "."

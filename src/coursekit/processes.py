@@ -114,7 +114,7 @@ def _worked_in(process: psutil.Process, folder: str) -> bool:
     try:
         mark = process.environ().get(MARK, "")
     except (psutil.Error, OSError):
-        # Other people's processes keep their environment to themselves, and are none of ours.
+        # Other people's processes hide their environment, and are not ours.
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)

@@ -125,7 +125,7 @@ def test_traces_are_found(courses):
     ("block", "words"),
     [
         ("# title = 3", "the key 'lab' is missing"),
-        ('# title = "a"\n# lab = "01-sgd"\n# class = "none"\n# fails = []\n# flags = []', "'none' is no class"),
+        ('# title = "a"\n# lab = "01-sgd"\n# class = "none"\n# fails = []\n# flags = []', "'none' is not a class"),
         ("# nonsense", "not valid TOML"),
         ("# surprise = 1", "unknown key 'surprise'"),
     ],

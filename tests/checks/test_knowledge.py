@@ -58,7 +58,7 @@ def test_secrets_differ():
 
 
 def test_samples_are_told_by_their_place_in_the_files():
-    """Images and labels become places; what is not in the files is no place; wrong pairs stay wrong."""
+    """Images and labels become places; what is not in the files is not a place; wrong pairs stay wrong."""
     secret = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
 
     assert knowledge.places_in_files(np.array([200, 9, 5, -1, 216, 4]), secret).tolist() == [2, 0, -1, -1, -1, 1]

@@ -175,10 +175,10 @@ def test_what_belongs_to_nobody_is_named(course, hand_in):
     collected, strays = collect(course, NAME)
     assert [entry.student for entry in collected] == ["mallory"]
     assert strays == [
-        f"..+{NAME}+2026-11-16 12:00:00 UTC in the exchange is no hand-in: it was left there",
-        f"a+b+{NAME}+2026-11-16 12:00:00 UTC in the exchange is no hand-in: it was left there",
-        "ada handed in '99-nothing', which is no lab: it was left there",
-        "rubbish in the exchange is no hand-in: it was left there",
+        f"..+{NAME}+2026-11-16 12:00:00 UTC in the exchange is not a hand-in: it was left there",
+        f"a+b+{NAME}+2026-11-16 12:00:00 UTC in the exchange is not a hand-in: it was left there",
+        "ada handed in '99-nothing', which is not a lab: it was left there",
+        "rubbish in the exchange is not a hand-in: it was left there",
         "mallory is not on the roster, and handed in 01-small",
     ]
 

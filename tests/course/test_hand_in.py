@@ -204,12 +204,12 @@ def test_what_cannot_be_handed_in_is_one_sentence(desk, make, said):
 
 def test_a_missing_path_and_an_odd_user(desk):
     """Each is one sentence."""
-    with pytest.raises(CourseKitError, match=r"no/such.ipynb is no notebook: give the path of yours"):
+    with pytest.raises(CourseKitError, match=r"no/such.ipynb is not a notebook: give the path of yours"):
         find_work("no/such.ipynb", desk.folder)
     desk()
     result = CliRunner().invoke(cli, ["hand-in", "01", "--user", "../bob"])
     assert isinstance(result.exception, CourseKitError)
-    assert "'../bob' is no id: give yours with --user" in str(result.exception)
+    assert "'../bob' is not an id: give yours with --user" in str(result.exception)
     assert not list(desk.folder.glob("*.zip"))
 
 

@@ -116,7 +116,7 @@ def test_nothing_is_made_when_an_option_is_wrong(checkout, tmp_path, monkeypatch
 
 def test_where_there_is_no_course_the_verb_is_named(checkout, tmp_path):
     """Looking for a course that was never made says how to make one."""
-    with pytest.raises(CourseKitError, match="is no course folder: make one with `coursekit course init`"):
+    with pytest.raises(CourseKitError, match="is not a course folder: make one with `coursekit course init`"):
         find_course(checkout, tmp_path)
 
 

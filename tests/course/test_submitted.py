@@ -58,7 +58,7 @@ def test_an_ordinary_hand_in_has_nothing_to_say(look, notebook):
 
 
 def test_a_renamed_notebook_is_found(look, notebook):
-    """Another name is no loss when only one notebook could be meant."""
+    """Another name is not a loss when only one notebook could be meant."""
     hand_in, cells = look(notebook, "my solution (1).ipynb")
     assert hand_in.notes == (f"the notebook is called my solution (1).ipynb: taken for {NAME}.ipynb",)
     assert cells.answers == RIGHT
@@ -82,8 +82,8 @@ def test_two_renamed_notebooks_are_not_guessed_between(look, notebook):
         (b"[" * 100_000, "it is nested too deep"),
         (b'{"cells": ' + b"9" * 100_000 + b"}", "it is not valid JSON"),
         (b'{"worksheets": []}', "it has no list of cells"),
-        (b'{"cells": [3]}', "one of its cells is no cell"),
-        (b'{"cells": [{"source": {}}]}', "a cell's text is no text"),
+        (b'{"cells": [3]}', "one of its cells is not a cell"),
+        (b'{"cells": [{"source": {}}]}', "a cell's text is not text"),
         (json.dumps({"cells": [{}] * 1001}).encode(), "it has more than 1000 cells"),
     ],
 )
@@ -258,7 +258,7 @@ def test_a_folder_that_is_a_link_is_refused(course, tmp_path):
     hand_in = classify(tmp_path / "elsewhere", "ada", NAME, course.released(NAME))
     assert (hand_in.notebook, [flag.text for flag in hand_in.flags]) == (
         None,
-        ["elsewhere is not taken: it is no folder."],
+        ["elsewhere is not taken: it is not a folder."],
     )
 
 
@@ -277,7 +277,7 @@ def test_too_much_is_bounded(look, notebook):
 
 
 def test_records_of_batch_jobs_are_shown_as_claims(look, notebook):
-    """Job, nodes and timings of `coursekit execute`; what is no record of this lab is passed over."""
+    """Job, nodes and timings of `coursekit execute`; what is not a record of this lab is passed over."""
     hand_in, _ = look(
         notebook,
         files={

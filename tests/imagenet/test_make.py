@@ -160,7 +160,7 @@ def test_a_folder_with_other_things_is_refused(tmp_path, name):
 def test_a_broken_manifest_is_refused(tmp_path):
     """A folder whose manifest cannot be read is not guessed about."""
     (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(CourseKitError, match=r"manifest.json is no manifest of made data"):
+    with pytest.raises(CourseKitError, match=r"manifest.json is not a manifest of made data"):
         make_data(tmp_path, "tiny")
 
 

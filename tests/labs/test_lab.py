@@ -138,7 +138,7 @@ def test_a_folder_that_is_no_lab_is_an_error(root):
     assert names(find_labs(root)) == ["01-sgd", "02-horovod-sgd", "10-last"]
 
     (root / "solutions" / "Extra").mkdir()
-    with pytest.raises(CourseKitError, match=r"^solutions/Extra is no name for a lab: use two digits"):
+    with pytest.raises(CourseKitError, match=r"^solutions/Extra is not a name for a lab: use two digits"):
         find_labs(root)
 
 

@@ -48,7 +48,7 @@ def result(value):
 
 
 def test_a_cell_without_error_earns_its_points():
-    """Output on stdout is no sign of failure."""
+    """Output on stdout is not a sign of failure."""
     printed = v4.new_output("stream", name="stdout", text="looks good\n")
 
     assert score_of(executed_test(printed)) == CellScore("the-tests", 2.0, 2.0, "")

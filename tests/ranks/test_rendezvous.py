@@ -80,7 +80,7 @@ def test_a_missing_key_is_told_after_a_while_and_a_host_name_at_once(port):
 
 
 def test_strangers_and_the_dead_do_not_disturb(port):
-    """What is no request is turned away, and who has gone while it waited is forgotten."""
+    """What is not a request is turned away, and who has gone while it waited is forgotten."""
     with socket.create_connection(("127.0.0.1", port)) as stranger:
         stranger.sendall(b"hello\r\n\r\n")
         assert stranger.recv(100) == b""

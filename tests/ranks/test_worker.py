@@ -237,7 +237,7 @@ def functions_on_stack(frame):
 
 
 def test_a_rank_that_dies_while_sending_its_result_does_not_hang_the_run():
-    """Half a result is no result, and its end is noticed although the other rank lives on."""
+    """Half a result is not a result, and its end is noticed although the other rank lives on."""
     with pytest.raises(RankError, match=r"rank 1 ended without a result \(killed by SIGKILL"):
         ranks.run(die_while_sending)
 

@@ -80,8 +80,8 @@ def test_a_timeline_of_a_killed_rank_is_read_up_to_its_last_event(write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no timeline of Horovod"),
-        ("rank 0 says hello", "is no timeline of Horovod"),
+        ("", "is not a timeline of Horovod"),
+        ("rank 0 says hello", "is not a timeline of Horovod"),
         ("[", "holds less than two training steps"),
         (json.dumps(reduction(1, 1, ("GLOO_ALLREDUCE", 1, 2))), "holds less than two training steps"),
     ],

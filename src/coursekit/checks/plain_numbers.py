@@ -23,7 +23,7 @@ def as_array(value: Any, what: str) -> Array:
     """Return a value as an array of double precision; messages begin with `what` it is.
 
     Raises:
-        CheckError: it is no number, array, tensor, or sequence of them.
+        CheckError: it is not a number, array, tensor, or sequence of them.
     """
     try:
         if not isinstance(value, NO_NUMBERS):
@@ -37,7 +37,7 @@ def as_number(value: Any, what: str) -> float:
     """Return a value as a number; arrays and tensors that hold one number count.
 
     Raises:
-        CheckError: it is no number.
+        CheckError: it is not a number.
     """
     numbers = as_array(value, what)
     if numbers.size != 1:
@@ -49,7 +49,7 @@ def as_list(value: Any, what: str) -> list[Any]:
     """Return a sequence as a list.
 
     Raises:
-        CheckError: it is no sequence, but a single value or text.
+        CheckError: it is not a sequence, but a single value or text.
     """
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
@@ -73,7 +73,7 @@ def as_dict(value: Any, what: str) -> dict[str, Any]:
     """Return a dictionary.
 
     Raises:
-        CheckError: it is none.
+        CheckError: it is not a dictionary.
     """
     if isinstance(value, dict):
         return dict(value)

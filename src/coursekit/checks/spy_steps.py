@@ -76,7 +76,7 @@ def steps_of(sights: Sequence[Sequence[spy.Sight]]) -> Steps:
     """Return the training steps among what the spies saw, by rank.
 
     Raises:
-        CheckError: there are none, or the ranks made different numbers of steps.
+        CheckError: no step was made, or the ranks made different numbers of steps.
     """
     training = [[sight for sight in of_rank if sight.training] for of_rank in sights]
     counts = [len(of_rank) for of_rank in training]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 JOBS = "jobs"
 RESULT = "result.json"
 INJECTED = "injected-parameters"
-NUM_SHOWN = 80  # characters of a file that is no notebook
+NUM_SHOWN = 80  # characters of a file that is not a notebook
 
 
 @click.command(epilog="Example: coursekit execute 02 --ranks 4")
@@ -75,7 +75,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def _check_readable(notebook: Path, shown: Path) -> None:
-    """Refuse a file that is no notebook before anything starts."""
+    """Refuse a file that is not a notebook before anything starts."""
     try:
         nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
     except FileNotFoundError:

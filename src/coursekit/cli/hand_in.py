@@ -38,7 +38,7 @@ def hand_in(lab: str, user: str | None, output: Path) -> None:
 
     whose = user or _account()
     if not ID.fullmatch(whose):
-        raise CourseKitError(f"{whose!a} is no id: give yours with --user, of letters, digits and . _ - @.")
+        raise CourseKitError(f"{whose!a} is not an id: give yours with --user, of letters, digits and . _ - @.")
     work = find_work(lab, Path.cwd())
     path = pack(work, whose, output)
     for line in _lines(work):

@@ -36,7 +36,7 @@ def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswere
 
 
 def _former_kind(target: Path) -> str:
-    """Return the kind of a script that exists already; '' if there is none."""
+    """Return the kind of a script that exists already; '' if no script exists."""
     if not target.exists():
         return ""
     kind = kind_of(target) if target.is_file() else ""

@@ -77,7 +77,7 @@ def read_inbound(path: Path) -> re.Match[str] | None:
 
 
 def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return the folders of each student in the exchange, and a sentence for each folder that is no hand-in."""
+    """Return the folders of each student in the exchange, and a sentence for each folder that is not a hand-in."""
     if not course.inbound.is_dir():
         raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
     arrived: dict[str, list[Path]] = {}
@@ -85,9 +85,9 @@ def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]
     for path in sorted(course.inbound.iterdir()):
         found = read_inbound(path)
         if not found:
-            strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is no hand-in: it was left there")
+            strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is not a hand-in: it was left there")
         elif not (course.root / "solutions" / found["lab"]).is_dir():
-            strays.append(f"{found['student']} handed in {found['lab']!a}, which is no lab: it was left there")
+            strays.append(f"{found['student']} handed in {found['lab']!a}, which is not a lab: it was left there")
         elif found["lab"] == lab:
             arrived.setdefault(found["student"], []).append(path)
     return arrived, strays

@@ -120,11 +120,11 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     """Return the course in `folder`, or in `root`/course.
 
     Raises:
-        CourseKitError: there is none, or its files are wrong.
+        CourseKitError: no course folder was found, or its files are wrong.
     """
     folder = (folder or root / COURSE).resolve()
     if not (folder / SETTINGS).is_file():
-        raise CourseKitError(f"{folder} is no course folder: make one with `coursekit course init`.")
+        raise CourseKitError(f"{folder} is not a course folder: make one with `coursekit course init`.")
     return Course(root, folder, load_settings(folder), _load_config(folder))
 
 

@@ -155,7 +155,7 @@ def save_verdict(course: Course, verdict: Verdict) -> None:
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:
-    """Return the verdict that was saved under this digest; None if there is none."""
+    """Return the verdict saved under this digest, or None."""
     try:
         return Verdict.loads(_path(course, key).read_text(encoding="utf-8"))
     except (OSError, ValueError):

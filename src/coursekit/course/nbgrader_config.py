@@ -43,7 +43,7 @@ c = get_config()  # noqa: F821 - traitlets puts it here
 c.CourseDirectory.course_id = {name!r}
 c.Exchange.root = {exchange!r}
 
-# Validate: training takes longer than nbgrader's 30 s, and what TensorFlow logs on stderr is no mistake.
+# Validate: training takes longer than nbgrader's 30 s, and what TensorFlow logs on stderr is not a mistake.
 c.Execute.timeout = {timeout_s}
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = {pattern!r}

@@ -132,14 +132,14 @@ def _columns(path: Path, line: int, header: Sequence[str]) -> Mapping[int, str]:
 
 def _check(path: Path, line: int, student: Student) -> None:
     if not ID.fullmatch(student.id):
-        raise _fault(path, line, f"{student.id!r} is no id: use the account's name, of letters, digits and . _ - @")
+        raise _fault(path, line, f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @")
     for name, value in zip(COLUMNS, astuple(student)):
         if len(value) > MAX_LENGTH:
             raise _fault(path, line, f"{name} is longer than {MAX_LENGTH} characters")
         if any(unicodedata.category(one) == "Cc" for one in value):
             raise _fault(path, line, f"{name} {value!r} holds a control character: remove it")
     if student.email and not EMAIL.fullmatch(student.email):
-        raise _fault(path, line, f"{student.email!r} is no e-mail address: correct it or leave it empty")
+        raise _fault(path, line, f"{student.email!r} is not an e-mail address: correct it or leave it empty")
 
 
 def _fault(path: Path, line: int, sentence: str) -> CourseKitError:

@@ -81,7 +81,7 @@ def due_date(text: str, where: str) -> datetime:
     """Return when a lab is due, in UTC and without an offset, as nbgrader keeps it.
 
     Raises:
-        CourseKitError: the text is no date and time.
+        CourseKitError: the text is not a date and time.
     """
     try:
         moment = datetime.fromisoformat(text)

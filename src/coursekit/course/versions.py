@@ -57,7 +57,7 @@ def keep(source: Path, received: str, timestamp: datetime, flags: tuple[Flag, ..
     The `source` stays as it is; `received` is its name where it came in, `into` is `hand-ins/<lab>/<student>`.
 
     Raises:
-        RefusedFileError: `source` is no folder, or a file changes while it is read.
+        RefusedFileError: `source` is not a folder, or a file changes while it is read.
     """
     listing = list_folder(source)
     contents = {name: read_file(source, name) for name in listing.files}
@@ -116,7 +116,7 @@ def folder_digest(folder: Path) -> str:
     """Return the fingerprint of the plain files in a folder of a student.
 
     Raises:
-        RefusedFileError: it is no folder, or a file changes while it is read.
+        RefusedFileError: it is not a folder, or a file changes while it is read.
     """
     return digest({name: read_file(folder, name) for name in list_folder(folder).files})
 

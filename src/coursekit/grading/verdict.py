@@ -70,7 +70,7 @@ class Verdict:
         """Read what `dumps` wrote.
 
         Raises:
-            ValueError: this is no verdict.
+            ValueError: this is not a verdict.
         """
         try:
             data: dict[str, Any] = json.loads(text)

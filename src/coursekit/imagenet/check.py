@@ -123,13 +123,13 @@ def _look_at(record: bytes) -> tuple[int, str]:
     try:
         encoded, label = parse_record(record)
     except tf.errors.InvalidArgumentError:
-        return 0, "it is no example with one image/encoded and one image/class/label"
+        return 0, "it is not an example with one image/encoded and one image/class/label"
     if not FIRST_LABEL <= label <= LAST_LABEL:
         return int(label), f"its label is {label}, not {FIRST_LABEL} to {LAST_LABEL}"
     try:
         tf.io.extract_jpeg_shape(encoded)
     except tf.errors.InvalidArgumentError:
-        return int(label), "its image is no JPEG"
+        return int(label), "its image is not a JPEG"
     return int(label), ""
 
 

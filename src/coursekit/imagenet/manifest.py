@@ -41,7 +41,7 @@ class DataManifest:
 
 
 def read(folder: Path) -> DataManifest | None:
-    """Return the manifest of a folder, or None if there is none.
+    """Return the manifest of a folder, or None if the folder has none.
 
     Raises:
         CourseKitError: when it cannot be read as one.
@@ -63,7 +63,7 @@ def _read(path: str, num_bytes: int, mtime_ns: int) -> DataManifest:
         files = {name: FileFacts(**facts) for name, facts in content.pop("files").items()}
         return DataManifest(**content, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CourseKitError(f"{path} is no manifest of made data ({error}): make the data again.") from error
+        raise CourseKitError(f"{path} is not a manifest of made data ({error}): make the data again.") from error
 
 
 def num_records(file: Path) -> int | None:

@@ -28,12 +28,12 @@ def pull_link(hub: str, repository: str, branch: str = "main", lab: str | None =
         lab: the name of a lab, whose notebook opens; None for the folder of labs.
 
     Raises:
-        CourseKitError: the hub or the repository is no address, or git knows no such branch.
+        CourseKitError: the hub or the repository is not an address, or git knows no such branch.
     """
     _check_address("--hub", hub, HUB_SCHEMES)
     _check_address("--repo", repository, REPOSITORY_SCHEMES)
     if not BRANCH.fullmatch(branch):
-        raise CourseKitError(f"--branch: {branch!r} is no name of a branch: give one such as main.")
+        raise CourseKitError(f"--branch: {branch!r} is not a name of a branch: give one such as main.")
     folder = folder_name(repository)
     opened = f"{folder}/labs" + (f"/{lab}/{lab}.ipynb" if lab else "")
     query = {"repo": repository, "branch": branch, "targetpath": folder, "urlpath": f"lab/tree/{opened}"}
@@ -56,10 +56,10 @@ def _check_address(option: str, address: str, schemes: tuple[str, ...]) -> None:
     try:
         parts = urlsplit(address)
         is_address = bool(parts.scheme in schemes and parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, a bracket too many
+    except ValueError:  # a port that is not a number, a bracket too many
         is_address = False
     if not is_address or re.search(r"[\s\\]", address):
         example = f"{schemes[0]}://hub.example.org" if option == "--hub" else f"{schemes[0]}://git.example.org/course"
-        raise CourseKitError(f"{option}: {address!r} is no address: give one such as {example}.")
+        raise CourseKitError(f"{option}: {address!r} is not an address: give one such as {example}.")
     if parts.password is not None:
         raise CourseKitError(f"{option}: there is a password in the address, and everybody reads a link: take it out.")

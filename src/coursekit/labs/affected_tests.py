@@ -94,7 +94,7 @@ def names_of(source: str) -> Names:
     """Return the names of a cell; none for one that is not Python alone."""
     try:
         names, tree = global_names(source), ast.parse(source)
-    except SyntaxError:  # a magic, or an answer that is no Python: it binds no name that a test could use
+    except SyntaxError:  # a magic, or an answer that is not Python: it binds no name that a test could use
         return NO_NAMES
     parts = (node for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Subscript)))
     changed = {_base(part) for part in parts if isinstance(part.ctx, ast.Store)}

@@ -61,7 +61,7 @@ def load_lab(folder: Path) -> Lab:
     """Read one lab's folder, `solutions/<lab>`.
 
     Raises:
-        CourseKitError: the folder's name is no lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
+        CourseKitError: the folder's name is not a lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
     """
     lab = load_facts(folder)
     if not lab.source.is_file():
@@ -75,12 +75,12 @@ def load_facts(folder: Path) -> Lab:
     """Read what is known of one lab, also where its answers are not: in `labs/<lab>` of a students' copy.
 
     Raises:
-        CourseKitError: the folder's name is no lab name, or `lab.toml` is missing or wrong.
+        CourseKitError: the folder's name is not a lab name, or `lab.toml` is missing or wrong.
     """
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
-            f"{shown} is no name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
+            f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
         )
     return toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
 
@@ -97,7 +97,7 @@ def find_labs(root: Path) -> tuple[Lab, ...]:
 
 
 def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
-    """Return the labs with these names, whole or prefixes that fit one lab only, such as "02"; all when there are none.
+    """Return the labs with these names, whole or prefixes that fit one lab only, such as "02"; all if no name is given.
 
     Raises:
         CourseKitError: a name fits no lab, or several.

@@ -43,7 +43,7 @@ def kernel_environment(folder: Path) -> dict[str, str]:
 
 
 def refuse_placing(environ: Mapping[str, str]) -> None:
-    """Refuse extra variables for ranks that are no text, or that say where a rank belongs, which is our own business.
+    """Refuse extra variables for ranks that are not text, or that say where a rank belongs, which is our own business.
 
     Raises:
         TypeError: a name or a value is not text.

@@ -93,7 +93,7 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
     """Return method, path and body.
 
     Raises:
-        ValueError: this is no request.
+        ValueError: this is not a request.
         OSError: the rest of it did not come.
     """
     data = b""

@@ -12,7 +12,7 @@ def spare_horovod() -> None:
     code, Horovod's among them, which need it nowhere: the tests compare traces with and without. That takes a good part
     of each first step. TensorFlow leaves its own and Keras's functions out in the same way, by rules for modules; the
     functions that Horovod itself compiles have to be compiled without AutoGraph.
-    They are no public interfaces, so without them tracing just takes longer.
+    They are not public interfaces, so without them tracing just takes longer.
     """
     try:
         import tensorflow as tf  # noqa: PLC0415  # TensorFlow is imported by ranks only

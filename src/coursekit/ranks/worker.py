@@ -1,4 +1,4 @@
-"""What happens inside one rank: prepare the process, call the student's function, send back what came of it."""
+"""What happens inside one rank: prepare the process, call the student's function, send back its result or its error."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Report:
         """Read what `dumps` wrote.
 
         Raises:
-            ValueError: these bytes are no report.
+            ValueError: these bytes are not a report.
         """
         head, _, value = data.partition(b"\n")
         try:

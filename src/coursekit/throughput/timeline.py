@@ -57,7 +57,7 @@ def communication_share(path: Path | str) -> Communication:
     A timeline that ends in the middle of an event, since its rank was killed, is read up to there.
 
     Raises:
-        CourseKitError: there is no such file, it is no timeline, or it holds less than two steps.
+        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
     """
     starts, activities = _reductions(_events(Path(path)))
     # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
@@ -115,7 +115,7 @@ def _events(path: Path) -> Iterator[dict[str, Any]]:
             'have one written with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).'
         ) from None
     if not text.startswith("["):
-        raise CourseKitError(f"{path} is no timeline of Horovod: it does not begin with a list of events.")
+        raise CourseKitError(f"{path} is not a timeline of Horovod: it does not begin with a list of events.")
     decoder = json.JSONDecoder()
     position = 0
     while True:

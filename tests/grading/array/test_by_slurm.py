@@ -244,7 +244,7 @@ for verdict in judge_by_slurm(jobs, PoolSettings(num_slots=0), array):
 
 
 def test_only_whole_lines_of_ones_own_are_taken(small_jobs, tmp_path):
-    """Half a line waits for its end; what is no verdict, or on another hand-in, is not taken."""
+    """Half a line waits for its end; what is not a verdict, or on another hand-in, is not taken."""
     written = write_round(tmp_path / "grading", small_jobs, SETTINGS, 2)
     opened = open_round(written.folder)
     given = [Verdict("01-small", "ada", (), key=key) for key in ("key-0", "key-1", "key-99")]

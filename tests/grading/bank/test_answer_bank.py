@@ -160,9 +160,9 @@ def test_an_empty_bank_is_refused(bank, source):
         (
             BLOCK.replace("#\n", '# consequences = ["mean-tests"]\n') + CELL,
             3,
-            "'mean-tests' is no other test of the lab",
+            "'mean-tests' is not another test of the lab",
         ),
-        (BLOCK.replace("#\n", '# consequences = ["median-tests"]\n') + CELL, 3, "'median-tests' is no other test"),
+        (BLOCK.replace("#\n", '# consequences = ["median-tests"]\n') + CELL, 3, "'median-tests' is not another test"),
         (
             RIGHT.replace("# ///\n", '# consequences = ["mean-tests"]\n# ///\n') + CELL,
             3,

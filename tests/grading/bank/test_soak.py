@@ -59,12 +59,12 @@ def test_what_is_not_always_the_same_is_told(source):
     ],
 )
 def test_a_property_is_known_without_its_numbers(message, expected):
-    """What follows the property's name may hold random inputs, and is no difference."""
+    """What follows the property's name may hold random inputs, and is not a difference."""
     assert property_of(message) == expected
 
 
 def test_the_machine_is_told_apart(monkeypatch):
-    """A fault is no difference of verdicts, has words of its own, and is no success either."""
+    """A fault is not a difference of verdicts, has words of its own, and is not a success either."""
     one = Soaked("a", Counter({(("t", 1.0, ""),): 2}), ["the node died"])
     assert one.differences == ()
     monkeypatch.setenv("COLUMNS", "200")

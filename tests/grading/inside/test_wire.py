@@ -32,7 +32,7 @@ from coursekit.grading.inside import wire
     ids=repr,
 )
 def test_plain_data_comes_back_as_it_was(value):
-    """Also what JSON has no word for: tuples, bytes, large numbers, keys that are no text."""
+    """Also what JSON has no word for: tuples, bytes, large numbers, keys that are not text."""
     found = wire.loads(wire.dumps(value))
 
     assert found == value
@@ -93,7 +93,7 @@ def test_drivers_and_answers_cross_only_inwards():
     data = wire.dumps([with_horovod, (RemoteAnswer("shard", None),)])
 
     assert wire.loads(data, {"shard": len}) == [with_horovod, (len,)]
-    with pytest.raises(wire.NotPlainError, match="a function is no plain data"):
+    with pytest.raises(wire.NotPlainError, match="a function is not plain data"):
         wire.loads(data)
 
 
@@ -186,5 +186,5 @@ def test_a_message_that_is_too_large_is_refused(monkeypatch):
 )
 def test_only_drivers_are_found_by_name(name):
     """A name leads to a function of `coursekit.drivers` or nowhere, also within the walls."""
-    with pytest.raises(wire.NotPlainError, match="is no driver"):
+    with pytest.raises(wire.NotPlainError, match="is not a driver"):
         wire.loads(encoded("driver", name), {})

@@ -21,7 +21,7 @@ from coursekit.grading.inside import wire
     ],
 )
 def test_messages_beyond_all_bounds_are_refused(data):
-    """They are no plain data: no memory is filled, no code found, and the reader's process lives."""
+    """They are not plain data: no memory is filled, no code found, and the reader's process lives."""
     with pytest.raises(wire.NotPlainError):
         wire.loads(data)
 

@@ -174,7 +174,7 @@ def _is_server_of(name, process):
     try:
         is_server = any(word.endswith("jupyterhub-singleuser") for word in process.cmdline())
         return is_server and process.environ()["JUPYTERHUB_USER"] == name
-    except (psutil.Error, KeyError):  # it ended, or is no server
+    except (psutil.Error, KeyError):  # it ended, or is not a server
         return False
 
 

@@ -328,7 +328,7 @@ def test_a_node_that_does_not_reach_the_hub():
 
 
 def test_times_of_slurm_are_read():
-    """Every way in which Slurm writes how long something ran, and what is no time."""
+    """Every way in which Slurm writes how long something ran, and what is not a time."""
     texts = ("0:05", "1:02:03", "1-00:00:01", "00:00:00", "", "INVALID")
     assert [seconds(text) for text in texts] == [5, 3723, 86401, 0, 0, 0]
 

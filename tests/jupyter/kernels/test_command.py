@@ -154,7 +154,7 @@ def test_installing_again_replaces(coursekit, course):
         ),
         (
             ["install", "--site", "local", "--name", "../x"],
-            "'../x' is no name for a kernel: use small letters, digits, dots and hyphens, such as coursekit-local.",
+            "'../x' is not a name for a kernel: use small letters, digits, dots and hyphens, such as coursekit-local.",
         ),
         (["check"], "there is no kernel of the course: coursekit kernel install --site NAME makes one."),
     ],

@@ -1,4 +1,4 @@
-"""The link's parts arrive at nbgitpuller as they were meant, and what is no address is refused."""
+"""The link's parts arrive at nbgitpuller as they were meant, and what is not an address is refused."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def test_no_address_is_refused(address):
         pull_link(HUB, address)
 
     assert [str(of_hub.value), str(of_repo.value)] == [
-        f"--hub: {address!r} is no address: give one such as https://hub.example.org.",
-        f"--repo: {address!r} is no address: give one such as https://git.example.org/course.",
+        f"--hub: {address!r} is not an address: give one such as https://hub.example.org.",
+        f"--repo: {address!r} is not an address: give one such as https://git.example.org/course.",
     ]
 
 
 def test_address_of_scp_is_refused():
     """What only git takes for an address is none."""
-    with pytest.raises(CourseKitError, match=r"^--repo: 'git@git\.example\.org:course' is no address: "):
+    with pytest.raises(CourseKitError, match=r"^--repo: 'git@git\.example\.org:course' is not an address: "):
         pull_link(HUB, "git@git.example.org:course")
 
 
@@ -91,7 +91,7 @@ def test_password_is_refused():
 @pytest.mark.parametrize("branch", ["", "-b", "a b", "a..b", "a/", "x.lock", "a~1"])
 def test_no_branch_is_refused(branch):
     """What git refuses as a branch is refused here."""
-    with pytest.raises(CourseKitError, match=r"^--branch: .* is no name of a branch: give one such as main\.$"):
+    with pytest.raises(CourseKitError, match=r"^--branch: .* is not a name of a branch: give one such as main\.$"):
         pull_link(HUB, REPO, branch)
 
 
@@ -102,7 +102,11 @@ def test_no_branch_is_refused(branch):
         (["--branch", "event"], (0, pull_link(HUB, REPO, "event") + "\n", "")),
         (
             ["--repo", "course"],
-            (1, "", "coursekit: --repo: 'course' is no address: give one such as https://git.example.org/course.\n"),
+            (
+                1,
+                "",
+                "coursekit: --repo: 'course' is not an address: give one such as https://git.example.org/course.\n",
+            ),
         ),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_script_that_was_edited_is_not_replaced(folder, edit):
 
 
 def test_a_folder_is_not_replaced_either(folder):
-    """Whatever is there that is no script of ours."""
+    """Whatever is there that is not a script of ours."""
     answer(folder / "05-sums.ipynb")
     with pytest.raises(CourseKitError, match=r"was not made by coursekit"):
         script("05", "--output", str(folder))

@@ -80,7 +80,7 @@ def test_a_machine_that_gives_no_time_is_no_failure(execute, tmp_path, monkeypat
 
 
 def test_ranks_that_got_no_time_are_no_failure(execute, tmp_path):
-    """What `ranks.run` says on such a machine is no lost point: the lab needs another run."""
+    """What `ranks.run` says on such a machine is not a lost point: the lab needs another run."""
     words = "from coursekit.ranks import MachineTooSlowError\nraise MachineTooSlowError('too busy')"
     result, _ = execute(tmp_path, "pass", words)
     assert (result.verdict, result.reason) == (

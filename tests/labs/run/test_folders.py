@@ -19,7 +19,7 @@ def test_runs_of_one_second_get_folders_of_their_own(tmp_path):
 
 
 def test_there_must_be_a_run_to_resume(tmp_path):
-    """A folder whose request was never written is no run."""
+    """A folder whose request was never written is not a run."""
     (folders.runs_folder(tmp_path) / "2026-01-01T00-00-00").mkdir(parents=True)
     with pytest.raises(CourseKitError, match=r"--resume: there is no run in .* leave --resume out"):
         folders.newest_run(tmp_path)

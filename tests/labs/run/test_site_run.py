@@ -92,7 +92,7 @@ def test_a_variable_that_assigns_nothing_is_refused(course, text):
 
     name = text.partition("=")[0]
     sentence = (
-        f"coursekit: COURSEKIT_PARAMETERS: {name!r} is no assignment: write name=value, with blanks in between.\n"
+        f"coursekit: COURSEKIT_PARAMETERS: {name!r} is not an assignment: write name=value, with blanks in between.\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 

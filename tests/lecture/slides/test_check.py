@@ -35,7 +35,7 @@ def test_a_good_deck_has_no_faults(lecture):
         ("a buffer of 64 MB", "the number '64 MB' is typed"),
         ("See `labs/99-none`", "slide 1 (One) names labs/99-none, which does not exist"),
         ("See [it](figures/none.md)", "slide 1 (One) links to figures/none.md, which does not exist"),
-        ("Type `coursekit fly 02`", "slide 1 (One) names `coursekit fly`, which is no command"),
+        ("Type `coursekit fly 02`", "slide 1 (One) names `coursekit fly`, which is not a command"),
     ],
 )
 def test_a_fault_is_named(lecture, text, fault):

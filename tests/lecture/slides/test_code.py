@@ -116,7 +116,7 @@ class _Names:
                         self.candidates[target.id] = modules
 
     def _find(self, node):
-        """Return what a chain such as `tf.data.Dataset` may be; [] when it is nothing, None when it is no module's."""
+        """Return what a chain such as `tf.data.Dataset` may be; [] if nothing, None if it is not a module's."""
         if isinstance(node, ast.Name):
             return self.candidates.get(node.id)
         if not isinstance(node, ast.Attribute):

@@ -22,7 +22,7 @@ def test_a_deck_says_what_its_header_says(lecture):
     ("text", "message"),
     [
         ("# No header\n", "slides/01-try.md has no header: begin it with ---, title, minutes, one_day, lab, ---."),
-        ("---\ntitle: [\n---\n", "slides/01-try.md: the header is no valid YAML"),
+        ("---\ntitle: [\n---\n", "slides/01-try.md: the header is not valid YAML"),
         ("---\ntitle: A\nminutes: 1\none_day: true\nday: 2\n---\n", "unknown key(s) ['day']; allowed are"),
         ("---\ntitle: A\nminutes: 1\n---\n", "missing key(s) ['one_day']"),
         ("---\ntitle: A\nminutes: ten\none_day: true\n---\n", "minutes must be a whole number, not 'ten'"),

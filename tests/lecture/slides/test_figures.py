@@ -79,7 +79,7 @@ def test_a_figure_of_published_data_says_whose(lecture):
     [
         ({"words": '["One.", "Two."]'}, r"draw\(\) makes 1 step\(s\), words\(\) 2 text\(s\)"),
         ({"words": '""'}, r"draw\(\) makes 1 step\(s\), words\(\) 1 text\(s\)"),
-        ({"data": '("bench",)'}, "'bench' is no data of a figure"),
+        ({"data": '("bench",)'}, "'bench' is not the data of a figure"),
     ],
 )
 def test_a_wrong_script_is_refused(lecture, changes, message):
@@ -91,7 +91,7 @@ def test_a_wrong_script_is_refused(lecture, changes, message):
 
 
 def test_an_unfinished_script_is_refused(lecture):
-    """A script without a text alternative or a caption is no figure."""
+    """A script without a text alternative or a caption is not a figure."""
     lecture.write("figures/bars.py", "DATA = ()\ndef draw(): ...\n")
 
     with pytest.raises(CourseKitError, match=r"slides/figures/bars.py does not define CAPTION, words"):

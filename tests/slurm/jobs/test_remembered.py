@@ -44,7 +44,7 @@ def test_where_a_job_leaves_its_files():
 
 @pytest.mark.parametrize("word", ["", "abc", "7_1", "../7", "-7"])
 def test_only_numbers_are_jobs(word):
-    """What is no number is refused, before it gets to Slurm or into a path."""
+    """What is not a number is refused, before it gets to Slurm or into a path."""
     assert check_id("17") == "17"
-    with pytest.raises(CourseKitError, match="is no job: give the number that `coursekit jobs` shows"):
+    with pytest.raises(CourseKitError, match="is not a job: give the number that `coursekit jobs` shows"):
         check_id(word)

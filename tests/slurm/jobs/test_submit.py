@@ -48,7 +48,7 @@ def test_parameters_of_a_notebook(course):
 
 
 def test_parameters_of_a_script(course):
-    """The script's options are written as it has them; what only the notebook uses is refused, and so is no script."""
+    """The script's options are written as it has them; others are refused, as is what is no script."""
     path = notebook(course, "03-keras-cnn")
     assert train_options(path, {"model": "ResNet50", "num_epochs": "90"}) == ["--model=ResNet50", "--num-epochs=90"]
     with pytest.raises(CourseKitError, match=r"^-p: the script of 03-keras-cnn does not use num_ranks: "):

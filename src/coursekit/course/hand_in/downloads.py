@@ -49,7 +49,7 @@ class Arrival:
 
 
 def list_files(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the files below a folder, the oldest first, and whatever is no file or cannot be read; follow no link."""
+    """Return the files below a folder, the oldest first, and what is not a file or cannot be read; follow no link."""
     files: list[tuple[float, str]] = []
     others: list[str] = []
 
@@ -86,7 +86,7 @@ def read_arrival(folder: Path, name: str, released: Mapping[str, NotebookNode]) 
     """Read one file of the instructor's folder, by its path within it; `released` holds the labs that students got.
 
     Raises:
-        NotTakenError: it is no hand-in of this course.
+        NotTakenError: it is not a hand-in of this course.
     """
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in {SUFFIX, NOTEBOOK}:

@@ -76,7 +76,7 @@ def read_manifest(data: bytes) -> HandInManifest:
     """Read a manifest from data that may be anything.
 
     Raises:
-        ManifestError: the data are no manifest.
+        ManifestError: the data are not a manifest.
     """
     try:
         record: Any = json.loads(data)
@@ -89,11 +89,11 @@ def read_manifest(data: bytes) -> HandInManifest:
         raise ManifestError("it has no list of files with their checksums")
     for key, pattern in (("lab", NAME), ("user", ID), ("time", TIME)):
         if not _fits(pattern, record.get(key)):
-            raise ManifestError(f"its {key} is none")
+            raise ManifestError(f"its {key} is not valid")
     try:
         moment = datetime.fromisoformat(record["time"]).replace(tzinfo=None)
     except ValueError:
-        raise ManifestError("its time is none") from None
+        raise ManifestError("its time is not valid") from None
     return HandInManifest(record["lab"], record["user"], moment, files, str(record.get("coursekit"))[:40])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coursekit.course.roster import Student
 
 PLATFORMS = (
-    # Moodle: Ada Lovelace_1234_assignsubmission_file_(the student's own name); the number is no id of the student.
+    # Moodle: Ada Lovelace_1234_assignsubmission_file_(the student's own name); the number is not an id of the student.
     re.compile(r"(?P<name>.+?)_\d+_assignsubmission_(file|onlinetext)(_.*)?"),
     # Blackboard: (the assignment)_ada_attempt_2026-11-16-12-00-00_(the student's own name)
     re.compile(r".+?_(?P<name>[^_]+)_attempt_\d{4}(-\d\d){5}(_.*)?"),
@@ -65,7 +65,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     """Find the owner of a file.
 
     `parts` are the folders that it lies in, the outermost first, and its name without the suffix; `claim` is the
-    account that its manifest names, '' when it has none.
+    account that its manifest names, '' if it names nobody.
 
     Raises:
         NotTakenError: the owner is not clear.

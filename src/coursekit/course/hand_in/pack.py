@@ -57,7 +57,7 @@ def find_work(named: str, start: Path) -> StudentWork:
     What is named is the lab, by its name or the beginning of it, or the path of a notebook.
 
     Raises:
-        CourseKitError: there is none, or it cannot be handed in.
+        CourseKitError: no such notebook, or it cannot be handed in.
     """
     path, *others = _find_notebooks(named, start)
     lab, notebook = _read(path)
@@ -148,7 +148,7 @@ def _checkouts(start: Path) -> list[Path]:
 def _read(path: Path) -> tuple[str, StudentNotebook]:
     """Return which lab's notebook this is, and the notebook."""
     if not path.is_file():
-        raise CourseKitError(f"{path} is no notebook: give the path of yours, which ends in {NOTEBOOK}.")
+        raise CourseKitError(f"{path} is not a notebook: give the path of yours, which ends in {NOTEBOOK}.")
     try:
         notebook = read_notebook(path.parent, path.name)
     except DamagedNotebookError as error:

@@ -85,7 +85,7 @@ def _check(entry: zipfile.ZipInfo, shown: str) -> None:
     path = entry.filename[:-1] if entry.is_dir() else entry.filename
     # zipfile itself cuts a name at its first NUL and turns backslashes only on Windows.
     if entry.orig_filename != entry.filename or not all(map(PLAIN_NAME.fullmatch, path.split("/"))):
-        raise _refused(f"it holds {shown}, which is no plain path within it")
+        raise _refused(f"it holds {shown}, which is not a plain path within it")
     if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
         raise _refused(f"{shown} in it is {'a link' if kind == stat.S_IFLNK else 'a special file'}")
     if path.lower().endswith(SUFFIX):

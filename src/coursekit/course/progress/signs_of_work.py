@@ -129,7 +129,7 @@ def sign_in_home(pattern: str, student: str, lab: str, course_name: str) -> Sign
 
     `pattern` is the path of a home with `{student}` in it; nbgrader's course id may be a folder in between.
     """
-    if not ID.fullmatch(student):  # a name that is no account's could lead anywhere
+    if not ID.fullmatch(student):  # a name that is not an account's could lead anywhere
         return Sign()
     try:
         home = Path(pattern.replace(STUDENT, student)).expanduser()

@@ -26,7 +26,7 @@ class Wording:
 
     Attributes:
         title: The property's name; the cell's own where no check names one.
-        section: Heading of the lab's section that explains it; '' when there is none.
+        section: Heading of the lab's section that explains it; '' if no section does.
     """
 
     title: str

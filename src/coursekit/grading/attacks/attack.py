@@ -85,7 +85,7 @@ def load_attacks(folder: Path) -> tuple[Attack, ...]:
     """Read every attack of a folder, sorted by name.
 
     Raises:
-        CourseKitError: there is none, or one is not in the right form.
+        CourseKitError: no attack was found, or one is not in the right form.
     """
     paths = sorted(path for path in folder.glob("*.py") if not path.name.startswith(("test_", "conftest")))
     if not paths:
@@ -126,7 +126,7 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         if key not in values:
             raise CourseKitError(f"{path}: the key {key!r} is missing.")
     if values["class"] not in CLASSES:
-        raise CourseKitError(f"{path}: {values['class']!r} is no class; there are {', '.join(CLASSES)}.")
+        raise CourseKitError(f"{path}: {values['class']!r} is not a class; there are {', '.join(CLASSES)}.")
 
 
 def _read_cells(path: Path, lines: Sequence[str]) -> tuple[AttackCell, ...]:

@@ -147,7 +147,7 @@ def _check_fails(file: _File, fails: Any, consequences: Collection[str], tests: 
             raise file.fault_of(test, f'{test} needs a list of words, such as ["shard"]')
     for test in consequences:
         if test not in tests or test in fails:
-            sentence = f"{test!r} is no other test of the lab: consequences are tests that are not under [fails]"
+            sentence = f"{test!r} is not another test of the lab: consequences are tests that are not under [fails]"
             raise file.fault_of("consequences", sentence)
 
 

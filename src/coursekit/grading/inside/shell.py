@@ -1,6 +1,6 @@
 """The process that stands for a student's kernel: it runs cells, and calls what they define.
 
-Nothing that it says is believed; it is asked for plain data, and has none of the judge's.
+Nothing that it says is believed; the judge asks it for plain data, and gives it no data of its own.
 """
 
 from __future__ import annotations

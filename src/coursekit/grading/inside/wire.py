@@ -34,7 +34,7 @@ MAX_NUM_CHARACTERS = 1 << 25  # of a list, if each of its values took as many as
 
 
 class NotPlainError(Exception):
-    """A value that is no plain data, or bytes that are no such message."""
+    """A value that is not plain data, or bytes that are not such a message."""
 
 
 def dumps(value: Any) -> bytes:
@@ -58,7 +58,7 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
         answers: what stands for the answers by their names. Only then are drivers looked up.
 
     Raises:
-        NotPlainError: the bytes are no such message.
+        NotPlainError: the bytes are not such a message.
     """
     checked(data, MAX_NUM_BYTES)
     try:
@@ -101,7 +101,7 @@ def _measure(value: Any) -> tuple[int, int]:
     sizes = [_measure(one) for one in value]
     num_values, longest = sum(number for number, _ in sizes), max((length for _, length in sizes), default=0)
     if num_values * longest > MAX_NUM_CHARACTERS:
-        raise NotPlainError(f"{num_values} values, one of them a text of {longest} characters, are no plain data")
+        raise NotPlainError(f"{num_values} values, one of them a text of {longest} characters, are not plain data")
     return num_values, longest
 
 
@@ -138,14 +138,14 @@ def _encode_reference(value: Any, depth: int) -> Any:
         return {TAG: "answer", "v": value.name}
     if kind.__module__.startswith("tensorflow.") and hasattr(value, "numpy"):
         return _encode(value.numpy(), depth + 1)
-    raise NotPlainError(f"a {kind.__name__} is no plain data")
+    raise NotPlainError(f"a {kind.__name__} is not plain data")
 
 
 def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:
     if array.dtype.kind not in ARRAY_KINDS:
         if array.dtype.name == "bfloat16":  # TensorFlow's own
             return _encode_array(array.astype(np.float32), is_scalar=is_scalar)
-        raise NotPlainError(f"an array of {array.dtype} is no plain data")
+        raise NotPlainError(f"an array of {array.dtype} is not plain data")
     content = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
     return {TAG: "scalar" if is_scalar else "array", "v": [array.dtype.str, list(array.shape), content]}
 
@@ -162,7 +162,7 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
     tag, content = value[TAG], value["v"]
     if tag in {"driver", "answer"}:
         if answers is None:
-            raise NotPlainError("a function is no plain data")
+            raise NotPlainError("a function is not plain data")
         return answers[content] if tag == "answer" else find_driver(*content)
     return _READERS[tag](content if tag in _ATOMS else [_decode(one, answers) for one in content])
 
@@ -174,7 +174,7 @@ def find_driver(module: str, name: str) -> Any:
         NotPlainError: the name is not one of there.
     """
     if not (module.startswith(DRIVERS) and name.isidentifier()):
-        raise NotPlainError(f"{module}.{name} is no driver")
+        raise NotPlainError(f"{module}.{name} is not a driver")
     return getattr(import_module(module), name)
 
 
@@ -182,20 +182,20 @@ def _decode_array(content: Any) -> np.ndarray[Any, Any]:
     name, shape, data = content
     dtype = np.dtype(str(name))
     if dtype.kind not in ARRAY_KINDS:
-        raise NotPlainError(f"an array of {dtype} is no plain data")
+        raise NotPlainError(f"an array of {dtype} is not plain data")
     return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(tuple(map(int, shape))).copy()
 
 
 def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
-        raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are no text is no plain data")
+        raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are not text is not plain data")
     return {key: one for key, one in pairs}  # noqa: C416  # of lists: unhashable keys are told
 
 
 def _decode_sight(content: Any) -> Sight:
     bias, samples, training = content
     if not (_is_array(bias, "f") and _is_array(samples, "iu")):
-        raise NotPlainError("a sight without its arrays is no plain data")
+        raise NotPlainError("a sight without its arrays is not plain data")
     return Sight(bias, samples, bool(training))
 
 

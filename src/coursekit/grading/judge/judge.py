@@ -62,7 +62,7 @@ class _Judge:
                 self.namespace[name] = RemoteAnswer(name, self.elsewhere)
         try:
             exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
-        except MemoryError:  # the judge's own: that is no test's matter, see `own_limits`
+        except MemoryError:  # the judge's own: that is not a test's matter, see `own_limits`
             raise
         except Exception as error:  # noqa: BLE001  # a test fails by any exception
             message = printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])

@@ -24,7 +24,7 @@ class JobRecord:
     """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof.
 
     Attributes:
-        job: Slurm's number of the job; the folder's name where it has none.
+        job: Slurm's number of the job; the folder's name if the record has no number.
         nodes: Nodes of the job as Slurm folds them; else the machine's name.
         points: Points that its own tests gave.
     """

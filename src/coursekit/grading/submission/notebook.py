@@ -29,7 +29,7 @@ class StudentCell:
     Attributes:
         cell_type: "code", "markdown" or "raw".
         grade_id: nbgrader's name of the cell; empty when its metadata is lost.
-        cell_id: Jupyter's id of the cell; empty when there is none.
+        cell_id: Jupyter's id of the cell; may be empty.
         points: What the metadata says it is worth; None when it says nothing.
         is_answer: Whether the metadata calls it an answer; None when it says nothing.
         was_run: Whether it carries the number of an execution.
@@ -58,7 +58,7 @@ def read_notebook(folder: Path, name: str) -> StudentNotebook:
     """Read a notebook within a student's folder.
 
     Raises:
-        DamagedNotebookError: it is no notebook of format 4, or out of all bounds.
+        DamagedNotebookError: it is not a notebook of format 4, or out of all bounds.
     """
     try:
         data = _parse(read_file(folder, name))
@@ -103,12 +103,12 @@ def _number(text: str) -> float:
 
 def _cell(cell: object) -> StudentCell:
     if not isinstance(cell, dict):
-        raise DamagedNotebookError("one of its cells is no cell")
+        raise DamagedNotebookError("one of its cells is not a cell")
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
-        raise DamagedNotebookError("a cell's text is no text")
+        raise DamagedNotebookError("a cell's text is not text")
     # Half of a surrogate pair cannot be written to any file.
     source = source.encode("utf-8", "replace").decode()
     marks = _table(_table(cell, "metadata"), "nbgrader")

@@ -66,7 +66,7 @@ def _signs_in_tree(tree: ast.Module) -> Iterator[Sign]:
 
 
 def _signs_in_words(source: str) -> Iterator[Sign]:
-    """Yield the suspicious words of a text that is no Python: it may be that for IPython."""
+    """Yield the suspicious words of a text that is not Python: it may be that for IPython."""
     known = {
         name: kind for table in (words.MODULES, words.CALLS) for kind, names in table.items() for name in names.split()
     }

@@ -22,7 +22,7 @@ SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
 
 
 class RefusedFileError(Exception):
-    """A file is no plain file of a bounded size; the message says why in a few words."""
+    """A file is not a plain file of a bounded size; the message says why in a few words."""
 
 
 class MissingFileError(RefusedFileError):
@@ -49,7 +49,7 @@ def list_folder(folder: Path) -> Listing:
         RefusedFileError: `folder` itself is a link or no folder.
     """
     if folder.is_symlink() or not folder.is_dir():
-        raise RefusedFileError("it is no folder")
+        raise RefusedFileError("it is not a folder")
     files: dict[str, int] = {}
     refused: list[str] = []
     pending = [""]

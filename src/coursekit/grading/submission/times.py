@@ -18,7 +18,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return a time as nbgrader understands it, UTC without an offset; None if the text is no time."""
+    """Return a time as nbgrader understands it, UTC without an offset; None if the text is not a time."""
     from nbgrader.utils import parse_utc  # noqa: PLC0415 - heavy
 
     if not MOMENT.fullmatch(text.strip()):

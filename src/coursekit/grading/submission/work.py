@@ -55,7 +55,7 @@ class Submission:
     left_out: tuple[str, ...] = ()
 
     def not_judged(self, fault: str) -> Verdict:
-        """Return a verdict that says why there is none, without a score."""
+        """Return a verdict without a score that says why it was not graded."""
         return Verdict(self.work.lab, self.work.student, (), self.work.flags, fault=fault, key=self.key)
 
     def dumps(self) -> str:

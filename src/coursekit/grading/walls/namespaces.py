@@ -187,7 +187,7 @@ def _settle_in(allowance: Allowance, folder: str) -> None:
     """Prepare the walled-off process itself."""
     if not allowance.walls:
         system.end_with_parent(signal.SIGKILL)
-    system.set_dumpable(True)  # to itself and its descendants it is no secret
+    system.set_dumpable(True)  # itself and its descendants may read it
     os.environ["TMPDIR"] = folder or HIDDEN[0]
     tempfile.tempdir = None
     os.chdir(os.environ["TMPDIR"])

@@ -80,7 +80,7 @@ def configure(c: Any, site: str, root: Path) -> None:
     c.Spawner.startup_poll_interval = 2.0
     c.Spawner.env_keep = FROM_THE_HUB
     c.Spawner.apply_user_options = lambda _spawner, _options: None  # its script is made from them, checked
-    c.Spawner.consecutive_failure_limit = 0  # refused jobs are no reason for the hub to end
+    c.Spawner.consecutive_failure_limit = 0  # the hub goes on after refused jobs
 
 
 def why_ended(user: str, server: str = "") -> str:

@@ -60,7 +60,7 @@ def plan_kernel(root: Path, site: Site, partition: str, name: str, venv: str = "
     wanted = name or usual.lower()
     if not NAME.fullmatch(wanted):
         raise CourseKitError(
-            f"{wanted!r} is no name for a kernel: use small letters, digits, dots and hyphens, such as {usual}."
+            f"{wanted!r} is not a name for a kernel: use small letters, digits, dots and hyphens, such as {usual}."
         )
     return PlannedKernel(site, chosen, wanted, root.resolve(), str(Path(venv).absolute()) if venv else "")
 

@@ -42,7 +42,7 @@ def choose(name: str | None) -> str:
     """Return the name of an installed kernel: the one that is named, else our only one.
 
     Raises:
-        CourseKitError: there is no such kernel, there is none of ours, or there are several.
+        CourseKitError: no such kernel is installed, none of ours is, or several are.
     """
     from jupyter_client.kernelspec import KernelSpecManager  # noqa: PLC0415
 

@@ -21,7 +21,7 @@ def find_notebook(lab: str) -> Path:
     """Return the notebook of a lab, given by its name or the beginning of it: in this folder, else in labs/.
 
     Raises:
-        CourseKitError: there is none, or the name fits several.
+        CourseKitError: no script fits the name, or several do.
     """
     here = [path for path in sorted(Path().glob("*.ipynb")) if NAME.fullmatch(path.stem) and path.stem.startswith(lab)]
     if len(here) == 1:
@@ -35,7 +35,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     """Return a student's notebook.
 
     Raises:
-        CourseKitError: there is none, it belongs to another lab, or that lab has no script.
+        CourseKitError: no such notebook, it belongs to another lab, or that lab has no script.
     """
     try:
         notebook = parse_notebook(path)
@@ -56,7 +56,7 @@ def parse_notebook(path: Path) -> dict[str, Any]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError, LookupError, TypeError, AttributeError: it is no notebook.
+        ValueError, LookupError, TypeError, AttributeError: it is not a notebook.
     """
     notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-# Shorter lines, such as `return loss`, are no secret and stand in many places.
+# Shorter lines, such as `return loss`, are not secret: they stand in many places.
 SHORTEST_SECRET = 13
 
 

@@ -68,7 +68,7 @@ def find_regions(source: str) -> tuple[Region, ...]:
 
 
 def outside_regions(source: str) -> list[str]:
-    """Return the lines of a cell that stand in no region and are no marker."""
+    """Return the lines of a cell outside of all regions, without markers."""
     hidden = {i for region in find_regions(source) for i in range(region.begin, region.end + 1)}
     return [line for i, line in enumerate(source.splitlines()) if i not in hidden]
 

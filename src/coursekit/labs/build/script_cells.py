@@ -55,7 +55,7 @@ def find_script(notebook: Mapping[str, Any]) -> Script:
     """Return the script of a notebook.
 
     Raises:
-        TwinError: a cell is no Python, or all of them together are no program.
+        TwinError: a cell is not Python, or all of them together are not a program.
     """
     cells: list[ScriptCell] = []
     parameters, position = "", 0
@@ -69,7 +69,7 @@ def find_script(notebook: Mapping[str, Any]) -> Script:
     try:
         compile(f"import argparse\n{script.text}", "train.py", "exec")
     except SyntaxError as error:  # each cell by itself is sound, such as one with an import from __future__
-        raise TwinError(cells[0].cell, f"the script cells together are no program: {error.msg}") from None
+        raise TwinError(cells[0].cell, f"the script cells together are not a program: {error.msg}") from None
     return script
 
 

@@ -87,7 +87,7 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
 
 def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
     """Return a lab's notebook, what belongs to it, and what is known of the lab; nothing else that lies there."""
-    source = source_notebook(lab)  # also refuses a students' copy, which has none
+    source = source_notebook(lab)  # refuses a students' copy, which has no source
     place = f"labs/{lab.name}"
     notebook = _read(root, f"{place}/{lab.name}.ipynb")
     refuse_edited(root / place / f"{lab.name}.ipynb")
@@ -118,7 +118,7 @@ def _former_files(root: Path, folder: Path) -> set[str]:
         except (ValueError, KeyError, TypeError):
             raise CourseKitError(f"{folder}/{MANIFEST} is damaged: name another folder.") from None
     if target.exists() and (not target.is_dir() or any(path.name != ".git" for path in target.iterdir())):
-        raise CourseKitError(f"{folder} holds something that is no students' copy: name a new or empty folder.")
+        raise CourseKitError(f"{folder} holds something that is not a students' copy: name a new or empty folder.")
     return set()
 
 

@@ -119,7 +119,7 @@ def twin_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = TWI
         name: its file's name, for the head.
 
     Raises:
-        TwinError: the script cells are no Python.
+        TwinError: the script cells are not Python.
     """
     script = find_script(notebook)
     # Stubs use no parameters, so the builder has noted those of the solution.
@@ -143,7 +143,7 @@ def marked(text: str, kind: str) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """Return what the twin in a file holds, or '' when the file is no twin or was edited."""
+    """Return what the twin in a file holds, or '' when the file is not a twin or was edited."""
     text = path.read_text(encoding="utf-8", errors="replace")
     found = _MARK.search(text)
     return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""

@@ -43,7 +43,7 @@ PRELOADED = "tensorflow"
 silent = logging.getLogger("coursekit.kernel")
 silent.addHandler(logging.NullHandler())
 silent.propagate = False
-# Ctrl-C can leave a coroutine of nbclient's behind, which is no news to those who pressed it.
+# Ctrl-C can leave a coroutine of nbclient's behind, which those who pressed it need not hear of.
 warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
 

@@ -192,7 +192,7 @@ def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> Fa
 
 
 def _last_words(cell: NotebookNode, folder: Path) -> str:
-    """Return the traceback; where there is none, what the cell and the kernel itself wrote before they ended."""
+    """Return the traceback; without one, what the cell and the kernel itself wrote before they ended."""
     error = next((output for output in cell.outputs if output.output_type == "error"), None)
     if error is not None:
         return "\n".join(error.traceback) or f"{error.ename}: {error.evalue}"

@@ -114,7 +114,7 @@ def save_result(folder: Path, result: LabResult) -> None:
 
 
 def read_result(folder: Path, lab: str) -> LabResult | None:
-    """Return the result of one lab, or None when there is none that this version can read."""
+    """Return the result of one lab, or None if this version can read no result."""
     data = _read(_result_path(folder, lab))
     return LabResult.from_json(data) if data else None
 

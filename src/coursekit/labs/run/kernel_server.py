@@ -107,7 +107,7 @@ def _become_kernel(start: Start) -> None:
 
 
 def _forget_imports() -> None:
-    """Undo what came of importing before there was a notebook, or for more than one."""
+    """Undo what importing did before the notebook came, or did for several notebooks."""
     import numpy as np  # noqa: PLC0415  # imported by the server
 
     np.random.seed()  # noqa: NPY002  # the generator that students may use: every fork would draw the same

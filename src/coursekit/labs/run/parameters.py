@@ -44,12 +44,14 @@ def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
     Other names are left out: the variable speaks to all jobs of a login, one lab each.
 
     Raises:
-        CourseKitError: something in it is no assignment.
+        CourseKitError: something in it is not an assignment.
     """
     pairs = [word.partition("=") for word in os.environ.get(VARIABLE, "").split()]
     for name, equals, _ in pairs:
         if not (name.isidentifier() and equals):
-            raise CourseKitError(f"{VARIABLE}: {name!r} is no assignment: write name=value, with blanks in between.")
+            raise CourseKitError(
+                f"{VARIABLE}: {name!r} is not an assignment: write name=value, with blanks in between."
+            )
     known = {name for notebook in notebooks for name in read_defaults(notebook)} if pairs else set()
     return {name: value for name, _, value in pairs if name in known}
 
@@ -58,7 +60,7 @@ def parse(name: str, text: str, default: Scalar) -> Scalar:
     """Return what somebody typed as a value of the default's type.
 
     Raises:
-        CourseKitError: If the text is no such value.
+        CourseKitError: the text is not such a value.
     """
     try:
         if isinstance(default, bool):

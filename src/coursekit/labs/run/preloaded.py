@@ -103,7 +103,7 @@ class PreloadedKernels:
 
 
 class ForkedKernel(psutil.Process):  # type: ignore[misc] # psutil has no types
-    """A kernel that is no child of ours, as `subprocess.Popen` would show it to Jupyter."""
+    """A kernel that is not a child of ours, as `subprocess.Popen` would show it to Jupyter."""
 
     stdin = stdout = stderr = None
 

@@ -50,7 +50,7 @@ class LabResult:
         scores: One score per test cell.
         time_s: Wall-clock seconds from the start of the kernel until it had ended.
         peak_memory_mb: Highest sum over the kernel and all processes below it, in 10^6 bytes.
-        num_ranks: The notebook's parameter of that name, 1 where it has none.
+        num_ranks: The notebook's parameter of that name, 1 without one.
         parameters: Every value that was passed to the notebook.
         fingerprint: What the result depends on; a result is kept by `--resume` while this stays equal.
         started: When it started, ISO 8601 with the offset from UTC; empty for a lab that was not run.

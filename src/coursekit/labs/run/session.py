@@ -68,7 +68,7 @@ def _kept(folder: Path, run: LabRun) -> LabResult | None:
 
 
 def _why_again(previous: LabResult | None, run: LabRun) -> str:
-    """Return why an earlier result does not stand; empty when it does, or when there is none."""
+    """Return why an earlier result no longer counts; empty if it does, or if no result exists."""
     if previous is None:
         return ""
     changed = [words for key, words in WORDS.items() if previous.fingerprint.get(key) != run.fingerprint[key]]

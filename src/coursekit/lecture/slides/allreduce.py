@@ -79,7 +79,7 @@ def butterfly(num_ranks: int) -> Schedule:
     """Partners at distance 1, 2, 4, … swap what they have, and both add (recursive doubling).
 
     Raises:
-        ValueError: the number of ranks is no power of two.
+        ValueError: the number of ranks is not a power of two.
     """
     if num_ranks & (num_ranks - 1):
         raise ValueError(f"a butterfly needs a power of two ranks, not {num_ranks}")

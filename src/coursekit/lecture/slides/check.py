@@ -73,4 +73,4 @@ def _leads(root: Path, slides: Sequence[Slide], verbs: Collection[str]) -> Itera
                 yield f"{at} links to {link}, which does not exist"
         for verb in VERB.findall(slide.text):
             if verb not in verbs:
-                yield f"{at} names `coursekit {verb}`, which is no command"
+                yield f"{at} names `coursekit {verb}`, which is not a command"

@@ -79,7 +79,7 @@ def load_deck(path: Path) -> Deck:
     try:
         table = yaml.safe_load(header[1])
     except yaml.YAMLError as error:
-        raise CourseKitError(f"{where}: the header is no valid YAML: {' '.join(str(error).split())}.") from None
+        raise CourseKitError(f"{where}: the header is not valid YAML: {' '.join(str(error).split())}.") from None
     given = {"name": path.stem, "path": path, "body": text[header.end() :]}
     return toml_files.read(Deck, table, where, **given)
 

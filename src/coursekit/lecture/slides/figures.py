@@ -87,7 +87,7 @@ def _load_data(root: Path, source: str) -> tuple[Any, str]:
         return published, published.words
     if source == "sites":
         return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
-    raise CourseKitError(f"{source!r} is no data of a figure: write results/NAME, published/NAME or sites.")
+    raise CourseKitError(f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.")
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -33,7 +33,7 @@ def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
     """Return the decks that begin with one of the names, such as `02`; all of them without a name.
 
     Raises:
-        CourseKitError: no deck is called that, or there are none, as in a students' copy.
+        CourseKitError: no deck has this name, or the copy holds no decks (a students' copy).
     """
     decks = find_decks(root)
     if not decks:

@@ -66,7 +66,7 @@ def chromium() -> str:
     """Return the path of Chromium.
 
     Raises:
-        CourseKitError: there is none.
+        CourseKitError: no browser was found.
     """
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:

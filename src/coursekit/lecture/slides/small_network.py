@@ -32,7 +32,7 @@ class SmallNetwork:
         weights: Array = np.concatenate([part.ravel() for part in parts]).astype(np.float32)
         return weights
 
-    @np.errstate(over="ignore", invalid="ignore")  # too large a learning rate ends in a loss that is no number
+    @np.errstate(over="ignore", invalid="ignore")  # too large a learning rate ends in a loss that is not a number
     def loss_and_gradient(self, weights: Array, x: Array, labels: Array) -> tuple[float, Array]:
         """Return the mean cross entropy over the samples `x`, and its gradient along all weights."""
         first, first_offset, last, last_offset = self.split(weights)

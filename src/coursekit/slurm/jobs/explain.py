@@ -43,7 +43,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
 
 
 def read_tail(path: Path) -> str:
-    """Return the end of a log; '' while there is none."""
+    """Return the end of a log; '' before it is written."""
     with suppress(OSError), path.open("rb") as log:
         log.seek(max(0, path.stat().st_size - NUM_TAIL_BYTES))
         return log.read().decode(errors="replace")

@@ -67,7 +67,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     """Return a job of this checkout.
 
     Raises:
-        CourseKitError: there is none of this number.
+        CourseKitError: no job has this number.
     """
     check_id(job_id)
     with suppress(SlurmError):

@@ -41,7 +41,7 @@ def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
-    """Return where the executed notebook is, or None if there is none yet."""
+    """Return where the executed notebook is, or None before it is written."""
     return _newest(root, job, f"{job.lab}.ipynb")
 
 

@@ -128,7 +128,7 @@ def _overriding() -> str:
 
 
 def _limits(site: Site, name: str) -> str:
-    """Return the limits of a QOS in words, '' when the profile has none."""
+    """Return the limits of a QOS in words, '' when the profile gives no limits."""
     qos = site.qos[name]
     numbers = (
         (qos.max_time_min, "min"),

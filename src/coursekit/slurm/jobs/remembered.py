@@ -83,7 +83,7 @@ def check_id(job_id: str) -> str:
         CourseKitError: it is not a number.
     """
     if not JOB_ID.fullmatch(job_id):
-        raise CourseKitError(f"{job_id!r} is no job: give the number that `coursekit jobs` shows.")
+        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
     return job_id
 
 

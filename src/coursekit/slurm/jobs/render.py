@@ -195,7 +195,7 @@ def kind_of_nodes(site: Site, key: str) -> Partition:
     """Return a partition by the name that `--partition` takes.
 
     Raises:
-        CourseKitError: the site has none of this name.
+        CourseKitError: the site has no such partition.
     """
     if key not in site.partitions:
         names = ", ".join(sorted(site.partitions))

@@ -86,7 +86,7 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
     """Return a site's committed job scripts, all or those named: by path, by name, or by the beginning of a name.
 
     Raises:
-        CourseKitError: the site has none, or a name fits none.
+        CourseKitError: the site has no job scripts, or no script fits a name.
     """
     scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
     scripts = [path for path in scripts if path.stem != GRADE]

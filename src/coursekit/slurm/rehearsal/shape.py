@@ -52,7 +52,7 @@ def shape_of(site: Site, num_nodes: int) -> ClusterShape:
     """Return a site's shape with that many nodes of each kind.
 
     Raises:
-        CourseKitError: there are to be no nodes, or a partition shares the nodes of one that has none of its own.
+        CourseKitError: the number of nodes is zero, or a partition shares nodes with one that has no nodes itself.
     """
     if num_nodes < 1:
         raise CourseKitError(f"a rehearsal needs at least 1 node of each kind, not {num_nodes}.")
@@ -60,7 +60,7 @@ def shape_of(site: Site, num_nodes: int) -> ClusterShape:
     for key, partition in site.partitions.items():
         other = partition.shares_nodes_with
         if other and other not in nodes:
-            raise CourseKitError(f"site {site.name}: {key} shares the nodes of {other}, which has none of its own.")
+            raise CourseKitError(f"site {site.name}: {key} shares the nodes of {other}, which has no nodes itself.")
         nodes[key] = nodes.get(key) or nodes[other]
     accounts: dict[str, tuple[str, ...]] = {}
     for key, partition in site.partitions.items():

@@ -149,7 +149,7 @@ def _check_num_nodes(site: Site, where: str) -> None:
 
 def _check_choice(where: str, key: str, value: str, choices: Iterable[str]) -> None:
     if value not in choices:
-        listed = ", ".join(sorted(choices)) or "those of the file, which has none"
+        listed = ", ".join(sorted(choices)) or "those in the file, which lists none"
         raise CourseKitError(f"{where}: {key} is {value!r}, but must be one of {listed}.")
 
 

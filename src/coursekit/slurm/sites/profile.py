@@ -157,7 +157,7 @@ class Storage:
     """Where files go.
 
     Attributes:
-        scratch_variable: the variable of the fast folder, without the dollar sign; '' where there is none.
+        scratch_variable: the variable of the fast folder, without the dollar sign; '' if the site has no such folder.
         dataset_variable: the variable of the shared data sets' folder; '' where there is none.
         imagenet: the folder of ImageNet's TFRecord files, which may begin with `$` and a variable; '' where not known.
         notes: sentences on quotas, and on what is removed when.
@@ -174,7 +174,7 @@ class Jupyter:
     """How a browser reaches JupyterLab: by a hub, by a tunnel to a job of one's own, or both.
 
     Attributes:
-        address: the hub's address; '' where there is none.
+        address: the hub's address; '' if the site has no hub.
         tunnel: the SSH command, which may use `{user}`, `{node}` and `{port}`; '' where tunnels are blocked.
         notes: sentences on how to begin and end.
     """
