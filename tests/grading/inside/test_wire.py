@@ -113,7 +113,7 @@ class Evil:
 )
 def test_other_objects_do_not_cross(value):
     """An object that would answer for itself is refused, with the name of its type."""
-    with pytest.raises(wire.NotPlainError, match="no plain data"):
+    with pytest.raises(wire.NotPlainError, match="not plain data"):
         wire.dumps(value)
 
 

@@ -225,7 +225,7 @@ MAIN = '# %% tags=["script"]\ndef main():\n    return 1\n'
         (
             f'{HOROVOD}{MAIN}# %% tags=["script"]\nfrom __future__ import annotations\n',
             1,
-            "the script cells together are no program: from __future__ imports must occur at the beginning",
+            "the script cells together are not a program: from __future__ imports must occur at the beginning",
         ),
     ],
 )
