@@ -125,7 +125,7 @@ def test_records_that_no_training_could_use_are_told(tmp_path):
         {"train": ["1", "2", "7 to 9", "2", "4"], "validation": ["2", "2", "3 to 4", "2", "1"]},
     )
     no_example = "it is not an example with one image/encoded and one image/class/label"
-    whats = [no_example, "its label is 0, not 1 to 1000", "its image is no JPEG", no_example]
+    whats = [no_example, "its label is 0, not 1 to 1000", "its image is not a JPEG", no_example]
     numbers = [1, 2, 3, 4]
     offsets = read_frame(path).offsets
     assert lines == [
