@@ -31,7 +31,7 @@ def test_tiny_is_what_its_preset_says(made):
         files = list_files(made, split)
         assert len(files) == num_files
         labels[split] = Counter(
-            int(parse_record(record)[1]) for file in files for record in read_records(file).as_numpy_iterator()
+            int(label) for file in files for _, label in read_records(file).map(parse_record).as_numpy_iterator()
         )
     assert labels["train"] == dict.fromkeys(TINY_LABELS, 128)
     assert labels["validation"] == dict.fromkeys(TINY_LABELS, 25)
@@ -98,13 +98,16 @@ def test_a_small_network_learns_the_classes(made):
 
     def images_and_labels(split):
         """Return pixels, shape (num_images, 32, 32, 3), and class numbers, shape (num_images,)."""
+
+        def small(encoded, label):
+            return tf.image.resize(tf.io.decode_jpeg(encoded, channels=3), (32, 32)) / 255, label
+
         parsed = [
-            parse_record(record)
+            one
             for file in list_files(made, split)
-            for record in read_records(file).as_numpy_iterator()
+            for one in read_records(file).map(parse_record).map(small).as_numpy_iterator()
         ]
-        images = [tf.image.resize(tf.io.decode_jpeg(encoded), (32, 32)).numpy() for encoded, _ in parsed]
-        return np.array(images) / 255, np.array([TINY_LABELS.index(int(label)) for _, label in parsed])
+        return np.array([image for image, _ in parsed]), np.array([TINY_LABELS.index(label) for _, label in parsed])
 
     tf.keras.utils.set_random_seed(0)
     layers = tf.keras.layers
