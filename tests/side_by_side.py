@@ -35,6 +35,7 @@ LONG = (
     "grading/bank/test_nbgrader_agrees.py",
     "grading/bank/test_soak.py",
     "course/test_readme_lines.py",
+    "lecture/bench/test_made_class.py",
     "course/test_grade.py",
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",
