@@ -35,7 +35,8 @@ REMEDIES = {
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
 LEFT = pytest.StashKey[list]()  # in words, of the session and its workers
-GRACE_S = 30  # on a busy machine; who leaves nothing waits for nothing
+GRACE_S = 120  # on a busy machine; who leaves nothing waits for nothing
+KILLED_S = 60  # until who was killed is gone
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -162,5 +163,5 @@ def end(processes):
         with contextlib.suppress(psutil.Error):
             commands.append(f"{process.pid} ({' '.join(process.cmdline())[:200]})")
             process.kill()
-    psutil.wait_procs(processes, timeout=GRACE_S)
+    psutil.wait_procs(processes, timeout=KILLED_S)
     return ", ".join(commands)

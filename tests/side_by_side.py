@@ -35,6 +35,7 @@ LONG = (
     "grading/bank/test_nbgrader_agrees.py",
     "grading/bank/test_soak.py",
     "course/test_readme_lines.py",
+    "lecture/bench/test_made_class.py",
     "course/test_grade.py",
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",
@@ -42,6 +43,7 @@ LONG = (
     "lecture/bench/test_launch.py",
     "labs/build/test_twin.py",
     "course/test_cycle.py",
+    "test_conftest.py",
     "checks/test_forgeries.py",
     "ranks/test_worker.py",
     "ranks/test_forkserver.py",
@@ -50,6 +52,8 @@ LONG = (
     "labs/run/test_command.py",
     "ranks/test_slurm.py",
     "labs/run/test_execute.py",
+    "labs/run/test_preloaded.py",
+    "jupyter/kernels/test_command.py",
 )
 # Of these, files whose tests share nothing: each test goes to a worker of its own.
 APART = ("slurm/rehearsal/test_sites.py", "slurm/rehearsal/test_nothing_left.py")

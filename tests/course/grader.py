@@ -19,7 +19,7 @@ from .conftest import tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUN_S, GONE_S = 300, 30  # on a busy machine
+RUN_S, GONE_S = 1800, 300  # on a busy machine
 
 
 @dataclass
@@ -44,18 +44,21 @@ class Grader:
         return len(list((self.folder / "autograded").glob("*/*/*.ipynb")))
 
     def wait_until(self, condition):
-        """Return when something holds, or this process has ended."""
+        """Return what a function gives when that is true, or this process has ended."""
         deadline_s = time.monotonic() + RUN_S
-        while not condition() and self.process.poll() is None:
+        while not (value := condition()) and self.process.poll() is None:
             assert time.monotonic() < deadline_s, "it did not happen in time"
             time.sleep(0.002)
+        return value
 
     def workers(self):
         """Return the workers of this grader that run."""
-        with suppress(psutil.Error):
-            children = psutil.Process(self.process.pid).children()
-            return [child for child in children if "coursekit.grading.judge.worker" in " ".join(child.cmdline())]
-        return []
+        found = []
+        with suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self.process.pid).children():
+                with suppress(psutil.NoSuchProcess):  # it ended between two questions, or is a zombie
+                    found += [child] * ("coursekit.grading.judge.worker" in child.cmdline())
+        return found
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-SERVER_S = 300
+SERVER_S = 900
 ACCOUNT = "postgres"
 
 
@@ -39,11 +39,13 @@ class Server:
     def start(self):
         """Start it, and return when it can be used."""
         options = f"-k {self.folder} -c listen_addresses= -c fsync=off"
-        self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", str(self.folder / "log"), "-o", options)
+        self.run(
+            "pg_ctl", "start", "-w", "-t", str(SERVER_S), "-D", self.data, "-l", str(self.folder / "log"), "-o", options
+        )
 
     def stop(self):
         """End it at once, whoever is connected."""
-        self.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.data)
+        self.run("pg_ctl", "stop", "-w", "-t", str(SERVER_S), "-m", "immediate", "-D", self.data)
 
 
 @contextmanager

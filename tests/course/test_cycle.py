@@ -17,7 +17,7 @@ from coursekit.course.submitted import find_hand_ins
 
 from .conftest import NAME, RIGHT, filled, verdict
 
-NBGRADER_S = 300
+NBGRADER_S = 1800
 
 
 class StudentAccount:

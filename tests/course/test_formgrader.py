@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,9 +17,10 @@ from coursekit.course.export import read_grades
 from coursekit.course.record import record
 from coursekit.course.submitted import read_hand_in
 
+from ..ports import free_ports
 from .conftest import NAME, RIGHT, verdict
 
-START_S, ANSWER_S = 90, 60
+START_S, ANSWER_S = 900, 300
 TOKEN = "formgrader"  # noqa: S105 - of a server on the loopback interface that lives for one test
 
 
@@ -28,9 +28,7 @@ class Server:
     """A Jupyter server with formgrader in a course folder."""
 
     def __init__(self, folder, home):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_ports()
         self.url = f"http://127.0.0.1:{port}"
         kept = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
         extensions = {"nbgrader.server_extensions.formgrader": True}

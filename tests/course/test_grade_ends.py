@@ -79,9 +79,8 @@ def test_a_machine_that_kills_workers_is_no_zero(course, hand_in):
     killed = set()
     with grader(course.folder) as running:
         while len(killed) < 2:
-            running.wait_until(lambda: {worker.pid for worker in running.workers()} - killed)
-            (worker,) = (worker for worker in running.workers() if worker.pid not in killed)
-            killed.add(worker.pid)
+            (worker,) = running.wait_until(lambda: set(running.workers()) - killed)
+            killed.add(worker)
             worker.kill()
         status, said = running.wait()
     assert (status, left()) == (3, [])

@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 
+import psutil
 import pytest
 
 from coursekit.course.collect import collect
@@ -54,7 +55,10 @@ def kill_once(folder, what, rng, run_s):
         victims = running.workers() if what == "worker" else [running.process]
         is_over = running.process.poll() is not None or not victims
         if not is_over:
-            rng.choice(victims).send_signal(signal.SIGKILL)
+            try:
+                rng.choice(victims).send_signal(signal.SIGKILL)
+            except psutil.NoSuchProcess:  # a worker that ended between the two questions
+                is_over = True
         status, said = running.wait()
     is_over |= what != "worker" and status == 0  # it was ending when the signal came
     assert status == (0 if is_over or what == "worker" else -signal.SIGKILL), said

@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -28,11 +27,13 @@ from coursekit.grading.bank.answer_bank import load_bank
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 
+from ..ports import free_ports
+
 ROOT = Path(__file__).parents[2]
 LAB = "01-sgd"
 WRONG = "num-updates-rounded-down"  # of the bank of answers
 ROSTER = "id,first_name,last_name,email,lms_user_id\nada,Ada,Lovelace,ada@example.org,1001\nbob,,,,\n"
-LINE_S, ANSWER_S = 240, 30
+LINE_S, ANSWER_S = 1800, 300
 TOKEN = "readme"  # noqa: S105  # of a server on the loopback interface that lives for one test
 
 
@@ -83,9 +84,7 @@ class Account:
 
     def ask_formgrader(self, line):
         """Run a line that starts JupyterLab; return what its Formgrader says of the hand-ins, and end it."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_ports()
         settings = {"open_browser": False, "allow_root": True, "ip": "127.0.0.1", "port": port}
         config = {"ServerApp": settings, "IdentityProvider": {"token": TOKEN}}
         (self.home / ".jupyter" / "jupyter_server_config.json").write_text(json.dumps(config))

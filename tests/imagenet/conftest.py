@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import time
 
@@ -33,8 +35,14 @@ def plain_file(tmp_path, records):
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """Return a folder with the tiny preset, for reading only."""
-    return make_data(tmp_path_factory.mktemp("data") / "tiny", "tiny")
+    """Return a folder with the tiny preset, for reading only; the first worker that needs it makes it for all."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (shared / "tiny.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "tiny").exists():
+            make_data(shared / "being made", "tiny").rename(shared / "tiny")
+    return shared / "tiny"
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
 
 import pytest
+
+from ..ports import free_ports
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -24,7 +25,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_TIMEOUT_S = 900
+START_TIMEOUT_S, END_TIMEOUT_S = 900, 300
 
 
 @pytest.fixture(scope="session")
@@ -42,10 +43,7 @@ def open_browser():
 @contextlib.contextmanager
 def serve(folder, own, *options):
     """Serve a folder on loopback, with settings and data in the folder `own`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    token = secrets.token_hex(16)
+    port, token = free_ports(), secrets.token_hex(16)
     # Settings of their own: neither those of whoever runs the tests, nor the file browser's last state.
     settings = {name: str(own / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     with (own / "jupyter.log").open("w") as log:
@@ -66,7 +64,7 @@ def serve(folder, own, *options):
             yield address, token
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            process.wait(END_TIMEOUT_S)
 
 
 def wait_until_answering(url, process):
@@ -75,7 +73,7 @@ def wait_until_answering(url, process):
     while time.monotonic() < deadline:
         assert process.poll() is None, "JupyterLab ended at its start"
         try:
-            with urllib.request.urlopen(url, timeout=5):  # noqa: S310  # our own server on loopback
+            with urllib.request.urlopen(url, timeout=60):  # noqa: S310  # our own server on loopback
                 return
         except OSError:
             time.sleep(0.2)
@@ -88,6 +86,8 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS, timeout=300_000
+        )
         yield browser
         browser.close()

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -19,7 +20,7 @@ from coursekit.labs.lab import load_lab
 from coursekit.ranks.environ import scrubbed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
 LAB = "03-keras-cnn"
@@ -44,29 +45,31 @@ def command(script: Path, folder: Path) -> Sequence[str]:
     return [*launcher, *(f"--{name}={value}" for name, value in options.items())]
 
 
-def rank_1_of(launcher: psutil.Process) -> psutil.Process:
-    """Return the process of rank 1 that this launcher started."""
-    return next(
-        process
-        for process in launcher.children(recursive=True)
-        if process.environ().get("HOROVOD_RANK") == "1" and "python" in Path(process.exe()).name
-    )
+def rank_1_of(launcher: psutil.Process) -> psutil.Process | None:
+    """Return the process of rank 1 that this launcher started, once it is there."""
+    for process in launcher.children(recursive=True):
+        with suppress(psutil.Error):  # it ended between two questions
+            if process.environ().get("HOROVOD_RANK") == "1" and "python" in Path(process.exe()).name:
+                return process
+    return None
 
 
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    """Wait until a file is there, as long as the process lives."""
+def wait_for(found: Callable[[], Any], process: subprocess.Popen[str]) -> Any:
+    """Return the first true value that a function gives, as long as the process lives."""
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not path.exists():
+    while not (value := found()):
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, f"{path} does not appear"
+        assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.02)
+    return value
 
 
 def end(process: subprocess.Popen[str]) -> None:
     """End a launcher with all that it started."""
     everything = [*psutil.Process(process.pid).children(recursive=True), process] if process.poll() is None else []
     for one in everything:
-        one.kill()
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
     process.communicate()
 
 
@@ -78,8 +81,10 @@ def test_a_killed_rank_ends_the_run_and_the_next_run_goes_on(script, tmp_path):
         command(script, folder), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environ, cwd=tmp_path
     )
     try:
-        wait_for(folder / "epoch-001.index", first)
-        rank_1_of(psutil.Process(first.pid)).kill()
+        # Looked for before: from the checkpoint on, each moment counts.
+        rank_1 = wait_for(lambda: rank_1_of(psutil.Process(first.pid)), first)
+        wait_for((folder / "epoch-001.index").exists, first)
+        rank_1.kill()
         output, _ = first.communicate(timeout=END_TIMEOUT_S)
     finally:
         end(first)

@@ -20,7 +20,8 @@ from coursekit.ranks.forkserver import shared_server
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 MARK = "COURSEKIT_TEST_MARK"
-START_TIMEOUT_S = 900
+START_TIMEOUT_S, END_TIMEOUT_S = 900, 300
+FOR_EVER_S = 3600
 
 
 def rank_facts():
@@ -57,9 +58,9 @@ def leave_processes_behind():
         os.setsid()
         if os.fork() == 0:
             os.write(write, str(os.getpid()).encode())
-            time.sleep(60)
+            time.sleep(FOR_EVER_S)
         os._exit(0)
-    child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    child = subprocess.Popen(["sleep", str(FOR_EVER_S)], start_new_session=True)
     return int(os.read(read, 16)), child.pid
 
 
@@ -80,11 +81,9 @@ def fork_for_ever():
 
 
 def test_a_rank_that_keeps_forking_can_be_ended():
-    """Processes born while a run is being cleared away do not block the clearing."""
-    begin = time.monotonic()
+    """Processes born while a run is being cleared away do not block the clearing, which otherwise never ended."""
     with pytest.raises(ranks.RankTimeoutError):
         ranks.run(fork_for_ever, num_ranks=1, timeout_s=0.5)
-    assert time.monotonic() - begin < 30
 
 
 def kill_the_server():
@@ -93,7 +92,7 @@ def kill_the_server():
 
     if os.environ["HOROVOD_RANK"] == "0":
         os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(60)
+    time.sleep(FOR_EVER_S)
 
 
 def test_a_killed_server_is_said_and_replaced():
@@ -105,7 +104,7 @@ def test_a_killed_server_is_said_and_replaced():
     idle = psutil.Process(shared_server().pid)
     assert idle.pid != old.pid
     idle.kill()
-    psutil.wait_procs([idle], timeout=60)
+    psutil.wait_procs([idle], timeout=END_TIMEOUT_S)
     (_, parent, size), _ = ranks.run(rank_facts)
     assert (parent, size) == (shared_server().pid, 2)
     assert parent not in {old.pid, idle.pid}
@@ -168,13 +167,13 @@ KILLED_NOTEBOOK = """
     def stay():
         import subprocess, horovod.tensorflow as hvd
         hvd.init()
-        subprocess.Popen(["sleep", "600"], start_new_session=True)
+        subprocess.Popen(["sleep", "3600"], start_new_session=True)
         print("ready", flush=True)
-        time.sleep(600)
+        time.sleep(3600)
 
     ranks.warm_up()
     if os.fork() == 0:
-        time.sleep(600)  # a child with copies of the notebook's sockets outlives it
+        time.sleep(3600)  # a child with copies of the notebook's sockets outlives it
         os._exit(0)
     ranks.run(stay)
 """
@@ -200,7 +199,7 @@ def test_killing_the_notebook_leaves_nothing(tmp_path):
         ready = {notebook.stdout.readline(), notebook.stdout.readline()}
         num_processes = len(marked_processes(mark))
         notebook.kill()
-        deadline_s = time.monotonic() + 60
+        deadline_s = time.monotonic() + END_TIMEOUT_S
         while len(marked_processes(mark)) > 1 and time.monotonic() < deadline_s:
             time.sleep(0.02)
         left = marked_processes(mark)

@@ -38,18 +38,21 @@ def test_an_allreduce_over_any_number_of_ranks_equals_numpys_sum(num_ranks):
         np.testing.assert_allclose(total, table.sum(axis=0), rtol=0, atol=1e-13)
 
 
-def end_in_reverse_order():
-    """Return the rank and when it ended; the last rank is the first to end."""
-    rank, size = int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"])
-    time.sleep(0.2 * (size - 1 - rank))
-    return rank, time.monotonic()
+def end_in_reverse_order(folder):
+    """Return the rank and the process that it saw end before: rank 1 is the first to end."""
+    rank, file = int(os.environ["HOROVOD_RANK"]), folder / "pid"
+    if rank:
+        file.with_suffix(".new").write_text(str(os.getpid()))
+        file.with_suffix(".new").rename(file)
+        return rank, None
+    while not file.exists() or psutil.pid_exists(int(file.read_text())):
+        time.sleep(0.01)
+    return rank, int(file.read_text())
 
 
-def test_results_are_in_rank_order_whichever_rank_ends_first():
+def test_results_are_in_rank_order_whichever_rank_ends_first(tmp_path):
     """The order of results does not follow the order in which ranks end."""
-    (first, first_end), (second, second_end) = ranks.run(end_in_reverse_order)
-    assert (first, second) == (0, 1)
-    assert first_end > second_end
+    assert ranks.run(end_in_reverse_order, tmp_path) == [(0, int((tmp_path / "pid").read_text())), (1, None)]
 
 
 def world_facts():
@@ -215,18 +218,20 @@ def test_environ_reaches_the_ranks_of_one_run_alone(monkeypatch):
     assert os.environ["HOROVOD_CYCLE_TIME"] == "1"
 
 
-def timeline_of_one_sum():
-    """Sum something on every rank; with HOROVOD_TIMELINE, Horovod writes down when."""
+def timeline_of_one_sum(path):
+    """Sum something on every rank; with HOROVOD_TIMELINE, Horovod writes down when, in a thread that ends with it."""
     import horovod.tensorflow as hvd
 
     hvd.init()
     hvd.allreduce(np.ones(10))
+    while "NEGOTIATE_ALLREDUCE" not in path.read_text():
+        time.sleep(0.05)
 
 
 def test_horovod_itself_reads_the_variables(tmp_path):
     """Its C++ half, which sees the process's environment and not Python's copy, writes the timeline asked for."""
     timeline = tmp_path / "timeline.json"
-    ranks.run(timeline_of_one_sum, environ={"HOROVOD_TIMELINE": str(timeline)})
+    ranks.run(timeline_of_one_sum, timeline, environ={"HOROVOD_TIMELINE": str(timeline)})
     assert "NEGOTIATE_ALLREDUCE" in timeline.read_text()
 
 

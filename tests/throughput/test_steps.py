@@ -45,7 +45,7 @@ def test_steps_of_model_fit_are_measured():
 
     assert len(seconds) == 8
     assert min(seconds) >= PAUSE_S
-    assert seconds[0] == first_s == max(seconds)
+    assert seconds[0] == first_s > np.median(seconds[1:])
     assert images_per_s == pytest.approx(4 / np.median(seconds[1:]))
     assert sum(seconds) < whole_s
 

@@ -159,12 +159,15 @@ def test_a_browser_shows_the_bars_at_any_size_in_light_and_dark(found, tmp_path)
     write_page(page, found(), NOW)
     grounds = set()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"], timeout=300_000
+        )
         for scheme in ("light", "dark"):
             for width, scale in SIZES.values():
                 view = browser.new_page(
                     color_scheme=scheme, viewport={"width": width, "height": 800}, device_scale_factor=scale
                 )
+                view.set_default_timeout(300_000)
                 complaints = []
                 view.on("console", lambda message: complaints.append(message.text))  # noqa: B023  # used in this turn
                 view.goto(page.as_uri())

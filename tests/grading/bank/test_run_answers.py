@@ -40,6 +40,7 @@ def test_every_disagreement_is_told(fails, messages, expected, got, disagreement
     assert (result.expected, result.got, result.disagreements) == (expected, got, disagreements)
 
 
+@pytest.mark.needs("bwrap")
 def test_an_answer_takes_the_place_of_the_solution(source):
     """The other answers keep the solution, pictures are left out, hidden tests run."""
     answer = BankAnswer("half", "Half", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
@@ -52,12 +53,13 @@ def test_an_answer_takes_the_place_of_the_solution(source):
         CellScore("path-tests", 0.5, 0.5, ""),
     )
     assert result.disagreements == ()
-    assert 0 < result.seconds < 60
+    assert result.seconds > 0
 
 
+@pytest.mark.needs("bwrap")
 def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
     """Two at a time, the slow one first: results stay in order, reports come as they are ready."""
-    slow = BankAnswer("slow", "Slow", {}, {"mean": "import time; time.sleep(6)\nmean = lambda x: 3"})
+    slow = BankAnswer("slow", "Slow", {}, {"mean": "import time; time.sleep(20)\nmean = lambda x: 3"})
     fast = BankAnswer("fast", "Fast", {}, {})
     reported = []
 
@@ -69,6 +71,7 @@ def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
     assert reported == ["fast", "slow"]
 
 
+@pytest.mark.needs("bwrap")
 def test_answers_that_do_not_fit_together_are_run_alone(source):
     """They share a run, in which one disturbs the other; what each does alone is its result, reported once."""
     marking = BankAnswer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})

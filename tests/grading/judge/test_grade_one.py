@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import psutil
@@ -84,7 +85,7 @@ def test_a_launch_that_hangs_says_where(program, work, slot, monkeypatch):
     monkeypatch.setitem(run_here.__kwdefaults__, "timeout_s", 4.0)
     lonely = (
         "import horovod.tensorflow as hvd\nimport tensorflow as tf\nimport time\ndef rank_facts():\n    hvd.init()\n"
-        "    if hvd.rank() == 0:\n        hvd.allreduce(tf.constant(1.0))\n    time.sleep(100)"
+        "    if hvd.rank() == 0:\n        hvd.allreduce(tf.constant(1.0))\n    time.sleep(3600)"
     )
 
     verdict = grade(program, work(facts=lonely), slot)
@@ -112,7 +113,8 @@ def test_output_is_kept_for_the_instructor(program, work, slot):
 def test_the_next_student_finds_nothing(program, work, slot):
     """Files, processes and variables of one submission are gone before the next begins in the same slot."""
     leaves = "import os, pathlib, subprocess\npathlib.Path('/tmp/left').write_text('x')\n"
-    leaves += "subprocess.Popen(['setsid', 'sleep', '300.25'])\nos.environ['LEFT'] = '1'\nleft = 1"
+    seconds = f"3600.{os.getpid()}"  # that no other test run on this machine has
+    leaves += f"subprocess.Popen(['setsid', 'sleep', '{seconds}'])\nos.environ['LEFT'] = '1'\nleft = 1"
     looks = "import os, pathlib, psutil\nfound = [str(p) for p in pathlib.Path('/tmp').rglob('left')]\n"
     looks += "def loss(*_):\n    return repr((found, os.environ.get('LEFT'), 'left' in globals()))"
 
@@ -120,7 +122,7 @@ def test_the_next_student_finds_nothing(program, work, slot):
     verdict = grade(program, work(loss=looks), slot)
 
     assert "([], None, False)" in messages(verdict)["loss-tests"]
-    assert not [one for one in psutil.process_iter(["cmdline"]) if "300.25" in (one.info["cmdline"] or [])]
+    assert not [one for one in psutil.process_iter(["cmdline"]) if seconds in (one.info["cmdline"] or [])]
 
 
 def test_without_a_sandbox_the_verdict_says_so(program, work):

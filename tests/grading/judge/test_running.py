@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
+import pytest
 
 from coursekit import processes
 from coursekit.grading.judge.grade_one import grade
@@ -34,6 +35,7 @@ def has_tensorflow():
     return "libtensorflow" in Path(f"/proc/{find_zygote(os.getpid())}/maps").read_text()
 
 
+@pytest.mark.needs("bwrap")
 def test_tensorflow_is_imported_for_labs_that_name_it(program, work):
     """A lab that does not is judged without, also on ranks; the slot has it when another lab comes, and keeps it."""
     nameless = replace(program, run=tuple(replace(part, source="") for part in program.run))
@@ -46,6 +48,7 @@ def test_tensorflow_is_imported_for_labs_that_name_it(program, work):
     assert seen == [("", 3, False), ("", 3, True), ("", 3, True)]
 
 
+@pytest.mark.needs("bwrap")
 def test_a_zygote_that_the_kernel_ends_for_memory_is_the_submissions_loss(program, work, monkeypatch):
     """It counts as a process that ended, and is flagged: another run would end the same. Without such a kill, a fault.
 

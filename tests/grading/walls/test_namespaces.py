@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -166,7 +165,7 @@ def test_a_fork_bomb_is_bounded(ordinary_wall):
             try:
                 while True:
                     if os.fork() == 0:
-                        time.sleep(60)
+                        time.sleep(3600)
                     number += 1
             except OSError as error:
                 return [number, error.strerror]
@@ -351,7 +350,7 @@ def test_nothing_survives(wall):
                     if os.fork() == 0:
                         say(tell, "up")
                         os.write(told, b"x")
-                        time.sleep(60)
+                        time.sleep(3600)
                     os._exit(0)
                 os.read(ready, 1)
                 time.sleep(wait_s)
@@ -359,7 +358,7 @@ def test_nothing_survives(wall):
             return work
 
         ended = []
-        for wait_s, kill in ((0, False), (60, True)):
+        for wait_s, kill in ((0, False), (3600, True)):
             pid, said = start(daemonise(wait_s))
             line = said.readline()
             if kill:
@@ -369,9 +368,7 @@ def test_nothing_survives(wall):
             os.waitpid(pid, 0)
         return ended
 
-    start_s = time.monotonic()
-    assert wall.run(detach) == [['"up"\n', ""]] * 2
-    assert time.monotonic() - start_s < 30
+    assert wall.run(detach) == [['"up"\n', ""]] * 2  # long before the daemon's hour is over
 
 
 def test_the_waiter_holds_nothing_open_but_what_it_is_told_to(wall):
@@ -389,7 +386,7 @@ def test_the_waiter_holds_nothing_open_but_what_it_is_told_to(wall):
         def close_both(tell):
             os.close(tell)
             os.close(told_to)
-            time.sleep(60)
+            time.sleep(3600)
 
         pid, said = start(close_both, keep=[told_to])
         os.close(told_to)

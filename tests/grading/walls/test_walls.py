@@ -266,14 +266,14 @@ def connects():
 
     port = int(sys.stdin.readline())
     with socket.create_server(("127.0.0.1", 0)) as server:
-        client = socket.create_connection(server.getsockname(), timeout=5)
+        client = socket.create_connection(server.getsockname(), timeout=300)
         server.accept()[0].sendall(b"x")
         received = client.recv(1).decode()
     return [
         socket.if_nameindex(),
         received,
-        errno_of(socket.create_connection, ("127.0.0.1", port), 5),
-        errno_of(socket.create_connection, ("192.0.2.1", 80), 5),
+        errno_of(socket.create_connection, ("127.0.0.1", port), 300),
+        errno_of(socket.create_connection, ("192.0.2.1", 80), 300),
     ]
 
 
@@ -282,7 +282,7 @@ def test_the_network_is_the_own_loopback(wall):
     """Processes inside reach each other, but no server of this machine and nothing beyond."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()  # it can be reached from outside
+        socket.create_connection(("127.0.0.1", port), timeout=300).close()  # it can be reached from outside
         with wall.start(connects, stdin=subprocess.PIPE) as process:
             output, errors = process.communicate(f"{port}\n", timeout=900)
     assert process.returncode == 0, errors
@@ -322,8 +322,8 @@ def test_everything_inside_ends_with_the_program_that_started_it(wall):
             os.setsid()
             if os.fork() == 0:
                 os.write(1, b"up\n")
-            time.sleep(60)
-        time.sleep(60)
+            time.sleep(3600)
+        time.sleep(3600)
 
     with wall.start(never_ends) as process:
         assert process.stdout.readline() == "up\n"

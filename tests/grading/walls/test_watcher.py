@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -15,13 +16,20 @@ from coursekit.grading.walls.watcher import Limits, Watcher, proportional_bytes,
 from coursekit.ranks import deadline
 
 PLENTY = {"memory_bytes": 1 << 40, "num_processes": 1000, "num_files": 1 << 30, "own_s": 600}
-END_TIMEOUT_S = 120
-# The launcher starts what its argument says, tells its exit status, and outlives it.
+END_TIMEOUT_S = 600
+# The launcher starts what its argument says, tells its exit status once all below it have ended, and outlives them.
+# As behind a wall, whoever loses its parent comes to it (PR_SET_CHILD_SUBREAPER).
 LAUNCHER = """
-import subprocess, sys, time
+import ctypes, os, subprocess, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]])
-print(child.wait(), flush=True)
-time.sleep(600)
+status = child.wait()
+try:
+    while True:
+        os.wait()
+except ChildProcessError:
+    print(status, flush=True)
+time.sleep(3600)
 """
 # Four processes that share 200 MB, until they are told to end.
 SHARING = """
@@ -60,7 +68,8 @@ class Launcher:
 
     def __exit__(self, *error):
         for process in [*psutil.Process(self.process.pid).children(recursive=True), self.process]:
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it ended between the two questions
+                process.kill()
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
@@ -77,16 +86,16 @@ class Launcher:
     ("code", "limits", "sentence"),
     [
         (
-            "import time; data = bytearray(300_000_000); time.sleep(60)",
+            "import time; data = bytearray(300_000_000); time.sleep(3600)",
             {"memory_bytes": 200_000_000},
             r"it used 0\.[23] GB of memory; 0\.2 GB are allowed",
         ),
         (
-            "import os, time; [os.fork() for _ in range(4)]; time.sleep(60)",
+            "import os, time; [os.fork() for _ in range(4)]; time.sleep(3600)",
             {"num_processes": 10},
             r"it ran 1\d processes at once; 10 are allowed",
         ),
-        ("import time; time.sleep(60)", {"own_s": 1}, "it ran for longer than 1 s"),
+        ("import time; time.sleep(3600)", {"own_s": 1}, "it ran for longer than 1 s"),
     ],
 )
 def test_excess_is_killed_and_said(code, limits, sentence):
@@ -115,7 +124,7 @@ def test_shared_memory_counts_once():
 
 def test_nobody_is_killed_before_it_is_known_who_may_be():
     """As long as the caller names no process, the excess is remembered, and acted on as soon as it does."""
-    with Launcher("import time; time.sleep(60)") as launcher:
+    with Launcher("import time; time.sleep(3600)") as launcher:
         pid = launcher.process.pid
         named = []
         asked = []
@@ -125,7 +134,9 @@ def test_nobody_is_killed_before_it_is_known_who_may_be():
             return named[0] if named else None
 
         with Watcher(pid, Limits(**{**PLENTY, "own_s": 0}), may_be_killed) as watcher:
-            wait_until(lambda: len(asked) > 3)
+            wait_until(psutil.Process(pid).children)
+            num_asked = len(asked)
+            wait_until(lambda: len(asked) > num_asked + 3)
             assert watcher.excess
             assert len(psutil.Process(pid).children()) == 1
             named.append(pid)
@@ -134,7 +145,7 @@ def test_nobody_is_killed_before_it_is_known_who_may_be():
 
 def test_a_watch_that_fails_lets_nothing_run():
     """An error in the watch itself is a fault of ours, and ends what it should have watched."""
-    with Launcher("import time; time.sleep(60)") as launcher:
+    with Launcher("import time; time.sleep(3600)") as launcher:
         pid = launcher.process.pid
         with Watcher(pid, Limits(**{**PLENTY, "num_processes": None}), lambda: pid) as watcher:
             assert int(launcher.process.stdout.readline()) == -9
@@ -145,7 +156,7 @@ def test_a_watch_that_fails_lets_nothing_run():
 def test_a_machine_without_time_is_a_fault(monkeypatch):
     """When the last resort on the wall has passed, all is killed, and it is not what ran that used too much."""
     monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 1.0)
-    with Launcher("import time; time.sleep(60)") as launcher:
+    with Launcher("import time; time.sleep(3600)") as launcher:
         watcher, status = launcher.watch()
     assert (status, watcher.excess) == (-9, "")
     assert watcher.fault == "the machine was too slow or too busy: in 1 s what ran had less than 600 s for itself"
@@ -195,7 +206,7 @@ def test_files_in_memory_count(wall):
 def test_too_many_files_are_said():
     """A folder in memory with more files than allowed ends the run, with one sentence."""
     limits = Limits(**{**PLENTY, "num_files": -1})
-    with Launcher("import time; time.sleep(60)") as launcher:
+    with Launcher("import time; time.sleep(3600)") as launcher:
         pid = launcher.process.pid
         with Watcher(pid, limits, lambda: pid) as watcher:
             assert int(launcher.process.stdout.readline()) == -9

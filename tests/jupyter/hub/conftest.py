@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from pathlib import Path
 
 import pytest
 
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
+
+from ...ports import free_ports
 
 ROOT = Path(__file__).parents[3]
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
@@ -36,7 +37,9 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS, timeout=300_000
+        )
         yield browser
         browser.close()
 
@@ -47,20 +50,3 @@ def shots():
     folder = ROOT / "build" / "screenshots" / "hub"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def free_ports(num_ports):
-    """Return the first of so many free ports in a row, below those that the system gives out by itself."""
-    for first in range(20_000, 30_000, num_ports):
-        probes = [socket.socket() for _ in range(num_ports)]
-        try:
-            for i, probe in enumerate(probes):
-                probe.bind(("127.0.0.1", first + i))
-        except OSError:
-            continue
-        else:
-            return first
-        finally:
-            for probe in probes:
-                probe.close()
-    return pytest.fail("there are no free ports")

@@ -20,10 +20,11 @@ from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
 from coursekit.jupyter.hub.people import PEOPLE
 
-from .conftest import ROOT, free_ports
+from ...ports import free_ports
+from .conftest import ROOT
 
 START_TIMEOUT_S = 900
-END_TIMEOUT_S = 120
+END_TIMEOUT_S = 600
 USER = 60200
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be several people")
@@ -76,7 +77,7 @@ def test_a_signal_ends_everything(place, is_root, number, status):
                 lambda: "Ctrl-C here ends everything" in log.read_text() or hub.poll() is not None, START_TIMEOUT_S
             )
             running = psutil.Process(hub.pid).children(recursive=True)
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/hub/login", timeout=30) as page:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/hub/login", timeout=300) as page:
                 title = re.search(r"<title>\s*(\w+)\s*</title>", page.read().decode())[1]
         finally:
             hub.send_signal(number)

@@ -80,7 +80,7 @@ def test_check_ends_a_kernel_that_does_not_answer(coursekit, course):
     (course / ".venv").unlink()
     (course / ".venv" / "bin").mkdir(parents=True)
     python = course / ".venv" / "bin" / "python"
-    python.write_text("#!/bin/sh\nsetsid sleep 300 &\nsleep 300\n")
+    python.write_text("#!/bin/sh\nsetsid sleep 3600 &\nsleep 3600\n")
     python.chmod(0o755)
     coursekit("kernel", "install", "--site", "local")
 

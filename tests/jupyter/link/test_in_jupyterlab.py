@@ -19,6 +19,8 @@ import pytest
 from coursekit.jupyter.link import pull_link
 from coursekit.labs.build.students_copy import students_files, write_copy
 
+from ...ports import free_ports
+
 ROOT = Path(__file__).parents[3]
 LAB = "02-horovod-sgd"
 NOTEBOOK = f"labs/{LAB}/{LAB}.ipynb"
@@ -28,7 +30,7 @@ CHROMIUM_FLAGS = [
 ]
 # A hub sends these on to the student's own server; here, that server is at this address itself.
 REDIRECT = "/hub/user-redirect/"
-START_TIMEOUT_S = 900
+START_TIMEOUT_S, END_TIMEOUT_S = 900, 300
 OWN_WORDS = "# what I wrote myself"
 
 pytestmark = [pytest.mark.needs("chromium", "git")]
@@ -59,13 +61,6 @@ def git(*words, folder):
     subprocess.run(["git", *person, *words], cwd=folder, env={**os.environ, **own}, check=True, timeout=900)
 
 
-def free_port():
-    """Return a port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def program(command, log, **variables):
     """Run a program for a while, in a session of its own."""
@@ -77,7 +72,7 @@ def program(command, log, **variables):
             yield process
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            process.wait(END_TIMEOUT_S)
 
 
 def wait_until(answers, process):
@@ -97,7 +92,7 @@ def wait_until(answers, process):
 @pytest.fixture
 def git_server(tmp_path):
     """Serve a bare repository that holds the students' copy, as a public git server would."""
-    served, port = tmp_path / "served", free_port()
+    served, port = tmp_path / "served", free_ports()
     git("init", "--quiet", "--bare", "--initial-branch=main", served / "my course.git", folder=tmp_path)
     git("clone", "--quiet", served / "my course.git", tmp_path / "teacher", folder=tmp_path)
     server = GitServer(tmp_path, f"git://127.0.0.1:{port}/my%20course.git")
@@ -106,14 +101,14 @@ def git_server(tmp_path):
     server.publish({})
     command = ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", f"--base-path={served}", "--export-all"]
     with program(command, tmp_path / "git.log") as process:
-        wait_until(lambda: socket.create_connection(("127.0.0.1", port), 5).close(), process)
+        wait_until(lambda: socket.create_connection(("127.0.0.1", port), 60).close(), process)
         yield server
 
 
 @pytest.fixture
 def student(tmp_path):
     """Start a student's JupyterLab on loopback where a hub would lead; yield its address, token and home folder."""
-    home, port, token = tmp_path / "home", free_port(), secrets.token_hex(16)
+    home, port, token = tmp_path / "home", free_ports(), secrets.token_hex(16)
     home.mkdir()
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
@@ -125,7 +120,7 @@ def student(tmp_path):
     address = f"http://127.0.0.1:{port}"
     api = f"{address}{REDIRECT}api"
     with program(command, tmp_path / "lab.log", HOME=str(home), JUPYTER_TOKEN=token, **variables) as process:
-        wait_until(lambda: urllib.request.urlopen(api, timeout=5).close(), process)  # noqa: S310  # our own server
+        wait_until(lambda: urllib.request.urlopen(api, timeout=60).close(), process)  # noqa: S310  # our own server
         yield address, token, home
 
 
@@ -136,7 +131,9 @@ def browser(student):
 
     address, token, _ = student
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS)
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS, timeout=300_000
+        )
         context = chromium.new_context(viewport={"width": 1300, "height": 1000})
         context.set_default_timeout(300_000)
         page = context.new_page()

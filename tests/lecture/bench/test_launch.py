@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import psutil
 import pytest
@@ -14,25 +13,31 @@ from coursekit.lecture.bench.launch import ask, caller_of, measure_curve
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))
-def test_every_way_gives_the_right_sum_in_some_seconds(way, monkeypatch):
+def test_every_way_gives_the_right_sum_and_its_seconds(way, monkeypatch):
     """Callers check the result of each call, and a surrounding launcher's variables do not reach them."""
     monkeypatch.setenv("HOROVOD_RANK", "5")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "9")
     with caller_of(way) as caller:
-        assert 0.01 < ask(way, caller) < 120
+        assert ask(way, caller) > 0.01
 
 
 def test_a_caller_that_dies_is_said():
     """The message names the way and what to do."""
     with ExitStack() as stack:
-        before = set(psutil.Process(os.getpid()).children())
         caller = stack.enter_context(caller_of("horovodrun"))
-        (process,) = set(psutil.Process(os.getpid()).children()) - before
+        (process,) = [one for one in psutil.Process().children() if is_caller(one)]
         process.kill()
         stack.enter_context(
             pytest.raises(CourseKitError, match=r"calls horovodrun ended without a word: run `coursekit")
         )
         ask("horovodrun", caller)
+
+
+def is_caller(process):
+    """Say whether a process is that of a caller."""
+    with suppress(psutil.NoSuchProcess):  # it has ended, or is a zombie
+        return "coursekit.lecture.bench.caller" in process.cmdline()
+    return False
 
 
 def test_each_number_of_ranks_has_its_times():
@@ -42,4 +47,4 @@ def test_each_number_of_ranks_has_its_times():
     assert said == ["1 ranks, first call", "3 ranks, first call", "1 ranks, turn 1 of 1", "3 ranks, turn 1 of 1"]
     assert [(one.name, one.num_ranks, len(one.seconds)) for one in measured.series] == [("1", 1, 1), ("3", 3, 1)]
     assert measured.series[1].per_rank_s == measured.series[1].seconds[0] / 3
-    assert all(0.01 < one.median_s < 120 for one in measured.series)
+    assert all(one.median_s > 0.01 for one in measured.series)

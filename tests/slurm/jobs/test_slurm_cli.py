@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from coursekit.slurm.jobs import slurm_cli
@@ -42,12 +40,10 @@ def test_a_command_that_fails(monkeypatch, tmp_path):
 
 def test_a_command_that_hangs(monkeypatch, tmp_path):
     """Nobody waits for ever for a controller that does not answer."""
-    program(tmp_path, monkeypatch, "squeue", "exec sleep 60")
+    program(tmp_path, monkeypatch, "squeue", "exec sleep 3600")
     monkeypatch.setattr(slurm_cli, "TIMEOUT_S", 0.5)
-    begin = time.monotonic()
     with pytest.raises(SlurmError, match=r"^squeue gave no answer in 0\.5 s: Slurm is busy, try again later\.$"):
         call("squeue")
-    assert time.monotonic() - begin < 10
 
 
 def test_a_job_does_not_inherit_the_job_it_was_submitted_from(monkeypatch):

@@ -27,10 +27,11 @@ pytestmark = [
 ROOT = Path(__file__).parents[3]
 SITE = "local"
 READY = "Ctrl-C here ends it"
-END_TIMEOUT_S = 120
+END_TIMEOUT_S = 600
 # A job that does everything to outlive its Slurm.
 STUBBORN = (
-    "trap '' TERM INT HUP; setsid sleep 600 & nohup sleep 600 & touch /dev/shm/$SLURM_JOB_ID; while :; do sleep 1; done"
+    "trap '' TERM INT HUP; setsid sleep 3600 & nohup sleep 3600 & "
+    "touch /dev/shm/$SLURM_JOB_ID; while :; do sleep 1; done"
 )
 
 
@@ -41,7 +42,7 @@ def test_an_exception_ends_everything():
 
     def work():
         with cluster:
-            _start_stubborn_job(cluster.environ)
+            _start_stubborn_job(cluster.environ, os.getpid())
             running.extend(one for one in _descendants(os.getpid()) if one not in others)
             _ = 1 / 0
 
@@ -69,7 +70,7 @@ def test_a_signal_to_the_command_ends_everything(tmp_path, number, status):
             exports = [line.split("export ", 1)[1] for line in log.read_text().splitlines() if "export " in line]
             environ = dict(line.split("=", 1) for line in exports)
             folder = Path(environ["SLURM_CONF"]).parent
-            _start_stubborn_job(environ)
+            _start_stubborn_job(environ, rehearsal.pid)
             running = _descendants(rehearsal.pid)
             assert "sleep" in {name for name, _ in running}
         finally:
@@ -118,13 +119,22 @@ def test_an_ordinary_user_is_told_that_it_needs_root():
         os.seteuid(0)
 
 
-def _start_stubborn_job(environ):
+def _start_stubborn_job(environ, pid):
+    """Start it, and return when all that it starts is there, below a process: on each of two nodes, and as a script."""
     words = ["sbatch", "--output=/dev/null", "--nodes=2", "--wrap", f"srun bash -c '{STUBBORN}' & {STUBBORN}"]
     everything = {**os.environ, **environ}
     subprocess.run(words, env=everything, check=True, capture_output=True)
     states = ["squeue", "--noheader", "--format=%T"]
     _wait_for(lambda: subprocess.run(states, env=everything, check=True, capture_output=True).stdout == b"RUNNING\n")
-    time.sleep(1)  # until its steps have started their processes
+    _wait_for(lambda: sum(words == ["sleep", "3600"] for words in _commands(pid)) >= 6)
+
+
+def _commands(pid):
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(process.cmdline())
+    return found
 
 
 def _descendants(pid):

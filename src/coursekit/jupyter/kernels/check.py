@@ -12,13 +12,13 @@ from coursekit.jupyter.kernels.conversation import NotStartedError, running
 from coursekit.jupyter.kernels.installed import log_file
 from coursekit.slurm.doctor import allreduce
 from coursekit.slurm.doctor.findings import Finding
-from coursekit.slurm.doctor.machine import check_allocation, judge_allreduce
+from coursekit.slurm.doctor.machine import ALLREDUCE_LIMIT_S, check_allocation, judge_allreduce
 from coursekit.slurm.doctor.versions import MAKE_ENV, compare, not_imported, required, same_minor
 
 if TYPE_CHECKING:
     from coursekit.jupyter.kernels.conversation import KernelConversation
 
-QUICK_LIMIT_S, IMPORT_LIMIT_S = 30, 180
+QUICK_LIMIT_S, IMPORT_LIMIT_S = 120, 600  # on the wall, which is all that Jupyter knows
 # The first question needs nothing but Python: whatever else is broken, it is answered.
 ABOUT_PYTHON = """\
 import json, os, platform, sys
@@ -81,7 +81,7 @@ def _about_packages(kernel: KernelConversation) -> list[Finding]:
 
 
 def _about_ranks(kernel: KernelConversation) -> Finding:
-    reply = kernel.ask(ABOUT_RANKS, allreduce.LIMIT_S + QUICK_LIMIT_S)
+    reply = kernel.ask(ABOUT_RANKS, ALLREDUCE_LIMIT_S)
     if reply.error or "ranks" not in reply.facts:
         name = f"Allreduce, {allreduce.NUM_RANKS} ranks"
         return Finding(name, "wrong", reply.error or "the ranks said nothing", MAKE_ENV)

@@ -16,6 +16,7 @@ MIN_SMALL_PX = 14  # captions, footers, sources: for those who hold the PDF
 MIN_CONTRAST = 4.5  # WCAG 2.2, level AA
 MIN_SCALE = 0.72  # of a figure drawn for a slide's width: 16 points of it are then 15 pixels
 WIDTH_PX, HEIGHT_PX = 1280, 720
+TIMEOUT_MS = 300_000  # on a busy machine; Playwright's own 30 s are for quiet ones
 MEASURE = Path(__file__).with_name("measure.js")
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files", "--force-color-profile=srgb"]
 
@@ -32,9 +33,10 @@ def opened() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only who makes slides has it
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=TIMEOUT_MS)
         try:
             page = browser.new_page(viewport={"width": WIDTH_PX, "height": HEIGHT_PX})
+            page.set_default_timeout(TIMEOUT_MS)
             page.route("http*://**", lambda route: route.abort())
             yield page
         finally:

@@ -16,6 +16,7 @@ import psutil
 
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
+from coursekit.ranks.own_time import longest_wall_s
 from coursekit.slurm.doctor import allreduce
 from coursekit.slurm.doctor.findings import Finding, ask
 from coursekit.slurm.doctor.versions import MAKE_ENV, not_imported, probe
@@ -23,7 +24,8 @@ from coursekit.slurm.doctor.versions import MAKE_ENV, not_imported, probe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ASK_LIMIT_S = 15
+ASK_LIMIT_S = 60
+ALLREDUCE_LIMIT_S = longest_wall_s(allreduce.LIMIT_S)  # the ranks keep their own limit, in their own time
 ALLREDUCE = f"Allreduce, {allreduce.NUM_RANKS} ranks"
 GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
@@ -154,7 +156,7 @@ def check_course_folder() -> Finding:
 
 def check_allreduce() -> Finding:
     """Let two real ranks add numbers, and time it."""
-    answer = ask([sys.executable, "-m", "coursekit.slurm.doctor.allreduce"], allreduce.LIMIT_S + ASK_LIMIT_S)
+    answer = ask([sys.executable, "-m", "coursekit.slurm.doctor.allreduce"], ALLREDUCE_LIMIT_S)
     if answer.status is None or not answer.output.startswith("{"):
         return Finding(ALLREDUCE, "wrong", answer.complaint, MAKE_ENV)
     return judge_allreduce(json.loads(answer.output.splitlines()[-1]))

@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from coursekit.slurm.doctor.findings import Finding, State, ask
 
-PROBE_LIMIT_S = 120
+PROBE_LIMIT_S = 600  # on a cold file system, or a busy machine
 MAKE_ENV = "run make env and use .venv/bin/coursekit, or use conda (conda env create -f environment.yml)"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNSHARE = ("unshare", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child")
-END_TIMEOUT_S = 20.0
+END_TIMEOUT_S = 120.0  # on a busy machine
 
 # `read` returns when the other end of the pipe is closed.
 FIRST_PROCESS = """
@@ -107,7 +108,8 @@ class Namespaces:
         """Kill a daemon and, when it is a node's, all that runs on the node."""
         daemon = self._daemons.pop(name)
         for process in psutil.Process(daemon.pid).children():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it ended between the two questions
+                process.kill()
         daemon.wait(END_TIMEOUT_S)
 
     def close(self) -> None:
