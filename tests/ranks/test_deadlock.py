@@ -150,8 +150,9 @@ class ScriptedJob:
         self.dumps = list(dumps)
         self.num_asked = 0
 
-    def ask_for_stacks(self):
+    def ask_for_stacks(self, *, at_rest):
         """Go on to the next stacks; the last ones stay."""
+        assert at_rest
         self.num_asked += 1
 
     def new_stacks(self):

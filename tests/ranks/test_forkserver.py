@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import cloudpickle
 import psutil
@@ -16,6 +17,7 @@ import pytest
 from coursekit import ranks
 from coursekit.ranks import RankError
 from coursekit.ranks.forkserver import shared_server
+from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -34,6 +36,14 @@ def test_runs_share_a_server_but_never_a_process():
     runs = [ranks.run(rank_facts) for _ in range(2)]
     assert len({pid for run in runs for pid, _, _ in run}) == 4
     assert {parent for run in runs for _, parent, _ in run} == {shared_server().pid}
+
+
+def test_asking_for_stacks_too_early_ends_no_rank():
+    """On a busy machine a rank may be asked before it has begun: what it has of its server must not let it die."""
+    ranks.run(rank_facts)
+    status = Path(f"/proc/{shared_server().pid}/status").read_text()
+    (ignored,) = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:")]
+    assert ignored >> (DUMP_STACKS_SIGNAL - 1) & 1
 
 
 def leave_something_in_the_process():

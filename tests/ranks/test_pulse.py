@@ -9,7 +9,7 @@ import time
 import pytest
 
 from coursekit.ranks.own_time import threads_of
-from coursekit.ranks.pulse import QUIET_SHARE, Pulses
+from coursekit.ranks.pulse import QUIET_SHARE, Pulses, is_at_rest
 
 NUM_PULSES, MAX_NUM_PULSES = 4, 40
 # The main thread waits for a second one, which again and again is busy for so many seconds and sleeps for so many.
@@ -65,3 +65,20 @@ def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
 def ran(process):
     """Return the processor time that a process has used, in seconds."""
     return sum(thread.ran_s for thread in threads_of(process.pid).values())
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "idle_s", "rests"),
+    [pytest.param("1000", "0", False, id="computes"), pytest.param("0", "1000", True, id="sleeps")],
+)
+def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
+    """A second thread that runs counts, too: what it is just making would be written with the first one's frames."""
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            if rests:
+                while not is_at_rest(process.pid):
+                    time.sleep(0.1)
+            assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
+        finally:
+            process.kill()

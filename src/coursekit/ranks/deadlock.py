@@ -61,7 +61,7 @@ class DeadlockWatch:
         return False
 
     def _ask(self) -> None:
-        self.running.ask_for_stacks()
+        self.running.ask_for_stacks(at_rest=True)
         self._num_looks = 1
 
     def _look(self, own_s: float, waiting: Mapping[int, RankMark], *, someone_returned: bool) -> bool:

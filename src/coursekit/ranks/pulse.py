@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file, tree
+from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file, threads_of, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ QUIET_SHARE = 0.25  # of the time that a thread has for itself: one that runs fo
 # A thread that takes more, but goes back to sleep sooner than this, only looks for news. So does Horovod's own thread,
 # every millisecond; on some virtual machines that costs a quarter of a processor. A thread that computes rests seldom.
 QUIET_TURN_S = 0.5e-3
+NUM_TRIES = 10  # to find all threads of a rank asleep
 RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 
@@ -86,10 +87,19 @@ class Pulses:
         return then is None or used_s > QUIET_TURN_S * (self._num_rests[number] - then)
 
 
-def _state(pid: int) -> str:
-    """Return the state of a process's main thread as `ps` shows it, "S" for asleep; "?" when it is gone."""
+def is_at_rest(pid: int) -> bool:
+    """Whether all threads of a rank sleep at one moment of the next few milliseconds; Horovod's wakes in each."""
+    for _ in range(NUM_TRIES):
+        if all(_state(thread) in "SD" for one in tree(pid) for thread in (one, *threads_of(one))):
+            return True
+        time.sleep(1e-3)
+    return False
+
+
+def _state(thread: int) -> str:
+    """Return the state of a thread, a process for its main one, as `ps` shows it: "S" for asleep; "?" when it is gone."""
     with suppress(OSError):
-        return chr(read_file(f"/proc/{pid}/stat").rpartition(b") ")[2][0])
+        return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"
 
 

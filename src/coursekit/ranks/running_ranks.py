@@ -47,12 +47,16 @@ class RunningRanks:
         """How many servers still have ranks."""
         return len(self._running)
 
-    def ask_for_stacks(self) -> None:
-        """Ask every rank for its Python stacks, and forget those of before."""
+    def ask_for_stacks(self, *, at_rest: bool = False) -> None:
+        """Ask every rank for its Python stacks, and forget those of before.
+
+        With `at_rest` only ranks are asked whose threads all sleep. A rank that runs Python just then may die of it:
+        what it writes are its frames, and half-made ones lead anywhere.
+        """
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
         for control in self._running:
-            control.send("dump")
+            control.send("dump at rest" if at_rest else "dump")
 
     def new_stacks(self) -> list[str]:
         """Return by rank what it has written since it was asked, complete or not."""

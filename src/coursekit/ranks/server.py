@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
-from coursekit.ranks.pulse import Pulses
+from coursekit.ranks.pulse import Pulses, is_at_rest
 from coursekit.ranks.rendezvous import Store
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest, receive_over_socket
 from coursekit.ranks.tracing import spare_horovod
@@ -98,7 +98,7 @@ class _Run:
         self.pulses = Pulses(self.rank_of)
 
     def supervise(self) -> None:
-        """Report ends of ranks and their pulse, obey `dump` and `stop`, and leave no process behind."""
+        """Report ends of ranks and their pulse, obey what is asked, and leave no process behind."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -126,10 +126,11 @@ class _Run:
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     def _obey(self, command: str) -> bool:
-        if command == "dump":
+        if command in {"dump", "dump at rest"}:
             for pid in self.rank_of:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, DUMP_STACKS_SIGNAL)
+                if command == "dump" or is_at_rest(pid):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, DUMP_STACKS_SIGNAL)
         elif command == "stop":
             self._leave_nothing()
             self.channel.send(("gone", None))
@@ -225,6 +226,8 @@ def prepare_process() -> None:
     """Make this process fit for `serve`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
+    # A rank that is asked for its stacks before it can tell them must not die of it.
+    signal.signal(DUMP_STACKS_SIGNAL, signal.SIG_IGN)
     adopt_orphans()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -168,7 +169,8 @@ def _refused(browser, address, tokens):
         page.fill("#username_input", name)
         page.fill("#password_input", token)
         page.click("#login_submit")
-        said.append(page.locator(".login_error").inner_text().strip())
+        # Half of the page may be there: the sentence comes after its element.
+        said.append(page.locator(".login_error", has_text=re.compile(r"\w")).inner_text().strip())
     context.close()
     return said
 
