@@ -97,7 +97,7 @@ def is_at_rest(pid: int) -> bool:
 
 
 def _state(thread: int) -> str:
-    """Return the state of a thread, a process for its main one, as `ps` shows it: "S" for asleep; "?" when it is gone."""
+    """Return the state of a thread (or a process's main one) as `ps` shows it, "S" for asleep; "?" when it is gone."""
     with suppress(OSError):
         return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"

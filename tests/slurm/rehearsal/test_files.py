@@ -17,11 +17,13 @@ SHAPE = SimpleNamespace(all_nodes=("node-1", "node-2"))
     ids=["as Linux comes", "a machine that hands out nearly all"],
 )
 def test_ports_lie_below_those_that_the_kernel_hands_out(tmp_path, monkeypatch, given, lowest, highest):
-    """Where there are any below; else any free ones do."""
+    """Where there are any below; else any free ones do. Two rehearsals get ports apart, also before their daemons listen."""
     (tmp_path / "range").write_text(given)
     monkeypatch.setattr(files, "PORTS_GIVEN", tmp_path / "range")
 
-    ports = files.free_ports(SHAPE)
+    (ports, block), (others, other_block) = (files.hold_ports(SHAPE) for _ in range(2))
+    with block, other_block:
+        assert abs(others.slurmctld - ports.slurmctld) >= files.PORTS_PER_BLOCK
 
     found = [ports.slurmctld, ports.slurmdbd, *ports.slurmd.values()]
     assert list(ports.slurmd) == ["node-1", "node-2"]

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.slurm.rehearsal.daemons import Daemons
-from coursekit.slurm.rehearsal.files import free_ports, write_files
+from coursekit.slurm.rehearsal.files import hold_ports, write_files
 from coursekit.slurm.rehearsal.namespaces import Namespaces
 from coursekit.slurm.rehearsal.needs import check_needs
 from coursekit.slurm.rehearsal.shape import shape_of
 from coursekit.slurm.rehearsal.slurm_files import CLUSTER_NAME, Places
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
     from types import TracebackType
 
@@ -58,12 +59,14 @@ class Cluster:
         self.folder = Path()
         self._namespaces: Namespaces | None = None
         self._daemons: Daemons | None = None
+        self._block: socket.socket | None = None  # of ports
 
     def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
         check_needs(self.site)
         self.folder = _make_folder()
         try:
-            places, ports = Places(self.folder), free_ports(self._shape)
+            places = Places(self.folder)
+            ports, self._block = hold_ports(self._shape)
             self.environ = write_files(self._shape, places, ports)
             self._namespaces = Namespaces(self.folder, CLUSTER_NAME, places.hosts)
             self._daemons = Daemons(self._shape, places, ports, self.environ, self._namespaces)
@@ -83,6 +86,8 @@ class Cluster:
         if self._namespaces is not None:
             self._namespaces.close()
             self._namespaces = self._daemons = None
+        if self._block is not None:
+            self._block.close()
         if self.folder.name.startswith(PREFIX):
             shutil.rmtree(self.folder, ignore_errors=True)
 

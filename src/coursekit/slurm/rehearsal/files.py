@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
 FIRST_PORT, END_OF_PORTS = 10_000, 65_536
+PORTS_PER_BLOCK = 128
 PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel hands out by itself
 OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
 TASK_PROLOG = """#!/bin/sh
@@ -63,20 +64,23 @@ def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
     path.write_bytes(content)
 
 
-def free_ports(shape: ClusterShape) -> Ports:
-    """Return ports that nobody listens on now; all are held together, so that none comes twice.
+def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
+    """Return ports that nobody listens on, and what keeps them from other rehearsals until it is closed.
 
     The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless
-    the machine is set up to hand out nearly all.
+    the machine is set up to hand out nearly all. A rehearsal keeps to a block of ports, of which it holds the first.
     """
     lowest_given = int(PORTS_GIVEN.read_text().split()[0])
-    candidates = range(FIRST_PORT, lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS)
-    with ExitStack() as held:
-        ports: list[int] = []
-        for port in random.sample(candidates, len(candidates)):
-            with suppress(OSError):
+    end = lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS
+    num_ports = 2 + len(shape.all_nodes)
+    blocks = range(FIRST_PORT, end - num_ports, max(PORTS_PER_BLOCK, num_ports + 1))
+    for first in random.sample(blocks, len(blocks)):
+        with suppress(OSError), ExitStack() as held:
+            block = socket.socket()
+            held.push(lambda kind, *_, block=block: block.close() if kind else None)
+            block.bind((LOOPBACK, first))
+            ports = range(first + 1, first + 1 + num_ports)
+            for port in ports:
                 held.enter_context(socket.create_server((LOOPBACK, port)))
-                ports.append(port)
-            if len(ports) == 2 + len(shape.all_nodes):
-                return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:])))
-    raise CourseKitError(f"fewer than {2 + len(shape.all_nodes)} ports from {FIRST_PORT} to {candidates[-1]} are free.")
+            return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
+    raise CourseKitError(f"no {num_ports} ports in a row from {FIRST_PORT} to {end} are free.")
