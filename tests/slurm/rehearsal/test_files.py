@@ -17,7 +17,7 @@ SHAPE = SimpleNamespace(all_nodes=("node-1", "node-2"))
     ids=["as Linux comes", "a machine that hands out nearly all"],
 )
 def test_ports_lie_below_those_that_the_kernel_hands_out(tmp_path, monkeypatch, given, lowest, highest):
-    """Where there are any below; else any free ones do. Two rehearsals get ports apart, also before their daemons listen."""
+    """Where there are any below; else any free ones do. Two rehearsals keep apart, also before their daemons listen."""
     (tmp_path / "range").write_text(given)
     monkeypatch.setattr(files, "PORTS_GIVEN", tmp_path / "range")
 
