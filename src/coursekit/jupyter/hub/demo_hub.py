@@ -72,8 +72,8 @@ class DemoHub:
     def start(self) -> DemoHub:
         """Start everything and return when the hub answers."""
         _check_machine()
-        proxy.command(self.root / "hub")
         _check_ports(self._port)
+        proxy.command(self.root / "hub")  # raises if it is not installed
         self.state.mkdir(mode=PASSABLE, parents=True, exist_ok=True)
         self.state.chmod(PASSABLE)
         self.log.parent.mkdir(mode=0o700, exist_ok=True)
