@@ -9,15 +9,15 @@ import sys
 
 import pytest
 
-from coursekit.grading.judge import pool as cores
+from coursekit.grading.judge import pool
 from coursekit.grading.judge.pool import own_cores
 
 GRADER = """
 import json, os, sys
-from coursekit.grading.judge import pool as cores
-cores.NAME = "\\0" + sys.argv[1]
+from coursekit.grading.judge import pool
+pool.NAME = "\\0" + sys.argv[1]
 os.sched_getaffinity = lambda _: set(json.loads(sys.argv[2]))
-with cores.own_cores(2) as shares:
+with pool.own_cores(2) as shares:
     print(json.dumps(shares), flush=True)
     sys.stdin.read()
 """
@@ -36,7 +36,7 @@ def grader():
     started = []
 
     def start(of_cores):
-        words = [sys.executable, "-c", GRADER, cores.NAME[1:], json.dumps(of_cores)]
+        words = [sys.executable, "-c", GRADER, pool.NAME[1:], json.dumps(of_cores)]
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         started.append(process)
         return process, json.loads(process.stdout.readline())

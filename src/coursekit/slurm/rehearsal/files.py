@@ -6,7 +6,7 @@ import os
 import random
 import socket
 import stat
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,12 +75,14 @@ def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
     num_ports = 2 + len(shape.all_nodes)
     blocks = range(FIRST_PORT, end - num_ports, max(PORTS_PER_BLOCK, num_ports + 1))
     for first in random.sample(blocks, len(blocks)):
-        with suppress(OSError), ExitStack() as held:
-            block = socket.socket()
-            held.push(lambda kind, *_, block=block: block.close() if kind else None)
+        block, ports = socket.socket(), range(first + 1, first + 1 + num_ports)
+        try:
             block.bind((LOOPBACK, first))
-            ports = range(first + 1, first + 1 + num_ports)
-            for port in ports:
-                held.enter_context(socket.create_server((LOOPBACK, port)))
-            return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
+            with ExitStack() as held:
+                for port in ports:
+                    held.enter_context(socket.create_server((LOOPBACK, port)))
+        except OSError:
+            block.close()
+            continue
+        return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
     raise CourseKitError(f"no {num_ports} ports in a row from {FIRST_PORT} to {end} are free.")
