@@ -27,7 +27,7 @@ with pool.own_cores(2) as shares:
 def machine(monkeypatch):
     """A machine with five cores, on which no real grader runs."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 3, 5, 7})
-    monkeypatch.setattr(cores, "NAME", f"\0coursekit-test-{os.getpid()}-{{}}")
+    monkeypatch.setattr(pool, "NAME", f"\0coursekit-test-{os.getpid()}-{{}}")
 
 
 @pytest.fixture
