@@ -59,7 +59,7 @@ soak: env ## judge solutions and ten wrong answers of each lab 50 times: no verd
 
 # Node.js itself comes with .venv; what runs on it is installed where its package.json lies: in hub/, in slides/.
 %/node_modules/.package-lock.json: %/package-lock.json | env
-	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix $* --silent --no-audit --no-fund
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix $* --loglevel=error --no-audit --no-fund >/dev/null
 	@touch $@
 
 hub: env $(PROXY) ## start JupyterHub on this machine with an instructor and three students made for the occasion (PORT=8000)

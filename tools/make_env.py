@@ -24,8 +24,6 @@ from shell import BUILD, BUILD_LOCK, CONDA_WAY, LOCK, PYTHON, ROOT, VENV, SetupE
 
 STAMP = VENV / "coursekit-stamp.json"
 ALLREDUCE_LIMIT_S = 180
-# To bytecode now: who may only read .venv (students at a centre, code in a sandbox) would compile at every start.
-COMPILED = "--compile-bytecode"
 
 
 def main() -> None:
@@ -61,7 +59,7 @@ def ingredients() -> dict[str, object]:
         "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in (LOCK, BUILD_LOCK)],
         "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
         "settings": horovod_wheel.settings(),
-        "bytecode": True,  # an environment without is made anew
+        "bytecode": "of all packages",  # an environment without is made anew
     }
 
 
@@ -92,7 +90,7 @@ def make(wanted: dict[str, object]) -> None:
             install_packages()  # wait for the network while the compilers keep all cores busy
             wheel = compiled()
     try:
-        uv("install", "--quiet", "--no-deps", COMPILED, wheel)
+        uv("install", "--quiet", "--no-deps", wheel)
         check_allreduce()
     except SetupError:
         if is_kept:
@@ -100,6 +98,7 @@ def make(wanted: dict[str, object]) -> None:
         raise
     if kept and not is_kept:
         horovod_wheel.keep(wheel, kept)
+    compile_to_bytecode()
     STAMP.write_text(json.dumps(wanted, indent=1))
     say(f".venv is ready after {time.monotonic() - started_s:.0f} s")
 
@@ -126,7 +125,7 @@ def install_uv() -> None:
 def install_packages() -> None:
     """Install the locked packages and this one."""
     say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
-    uv("install", "--quiet", "--require-hashes", COMPILED, "--requirement", requirements())
+    uv("install", "--quiet", "--require-hashes", "--requirement", requirements())
     uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
@@ -136,6 +135,15 @@ def install_what_compiling_needs() -> None:
     needed = BUILD / "needed.txt"
     needed.write_text(horovod_wheel.tensorflow_pin() + pin(LOCK, "setuptools") + pin(LOCK, "wheel"))
     uv("install", "--quiet", "--require-hashes", "--requirement", needed, "--constraint", requirements())
+
+
+def compile_to_bytecode() -> None:
+    """Compile what no program has imported yet: who may only read `.venv` would compile it at every start.
+
+    These are students at a centre, and code in a sandbox.
+    """
+    say("compiling the packages to bytecode")
+    run(PYTHON, "-m", "compileall", "-q", "-j", "0", VENV / "lib", log=BUILD / "bytecode.log")  # not all files can be
 
 
 def requirements() -> Path:
