@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
-from coursekit.ranks.worker import pickled_call
+from coursekit.ranks import pickling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,4 +93,4 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
     """Return answers as bytes that ranks unpack, and nobody else."""
     found = _Answers(shell.user_ns)
-    return pickled_call({name: found[name] for name in names})
+    return pickling.dumps({name: found[name] for name in names})
