@@ -50,13 +50,15 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
 ) -> None:
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
-    The bank is tests/answers/LAB, or any folder DIR of the same form.
+    The bank is tests/answers/LAB, or any folder DIR of the same form. For the former, the ranks that tests looked at
+    are kept in tests/answers/layouts.json.
     """
     root = find_root()
     (chosen,) = select_labs(root, [lab])
     require_sandbox(sandbox)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.grading.bank.answer_bank import load_bank  # noqa: PLC0415
+    from coursekit.grading.bank.properties import note_layouts  # noqa: PLC0415
     from coursekit.grading.bank.soak import busy  # noqa: PLC0415
     from coursekit.grading.judge.pool import PoolSettings, default_num_slots  # noqa: PLC0415
     from coursekit.grading.judge.slot import SubmissionLimits  # noqa: PLC0415
@@ -68,6 +70,8 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=SubmissionLimits(notebook_s=timeout_s))
     with busy(num_loops):
         results = _run(bank, source, settings, console)
+    if folder is None:
+        note_layouts(root, chosen.name, [score for result in results for score in result.scores])
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]
     if all_messages:
