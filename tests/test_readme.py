@@ -22,6 +22,7 @@ DOCUMENTS = (
     "labs/README.md",
     "slides/README.md",
     "tests/answers/README.md",
+    "tests/answers/properties.md",
 )
 
 

@@ -180,7 +180,7 @@ def test_wrong_settings_are_refused_before_anything_starts(function, settings, e
 
 def test_an_argument_that_cannot_travel_is_refused_with_advice():
     """A lock cannot go to other processes; the message says what to do instead."""
-    with pytest.raises(TypeError, match=r"cannot be sent to other processes .*lock.*: make datasets"):
+    with pytest.raises(TypeError, match=r"^a lock cannot be sent to other processes .*: make it inside"):
         ranks.run(whole_number, threading.Lock())
 
 

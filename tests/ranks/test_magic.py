@@ -114,7 +114,7 @@ def test_a_dataset_cannot_travel_and_the_message_says_so(notebook):
     """A tf.data.Dataset as an argument is refused with advice."""
     error = notebook.cell("ranks.run(len, tf.data.Dataset.range(3))").error
     assert "cannot be sent to other processes" in error
-    assert "make datasets, optimisers and compiled functions inside the function" in error
+    assert "make it inside the function that the ranks call" in error
 
 
 def test_the_cell_magic_runs_a_cell_on_every_rank(notebook):

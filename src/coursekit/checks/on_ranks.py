@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit import ranks
+from coursekit.checks.launches import note
 from coursekit.drivers.calls import Remote, call
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
@@ -126,6 +127,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     What a rank tells of its files is a claim of a process in which the answer runs.
     """
     per_node = ranks_per_node or num_ranks
+    note(num_ranks, per_node)
     elsewhere = _elsewhere(args) or _elsewhere((driver,))
     if elsewhere:
         function = call if isinstance(driver, RemoteAnswer) else driver

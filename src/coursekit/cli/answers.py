@@ -36,19 +36,29 @@ AS_EXPECTED = "as expected"
     "--timeout-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one run, of its own time."
 )
 @click.option("--load", "num_loops", type=click.IntRange(min=0), default=0, help="Busy loops beside the answers.")
+@click.option("--messages", "all_messages", is_flag=True, help="Print what each failed test says, expected or not.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
-    lab: str, folder: Path | None, num_jobs: int | None, pattern: str, timeout_s: float, num_loops: int, sandbox: str
+    lab: str,
+    folder: Path | None,
+    num_jobs: int | None,
+    pattern: str,
+    timeout_s: float,
+    num_loops: int,
+    all_messages: bool,
+    sandbox: str,
 ) -> None:
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
-    The bank is tests/answers/LAB, or any folder DIR of the same form.
+    The bank is tests/answers/LAB, or any folder DIR of the same form. For the former, the ranks that tests looked at
+    are kept in tests/answers/layouts.json.
     """
     root = find_root()
     (chosen,) = select_labs(root, [lab])
     require_sandbox(sandbox)
     # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
     from coursekit.grading.bank.answer_bank import load_bank  # noqa: PLC0415
+    from coursekit.grading.bank.properties import note_layouts  # noqa: PLC0415
     from coursekit.grading.bank.soak import busy  # noqa: PLC0415
     from coursekit.grading.judge.pool import PoolSettings, default_num_slots  # noqa: PLC0415
     from coursekit.grading.judge.slot import SubmissionLimits  # noqa: PLC0415
@@ -60,17 +70,26 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=SubmissionLimits(notebook_s=timeout_s))
     with busy(num_loops):
         results = _run(bank, source, settings, console)
+    if folder is None:
+        note_layouts(root, chosen.name, [score for result in results for score in result.scores])
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]
+    if all_messages:
+        for result in results:
+            _tell(result, [f"{score.grade_id}: {score.message}" for score in result.scores if score.message], console)
     for result in different:
-        console.print(f"\n[bold]{result.answer.name}[/]: {result.answer.title}", highlight=False)
-        for sentence in result.disagreements:
-            console.print(f"- {sentence}", markup=False, highlight=False, soft_wrap=True)
+        _tell(result, result.disagreements, console)
     num_faults = sum(bool(result.fault) for result in results)
     more = f" {num_faults} not judged: the machine failed, not the answer." if num_faults else ""
     console.print(f"\n{len(results) - len(different)} of {len(results)} answers as expected.{more}", highlight=False)
     if different:
         raise SystemExit(1)
+
+
+def _tell(result: AnswerResult, sentences: Sequence[str], console: Console) -> None:
+    console.print(f"\n[bold]{result.answer.name}[/]: {result.answer.title}", highlight=False)
+    for sentence in sentences:
+        console.print(f"- {sentence}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _matching(bank: Sequence[BankAnswer], pattern: str) -> list[BankAnswer]:
@@ -93,19 +112,25 @@ def _run(
         def report(result: AnswerResult) -> None:
             progress.update(task, advance=1, description=result.answer.name)
             if not console.is_terminal:  # a log has no bar that moves
-                console.print(f"{result.answer.name}: {_word(result)}, {result.seconds:.0f} s", highlight=False)
+                console.print(f"{result.answer.name}: {_word(result)}, {_seconds(result)}", highlight=False)
 
         return run_bank(bank, source, settings, report)
 
 
 def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
     table = Table(title=f"Answers to {lab_name}", title_justify="left")
-    for name in ("answer", "expected", "got", "seconds", ""):
+    for name in ("answer", "expected", "got", "time", ""):
         table.add_column(name, justify="left" if name in {"answer", ""} else "right")
     for result in results:
         verdict = f"[{'green' if _word(result) == AS_EXPECTED else 'red'}]{_word(result)}[/]"
-        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", f"{result.seconds:.1f}", verdict)
+        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", _seconds(result), verdict)
     return table
+
+
+def _seconds(result: AnswerResult) -> str:
+    """Return the time of a run; of one that answers shared, nobody knows whose it was."""
+    shared = f" for {result.num_sharing} together" if result.num_sharing > 1 else ""
+    return f"{result.seconds:.0f} s{shared}"
 
 
 def _word(result: AnswerResult) -> str:

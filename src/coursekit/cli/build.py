@@ -26,12 +26,14 @@ def build(names: tuple[str, ...]) -> None:
     3. The tables of labs in labs/README.md and README.md are refreshed.
     4. slurm/sites/ and slurm/templates/ become slurm/jobs/<site>/, the job scripts, and docs/sites.md.
     5. The minutes of slides/ and labs become docs/schedule.md.
+    6. The banks in tests/answers/ become its properties.md.
 
     Files that would not change are left alone; whatever the solutions no longer hold is removed.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()
     labs = select_labs(root, names)
     # The builder brings nbgrader with it, and a mistake in a lab.toml should show before that is loaded.
+    from coursekit.grading.bank.properties import write_properties  # noqa: PLC0415
     from coursekit.labs.build.build import build_release  # noqa: PLC0415
     from coursekit.labs.build.tables import build_tables  # noqa: PLC0415
     from coursekit.lecture.slides.schedule import write_schedule  # noqa: PLC0415
@@ -51,5 +53,6 @@ def build(names: tuple[str, ...]) -> None:
     generate_jobs(root, report)
     write_page(root, report)
     write_schedule(root, report)
+    write_properties(root, report)
     counted = "1 lab" if len(labs) == 1 else f"{len(labs)} labs"
     console.print(f"{counted}: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items())))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import symtable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
@@ -47,9 +47,12 @@ class LabCells:
         self.tests = {i for i, cell in enumerate(self.cells) if is_test(cell)}
         self.names = [names_of(cell.source) for cell in self.cells]
 
-    def tests_in_reach(self, answers: Mapping[str, str]) -> frozenset[str]:
-        """Return the ids of the tests that an answer can reach; `answers` maps ids of cells to new sources."""
-        return frozenset(self.ids[i] for i in self.tests & self._changed(answers))
+    def tests_in_reach(self, answers: Mapping[str, str], merged: Mapping[str, str] | None = None) -> frozenset[str]:
+        """Return the ids of the tests that an answer can reach; `answers` maps ids of cells to new sources.
+
+        `merged` does so for all answers of a run: what those beside this one use may lie in its reach, too.
+        """
+        return frozenset(self.ids[i] for i in self.tests & self._changed(answers, merged or answers))
 
     def cells_to_run(self, answers: Mapping[str, str], left_out: Collection[str] = ()) -> list[NotebookNode]:
         """Return the code cells to run for an answer, in their order; all of them when it replaces none.
@@ -60,7 +63,7 @@ class LabCells:
             return self.cells
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
         effects = {i for i, names in enumerate(self.names) if not names.bound} - self.tests
-        tests = {i for i in self.tests & self._changed(answers) if self.ids[i] not in left_out}
+        tests = {i for i in self.tests & self._changed(answers, answers) if self.ids[i] not in left_out}
         start = replaced | effects | tests
         wanted = _closure(start, self._names(answers), lambda cell, others: bool(cell.bound & others.used))
         return [cell for i, cell in enumerate(self.cells) if i in wanted]
@@ -69,9 +72,9 @@ class LabCells:
         """Return the names of each cell, old and new: one that the answer forgets to bind is missed by tests of it."""
         return [names | names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
 
-    def _changed(self, answers: Mapping[str, str]) -> set[int]:
+    def _changed(self, answers: Mapping[str, str], merged: Mapping[str, str]) -> set[int]:
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
-        return _closure(replaced, self._names(answers), lambda cell, others: bool(cell.used & others.bound))
+        return _closure(replaced, self._names(merged), lambda cell, others: bool(cell.used & others.bound))
 
 
 def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Names], bool]) -> set[int]:
@@ -90,6 +93,7 @@ def together(names: Iterable[Names]) -> Names:
     return reduce(or_, names, NO_NAMES)
 
 
+@cache
 def names_of(source: str) -> Names:
     """Return the names of a cell; none for one that is not Python alone."""
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbformat import NotebookNode
 
 
@@ -18,12 +20,14 @@ class CellScore:
         points: Points earned, from 0 to `max_points`.
         max_points: Points of a cell that passes.
         message: Empty when the cell passed, else the error without its traceback ("AssertionError: ...").
+        layouts: How many ranks on how many nodes it looked at, in pairs; None where nobody has noted them.
     """
 
     grade_id: str
     points: float
     max_points: float
     message: str
+    layouts: Sequence[tuple[int, int]] | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:

@@ -18,8 +18,9 @@ from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutEr
 from coursekit.ranks.explain import explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
 from coursekit.ranks.outcome import TOO_SLOW
+from coursekit.ranks.pickling import dumps
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import Task, pickled_call
+from coursekit.ranks.worker import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +82,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     refuse_placing(extra)
     in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
     task = Task(
-        call=pickled_call((function, args, kwargs)),
+        call=dumps((function, args, kwargs)),
         num_ranks=num_ranks,
         entropy=secrets.randbits(64) if seed is None else seed,
         num_threads=num_threads,

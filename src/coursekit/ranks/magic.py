@@ -7,9 +7,8 @@ import ast
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from coursekit.ranks.launch import run
+from coursekit.ranks.pickling import can_travel
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -55,14 +54,7 @@ def _names_in(cell: str) -> set[str]:
 
 def _picklable(names: dict[str, Any]) -> dict[str, Any]:
     """Keep what can travel; the rest is missed by name only if the cell really reads it before setting it."""
-    kept = {}
-    for name, value in names.items():
-        try:
-            cloudpickle.dumps(value)
-        except Exception:  # noqa: BLE001, S112  # objects refuse pickling in their own ways
-            continue
-        kept[name] = value
-    return kept
+    return {name: value for name, value in names.items() if can_travel(value)}
 
 
 def _execute(code: tuple[str, str], names: dict[str, Any]) -> None:

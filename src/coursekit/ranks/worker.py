@@ -29,7 +29,7 @@ DUMP_STACKS_SIGNAL = signal.SIGUSR1
 class Task:
     """One run: the pickled call, and the settings that are the same on every rank."""
 
-    call: bytes  # cloudpickle of (function, args, kwargs)
+    call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`
     num_ranks: int
     entropy: int  # every rank derives its own random seed from it
     num_threads: int
@@ -69,21 +69,6 @@ class Report:
         if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
             raise ValueError("no report of a rank")
         return cls(value if words[0] else None, *words[1:])
-
-
-def pickled_call(call: Any) -> bytes:
-    """Return what ranks are to call, as bytes for a `Task`.
-
-    Raises:
-        TypeError: something of it cannot travel.
-    """
-    try:
-        return bytes(cloudpickle.dumps(call))
-    except Exception as error:
-        raise TypeError(
-            f"the function or one of its arguments cannot be sent to other processes ({error}): "
-            "make datasets, optimisers and compiled functions inside the function that the ranks call"
-        ) from error
 
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from coursekit.grading.bank.answer_bank import BankAnswer, load_bank
+from coursekit.grading.bank.properties import lab_properties
 from coursekit.grading.bank.run_answers import run_banks
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.labs.affected_tests import LabCells
@@ -88,6 +89,15 @@ def test_the_solution_earns_full_points(lab, results):
     """Nothing in a lab fails when it is solved, and its points add up to 20."""
     assert results[lab]["solution"].disagreements == ()
     assert results[lab]["solution"].got == POINTS_PER_LAB
+
+
+@every_lab
+def test_the_page_of_properties_tells_the_ranks(lab, results):
+    """Where this fails, run `coursekit answers` for the lab and `coursekit build`: ranks of a test have changed."""
+    seen = {score.grade_id: [*map(tuple, score.layouts)] for score in results[lab]["solution"].scores}
+    (one,) = (one for one in find_labs(ROOT) if one.name == lab)
+
+    assert {one.test: [*(one.layouts or ())] for one in lab_properties(ROOT, one)} == seen
 
 
 @every_lab

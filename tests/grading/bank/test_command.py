@@ -77,6 +77,18 @@ def test_a_disagreement_is_told_in_full(bank, tmp_path):
 
 
 @pytest.mark.needs("bwrap")
+def test_messages_are_shown_for_agreements_too(bank):
+    """What a test says is printed with `--messages`, and not without; a run for one answer has its own time."""
+    bank("off-by-one", WRONG.replace("WORD", "is 3"))
+
+    quiet, told = run("01")[1], run("01", "--messages")[1]
+
+    said = "\noff-by-one: Divides by one less\n- mean-tests: AssertionError: the mean of 1, 2 and 6 is 3\n"
+    assert (said in quiet, said in told) == (False, True)
+    assert "together" not in told
+
+
+@pytest.mark.needs("bwrap")
 def test_a_pattern_chooses_by_name_or_title(bank):
     """Only what matches is run; upper and lower case do not matter."""
     bank("library", RIGHT)

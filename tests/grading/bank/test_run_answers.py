@@ -30,11 +30,22 @@ def result_of(fails, **messages):
         ({}, {"b": "oh"}, 3, 2, ("b must pass, but failed: oh",)),
         ({"a": ("x",)}, {}, 1, 3, ("a must fail, but passed",)),
         ({"a": ("rank", "shard")}, {"a": "rank 1"}, 1, 1, ("a failed without the words ['shard']: rank 1",)),
+        ({"a": ("once",)}, {"a": "CheckError: shards: used ONCE → section 3"}, 1, 1, ()),
+        (
+            {"a": ("shards",)},
+            {"a": "CheckError: shards: lost → section 3"},
+            1,
+            1,
+            ("a failed without the words ['shards']: CheckError: shards: lost → section 3",),
+        ),
         ({"a": ()}, {"b": "oh"}, 1, 2, ("a must fail, but passed", "b must pass, but failed: oh")),
     ],
 )
 def test_every_disagreement_is_told(fails, messages, expected, got, disagreements):
-    """Exactly the named tests must fail, each with its words in any case; nothing else is an agreement."""
+    """Exactly the named tests must fail, each with its words in any case; nothing else is an agreement.
+
+    The title of a check and its section are no part of what it says: they would always match.
+    """
     result = result_of(fails, **messages)
 
     assert (result.expected, result.got, result.disagreements) == (expected, got, disagreements)
@@ -88,3 +99,24 @@ def test_answers_that_do_not_fit_together_are_run_alone(source):
     ]
     assert sorted(result.answer.name for result in reported) == ["looking", "marking"]
     assert share_runs([marking, looking], lab_of(source)) == [[marking, looking]]
+
+
+def test_answers_share_no_run_where_one_uses_what_the_other_breaks(source):
+    """What the cells reach together counts: alone, the wrong shard cannot reach the test of the mean."""
+    lab = lab_of(source)
+    wrong = BankAnswer("half", "", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+    right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
+    uses_it = BankAnswer("in parts", "", {}, {"mean": "def mean(x): return sum(map(sum, [shard(x, 0, 1)])) / len(x)"})
+
+    assert share_runs([wrong, right], lab) == [[wrong, right]]
+    assert share_runs([wrong, uses_it], lab) == [[wrong], [uses_it]]
+
+
+@pytest.mark.needs("bwrap")
+def test_the_time_of_a_shared_run_is_nobodys_own(source):
+    """Each result says how many answers had its seconds together."""
+    wrong = BankAnswer("half", "", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+    right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
+
+    assert [result.num_sharing for result in run_bank([wrong, right], source, PoolSettings())] == [2, 2]
+    assert [result.num_sharing for result in run_bank([wrong], source, PoolSettings())] == [1]

@@ -48,5 +48,6 @@ def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
         "cell loss + 1: no end within 2 s",
         "cell loss + 2: no end within 2 s",
     ]
-    assert verdict.outputs == {"loss + 1": "before\n", "loss + 3": "done\n"}
+    assert verdict.outputs["loss + 1"].startswith("before\n")  # then, as in a notebook, where it was interrupted
+    assert verdict.outputs["loss + 3"] == "done\n"
     assert seconds > 3 * CELL_S  # the machine was busy indeed

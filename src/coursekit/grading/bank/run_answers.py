@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -21,20 +23,26 @@ if TYPE_CHECKING:
     from coursekit.grading.verdict import Verdict
 
 
+# A check's title is left out: words of its own would match whatever the message says.
+SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
+
+
 @dataclass(frozen=True)
 class AnswerResult:
     """What the tests of a lab made of one answer.
 
     Attributes:
         scores: One per test of the lab but the answer's consequences, in the order of the notebook.
-        seconds: Wall-clock time of its run; several answers may have shared it.
+        seconds: Wall-clock time of its run.
         fault: Why the machine could not run it, or ''.
+        num_sharing: How many answers had this run and its time together.
     """
 
     answer: BankAnswer
     scores: tuple[CellScore, ...]
     seconds: float
     fault: str = ""
+    num_sharing: int = 1
 
     @property
     def expected(self) -> float:
@@ -59,7 +67,9 @@ class AnswerResult:
             return "" if score.passed else f"{score.grade_id} must pass, but failed: {score.message}"
         if score.passed:
             return f"{score.grade_id} must fail, but passed"
-        missing = [word for word in words if word.lower() not in score.message.lower()]
+        found = SAID.fullmatch(score.message)
+        said = (found[1] if found else score.message).lower()
+        missing = [word for word in words if word.lower() not in said]
         return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
 
 
@@ -116,26 +126,32 @@ def _run_groups(
     jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in named.items()]
     for verdict in judge_all(jobs, settings) if jobs else ():
         source, group = named[verdict.lab, verdict.student]
-        yield source, [_result(answer, labs[source], verdict) for answer in group]
+        yield source, [_result(answer, labs[source], verdict, len(group)) for answer in group]
 
 
 def share_runs(answers: Sequence[BankAnswer], lab: LabCells) -> list[list[BankAnswer]]:
     """Group answers so that none can reach a test that another one of its group must fail or may fail."""
     groups: list[list[BankAnswer]] = []
-    asked = {answer.name: lab.tests_in_reach(answer.cells) - answer.consequences for answer in answers}
-    in_doubt = {answer.name: {*answer.fails, *answer.consequences} for answer in answers}
+    reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
 
-    def are_apart(one: BankAnswer, other: BankAnswer) -> bool:
-        disturbed = asked[one.name] & in_doubt[other.name] or asked[other.name] & in_doubt[one.name]
-        return bool(one.cells and other.cells) and not (one.cells.keys() & other.cells.keys() or disturbed)
+    def disturbs(one: BankAnswer, other: BankAnswer, merged: Mapping[str, str]) -> bool:
+        """Whether one may fail what counts for the other: by the bank's word, or through cells that stand beside it."""
+        counts = reach[other.name] - other.consequences
+        return bool(counts & {*one.fails, *one.consequences}) or bool(
+            one.fails and counts & (lab.tests_in_reach(one.cells, merged) - reach[one.name])
+        )
+
+    def fit(group: Sequence[BankAnswer]) -> bool:
+        merged = {name: source for answer in group for name, source in answer.cells.items()}
+        are_apart = all(answer.cells for answer in group) and len(merged) == sum(len(one.cells) for one in group)
+        return are_apart and not any(disturbs(one, other, merged) for one, other in permutations(group, 2))
 
     for answer in answers:
-        for group in groups:
-            if all(are_apart(answer, other) for other in group):
-                group.append(answer)
-                break
-        else:
+        group = next((group for group in groups if fit([*group, answer])), None)
+        if group is None:
             groups.append([answer])
+        else:
+            group.append(answer)
     return groups
 
 
@@ -156,10 +172,10 @@ def job_of(name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: L
     return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
 
 
-def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict) -> AnswerResult:
+def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict, num_sharing: int) -> AnswerResult:
     """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
     if verdict.fault:
-        return AnswerResult(answer, (), verdict.seconds, verdict.fault)
+        return AnswerResult(answer, (), verdict.seconds, verdict.fault, num_sharing)
     found = {score.grade_id: score for score in verdict.scores}
     reach: frozenset[str] | Mapping[str, CellScore] = lab.tests_in_reach(answer.cells) if answer.cells else found
     tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
@@ -170,4 +186,4 @@ def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict) -> AnswerResult
         for test in tests
         if test.grade_id not in answer.consequences
     )
-    return AnswerResult(answer, scores, verdict.seconds)
+    return AnswerResult(answer, scores, verdict.seconds, num_sharing=num_sharing)

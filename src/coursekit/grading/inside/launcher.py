@@ -41,6 +41,7 @@ MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 # Horovod's threads look for news once in a cycle; the default, 1 ms, takes a fifth of the processor from many judges.
 SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
+GRACE_S = 3.0  # of own time, for an interrupted cell to end; then its process is ended
 HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
 
 
@@ -74,6 +75,12 @@ def serve(judge: Connection, settings: dict[str, Any]) -> None:
         submission.close()
 
 
+def _ask_for(cell: TimedCell, shell: ShellProcess) -> ShellReply:
+    """Let a shell run a cell; when its time is up, it is interrupted, so that the shell and all names stay."""
+    name, source, timeout_s, definitions_only = cell
+    return shell.ask("cell", timeout_s, grace_s=GRACE_S, name=name, source=source, definitions_only=definitions_only)
+
+
 def _packed(reply: dict[str, Any]) -> bytes:
     """Return a reply as a message that the judge can read, also when answers fill it beyond all bounds."""
     with contextlib.suppress(wire.NotPlainError):
@@ -105,11 +112,14 @@ class _Submission:
     def _run_cell(self, cell: TimedCell) -> dict[str, Any]:
         try:
             shell = self._running_shell()
-            value, error = shell.ask("cell", cell.timeout_s, name=cell.name, source=cell.source)
+            value, error = _ask_for(cell, shell)
         except ShellGoneError as gone:
+            self.cells.append(cell._replace(definitions_only=True))
             return {"name": cell.name, "error": gone.words(cell.timeout_s), "output": self._output_of_shell()}
-        self.cells.append(cell)
+        self.cells.append(cell._replace(definitions_only=shell.interrupted))
         told = value if error is None else error
+        if shell.interrupted:
+            told = ShellGoneError("timeout").words(cell.timeout_s)
         if told is not None and not is_words(told):
             told = ["OddReply", "it replied something else than is asked for"]
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
@@ -146,9 +156,11 @@ class _Submission:
             raise WallsError(f"no shell starts ({error}): {self.shell.take_output()[-1000:]}") from None
         try:
             for cell in self.cells:
-                self.shell.ask("cell", cell.timeout_s, name=cell.name, source=cell.source)
-        except ShellGoneError:
-            self.cells = [one for one in self.cells if one is not cell]  # it does not always come to its end
+                _ask_for(cell, self.shell)
+        except ShellGoneError:  # it does not always come to its end
+            rest = [] if cell.definitions_only else [cell._replace(definitions_only=True)]
+            place = self.cells.index(cell)
+            self.cells[place : place + 1] = rest
             return self._running_shell()
         return self.shell
 

@@ -10,11 +10,15 @@ from coursekit.grading.inside import wire
 
 
 class TimedCell(NamedTuple):
-    """A cell of a student's notebook, which should end within `timeout_s` of the shell's own time."""
+    """A cell of a student's notebook, which should end within `timeout_s` of the shell's own time.
+
+    With `definitions_only` the rest of it is not run.
+    """
 
     name: str
     source: str
     timeout_s: float
+    definitions_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.inside import wire
-from coursekit.ranks.worker import pickled_call
+from coursekit.grading.inside.cells import run_cell
+from coursekit.ranks import pickling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,12 +70,9 @@ def _new_shell() -> InteractiveShell:
     return shell
 
 
-def _run_cell(shell: InteractiveShell, name: str, source: str) -> list[str] | None:
+def _run_cell(shell: InteractiveShell, **parts: Any) -> list[str] | None:
     """Run one cell; return the name and the text of its exception, or None."""
-    # IPython names a cell's code after its content; a judge quotes it by the cell's name.
-    shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
-    result = shell.run_cell(source, store_history=False)  # type: ignore[no-untyped-call]  # IPython's
-    error = result.error_before_exec or result.error_in_exec
+    error = run_cell(shell, **parts)
     return None if error is None else [type(error).__name__, _text(error)]
 
 
@@ -93,4 +91,4 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
     """Return answers as bytes that ranks unpack, and nobody else."""
     found = _Answers(shell.user_ns)
-    return pickled_call({name: found[name] for name in names})
+    return pickling.dumps({name: found[name] for name in names})

@@ -69,13 +69,15 @@ class ShellProcess:
         self._number = 0
         self.num_odd = 0  # messages that answer no request, or not in the form that is asked for
         self.alive = True
+        self.interrupted = False  # while it worked on the last request
 
-    def ask(self, op: str, timeout_s: float, **parts: Any) -> ShellReply:
+    def ask(self, op: str, timeout_s: float, grace_s: float = 0.0, **parts: Any) -> ShellReply:
         """Send a request and return the reply.
 
         Args:
             op: what the shell should do; `coursekit.grading.inside.shell` has a function for each.
             timeout_s: own time of the process and of what it has started.
+            grace_s: what it gets when that is over and it has been interrupted; 0 for no interrupt.
             parts: the function's arguments, plain data.
 
         Raises:
@@ -83,7 +85,7 @@ class ShellProcess:
             TooSlowError: the same, and nobody knows whether one would have come.
         """
         self._number += 1
-        deadline = Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
+        self._deadline, self._grace_s, self.interrupted = self._deadline_in(timeout_s), grace_s, False
         data = wire.dumps({"op": op, "number": self._number, **parts})
         self._to_send = memoryview(HEADER.pack(len(data)) + data)
         with selectors.DefaultSelector() as selector:
@@ -96,7 +98,7 @@ class ShellProcess:
                     return reply
                 if not self._to_send:
                     selector.modify(self._channel, selectors.EVENT_READ, self._exchange)
-                for key, _ in selector.select(self._left_s(deadline)):
+                for key, _ in selector.select(self._left_s()):
                     key.data()
 
     def take_output(self) -> str:
@@ -115,13 +117,20 @@ class ShellProcess:
             self._channel.close()
             os.close(self._output)
 
-    def _left_s(self, deadline: Deadline) -> float:
+    def _deadline_in(self, timeout_s: float) -> Deadline:
+        return Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
+
+    def _left_s(self) -> float:
         try:
-            left_s = deadline.left_s()
+            left_s = self._deadline.left_s()
         except TooSlowError:
             self.close()
             raise
-        if not left_s:
+        if not left_s and self._grace_s and not self.interrupted:
+            self.interrupted = True
+            os.kill(self._pid, signal.SIGINT)  # which the processes between pass on
+            self._deadline = self._deadline_in(self._grace_s)
+        elif not left_s:
             self._end("timeout")
         return left_s
 

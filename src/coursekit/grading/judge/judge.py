@@ -8,6 +8,7 @@ import linecache
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from coursekit.checks.launches import noting
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.checks.random_inputs import repeatable
 from coursekit.grading.judge.remote_answers import Sandboxed
@@ -18,8 +19,10 @@ from coursekit.text import printable
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from coursekit.checks.launches import Layout
     from coursekit.grading.judge.conversation import Live, Recorded
     from coursekit.grading.submission.program import Part, Program
+    from coursekit.labs.affected_tests import Names
 
 MAX_MESSAGE_LENGTH = 4000  # characters
 
@@ -34,9 +37,10 @@ def judge(
         for part in program.judged:
             if part.name in left_out:
                 continue
-            message = judge.run(part)
+            message, layouts = judge.run(part)
             if part.points is not None:
-                scores.append(CellScore(part.name, 0.0 if message else part.points, part.points, message))
+                points = 0.0 if message else part.points
+                scores.append(CellScore(part.name, points, part.points, message, sorted(layouts)))
     return tuple(scores)
 
 
@@ -49,10 +53,17 @@ class _Judge:
         self.elsewhere = Sandboxed(conversation)
         self.own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
         self.failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
+        self.layouts: dict[str, set[Layout]] = {}  # by a name that a cell bound, what it launched
 
-    def run(self, part: Part) -> str:
-        """Run one cell; return '' or its exception as a sentence."""
+    def run(self, part: Part) -> tuple[str, set[Layout]]:
+        """Run one cell; return '' or its exception as a sentence, and the ranks that it or its trials launched."""
         names = names_of(part.source)
+        with noting() as launched:
+            message = self._run(part, names)
+        self.layouts.update(dict.fromkeys(names.bound, launched))
+        return message, launched.union(*(self.layouts.get(name, ()) for name in names.used))
+
+    def _run(self, part: Part, names: Names) -> str:
         missing = sorted(names.used & self.failed.keys())
         if missing:
             return self.failed[missing[0]]

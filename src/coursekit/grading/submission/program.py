@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coursekit.grading.inside.cells import DEFINITIONS
 from coursekit.labs.affected_tests import names_of
 from coursekit.labs.cells import is_solution, is_test
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 CHECKS = "coursekit.checks"
 DRAWING, PARAMETERS = "picture", "parameters"
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
