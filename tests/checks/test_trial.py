@@ -89,6 +89,6 @@ def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
     on_two = try_answer(answer)
     on_three = on_two.on(3)
 
-    assert on_two.error.endswith("(ValueError: one of 2)")
-    assert on_three.error.endswith("(ValueError: one of 3)")
+    assert "raised ValueError: one of 2 (test_trial.py, line " in on_two.error
+    assert "raised ValueError: one of 3 (test_trial.py, line " in on_three.error
     assert on_two.on(3) is on_three

@@ -17,6 +17,7 @@ from coursekit.ranks.environ import HIDE_GPUS, fill_nodes, gpu_environ, refuse_p
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
+from coursekit.ranks.frames import is_cell, last_place
 from coursekit.ranks.outcome import TOO_SLOW
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task, pickled_call
@@ -127,8 +128,7 @@ def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks
 
 def _cell_sources() -> dict[str, Any]:
     """Return the source lines of notebook cells, which exist in no file, so that ranks can quote them."""
-    entries = linecache.cache.items()
-    return {name: entry for name, entry in entries if len(entry) > 1 and entry[1] is None}
+    return {name: entry for name, entry in linecache.cache.items() if is_cell(name)}
 
 
 def _start_here(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
@@ -181,5 +181,6 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
         rank=rank,
         error_type=report.error_type if report else "",
         error_text=report.error_text if report else "",
+        place=last_place(report.traceback) if report else "",
         partial=values,
     )
