@@ -49,10 +49,15 @@ def test_unanswered_exercise_is_called_so():
     with pytest.raises(CheckError) as here, check("loss", section="2"):
         raise NotImplementedError
     with pytest.raises(CheckError) as on_a_rank, check("shards", section="3"):
-        raise ranks.RankError("rank 0 raised NotImplementedError", rank=0, error_type="NotImplementedError")
+        raise ranks.RankError(
+            "rank 0 raised NotImplementedError",
+            rank=0,
+            error_type="NotImplementedError",
+            place="Cell In[3], line 4 in pin_gpu: `raise NotImplementedError`",
+        )
 
     assert str(here.value) == "loss: not answered yet → section 2"
-    assert str(on_a_rank.value) == "shards: not answered yet → section 3"
+    assert str(on_a_rank.value) == "shards: not answered yet (pin_gpu) → section 3"
 
 
 def test_exception_of_an_answer_becomes_one_line():
