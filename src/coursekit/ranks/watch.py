@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from coursekit.ranks.deadlock import DeadlockWatch
 from coursekit.ranks.explain import parse_stacks
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, RunOutcome, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
@@ -26,6 +26,7 @@ GRACE_S = 0.5
 # Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
 # processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
 STACKS_S = 5.0
+PATIENCE_S = 2.0  # on the wall, for the same, of those who pressed the stop button
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
@@ -98,21 +99,27 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
+        """Watch until all have ended, one has failed, nobody can go on, the deadline has passed, or on Ctrl-C."""
         with self._selector:
-            while not (self.outcome.server_died or self.running.gone):
-                if self._grace_end_s is None:
-                    self._grace_end_s = self._grace_end()
-                if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
-                    break
-                for key, _ in self._selector.select(TICK_S):
-                    key.data()
-                self.outcome.stopped = self.outcome.stopped or self._time_is_up()
-                if self.outcome.stopped:
-                    self._collect_stacks()
-                    break
+            try:
+                self._watch()
+            except KeyboardInterrupt:
+                self.outcome.stopped = INTERRUPTED
+                self._wall_end_s = time.monotonic() + PATIENCE_S
+            if self.outcome.stopped:
+                self._collect_stacks()
             self._drain_output()
         return self.outcome
+
+    def _watch(self) -> None:
+        while not (self.outcome.server_died or self.running.gone or self.outcome.stopped):
+            if self._grace_end_s is None:
+                self._grace_end_s = self._grace_end()
+            if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
+                break
+            for key, _ in self._selector.select(TICK_S):
+                key.data()
+            self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _time_is_up(self) -> str:
         """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
@@ -122,7 +129,7 @@ class RunWatch:
 
     def _collect_stacks(self) -> None:
         """Let every rank write where it stands; on a deadlock they have done so already."""
-        if self.outcome.stopped == DEADLINE:
+        if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
             self.running.ask_for_stacks()
         end_s = self._own_s + STACKS_S
         self.outcome.stacks = self.running.new_stacks()
