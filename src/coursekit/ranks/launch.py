@@ -43,7 +43,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     ranks_per_node: int | None = None,
     use_gpus: bool | None = None,
     environ: Mapping[str, str] | None = None,
-    show_output: bool = True,
+    show_output: bool | int = True,
     **kwargs: Any,
 ) -> list[Any]:
     """Call `function(*args, **kwargs)` on `num_ranks` fresh processes that can find each other through Horovod.
@@ -67,7 +67,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE` or
             `HOROVOD_CYCLE_TIME`; Horovod's variables reach ranks in no other way. What TensorFlow reads while it is
             imported (`TF_CPP_MIN_LOG_LEVEL`, `OMP_NUM_THREADS`, `MALLOC_…`) comes too late.
-        show_output: whether to show what ranks print.
+        show_output: whether to show what ranks print, or how many bytes of each.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
 
     Returns:

@@ -35,15 +35,15 @@ LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a messa
 class LinePrinter:
     """Print what a rank writes, line by line, each marked with the rank."""
 
-    def __init__(self, rank: int, *, show: bool) -> None:
+    def __init__(self, rank: int, *, show: bool | int) -> None:
         self.rank = rank
-        self.show = show
+        self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
         self._rest = b""
-        self._num_bytes_left = MAX_BYTES_PER_RANK
+        self._num_bytes_left = self.max_bytes
 
     def feed(self, data: bytes) -> None:
         """Print the lines that `data` completes; an empty `data` ends the last one."""
-        if not self.show or self._num_bytes_left <= 0:
+        if self._num_bytes_left <= 0:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         if self._rest and (not data or len(self._rest) > self._num_bytes_left):
@@ -64,7 +64,7 @@ class LinePrinter:
         sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
         self._num_bytes_left -= len(line) + 1
         if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
+            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
 
 
 class RunWatch:
@@ -73,12 +73,12 @@ class RunWatch:
     Args:
         running: the ranks of the run.
         timeout_s: seconds of own time (see `own_time`) after which it is stopped.
-        show: whether to show what ranks print.
+        show: whether to show what ranks print, or how many bytes of each.
         max_report_bytes: the size of a rank's report.
     """
 
     def __init__(
-        self, running: RunningRanks, *, timeout_s: float, show: bool, max_report_bytes: int | None = None
+        self, running: RunningRanks, *, timeout_s: float, show: bool | int, max_report_bytes: int | None = None
     ) -> None:
         self.running = running
         self.timeout_s = timeout_s
