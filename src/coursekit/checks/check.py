@@ -80,7 +80,8 @@ def _told_once(name: str, error: Exception) -> str:
     if is_finding or message.startswith(NOT_ANSWERED):
         return message
     teller = _told_by.setdefault(message, name)
-    return message if teller == name else f"{message.partition(': ')[0]}: see “{teller}”"
+    num_parts = 2 if isinstance(error, NoResultError) else 1  # of which the last names the cause
+    return message if teller == name else f"{': '.join(message.split(': ')[:num_parts])}: see “{teller}”"
 
 
 def describe(error: Exception, place: str = "") -> str:
