@@ -16,3 +16,11 @@ class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
 
 class CourseKitError(ShownAsMessage):
     """Something the user can fix: the message says what was wrong, where, and what to do."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The stop button or Ctrl-C, with words on what was stopped; notebooks show them alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback."""
+        return [f"{KeyboardInterrupt.__name__}: {self}"]

@@ -89,6 +89,24 @@ def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
     on_two = try_answer(answer)
     on_three = on_two.on(3)
 
-    assert on_two.error.endswith("(ValueError: one of 2)")
-    assert on_three.error.endswith("(ValueError: one of 3)")
+    assert "raised ValueError: one of 2 (test_trial.py, line " in on_two.error
+    assert "raised ValueError: one of 3 (test_trial.py, line " in on_three.error
     assert on_two.on(3) is on_three
+
+
+def talkative(x, y, num_epochs, batch_size, learning_rate):
+    """Say more than anybody wants to read, and something on stderr."""
+    del x, y, num_epochs, batch_size, learning_rate
+    print("my rank is", os.environ["HOROVOD_RANK"])
+    print("a library's words", file=sys.stderr)
+    print("x" * 1000 + "\n" * 10_000)
+
+
+def test_what_an_answer_prints_in_a_trial_is_shown(capfd):
+    """Students look for mistakes with print: the first lines of each rank appear, and no log of a library."""
+    trial.try_training(talkative)
+    lines = capfd.readouterr().out.splitlines()
+
+    assert {"[0] my rank is 0", "[1] my rank is 1", "[0] … (more than 4 KiB; the rest is not shown)"} < set(lines)
+    assert not any("library" in line for line in lines)
+    assert len(lines) < 10_000

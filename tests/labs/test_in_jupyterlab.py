@@ -67,7 +67,7 @@ def test_student_works_through_the_start_of_lab_02(page):
     run_cell(page, "def rank_facts():")
     unanswered = run_cell(page, 'check("rank facts"')
 
-    assert "rank facts: not answered yet → section 1" in unanswered
+    assert "rank facts: not answered yet (rank_facts) → section 1" in unanswered
 
     cell(page, "def rank_facts():").locator(".cm-content").click()
     page.keyboard.press("Control+A")

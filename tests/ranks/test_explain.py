@@ -14,11 +14,11 @@ from coursekit.ranks.explain import (
     explain_failure,
     explain_stop,
     kind_of_collective,
-    name_cells,
     num_python_threads,
     parse_stacks,
     position,
 )
+from coursekit.ranks.frames import name_cells
 from coursekit.ranks.outcome import DEADLINE, RunOutcome
 from coursekit.ranks.worker import Report
 

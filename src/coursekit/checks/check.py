@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from contextlib import contextmanager, redirect_stderr
 from typing import TYPE_CHECKING
 
 from coursekit.checks.on_ranks import AnswerError
-from coursekit.errors import ShownAsMessage
+from coursekit.errors import Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
+from coursekit.ranks.frames import cause_in, place_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+NOT_ANSWERED = "not answered yet"
+OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
 
 
 class CheckError(ShownAsMessage, AssertionError):
     """An answer lacks a property; the message names it and the section that explains it."""
 
 
+class NoResultError(CheckError):
+    """There is nothing in which to look for a property: a run of the answer failed."""
+
+
 _results: dict[str, str | None] = {}  # of each check in this notebook, what it said last; None where it passed
+_told_by: dict[str, str] = {}  # by what an answer raised, the check that says it in full
+
+
+def start_over() -> None:
+    """Forget all checks: another notebook begins."""
+    _results.clear()
+    _told_by.clear()
 
 
 @contextmanager
@@ -33,7 +49,10 @@ def check(name: str, section: str) -> Iterator[None]:
     Raises:
         CheckError: on leaving, when a property does not hold or the answer raised an exception.
         MachineTooSlowError: as it came, since it says nothing about the answer.
+        Interrupted: somebody lost patience; the message says with what.
     """
+    for cause in [cause for cause, teller in _told_by.items() if teller == name]:
+        del _told_by[cause]
     try:
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
         with warnings.catch_warnings(), redirect_stderr(sys.stdout):
@@ -41,36 +60,50 @@ def check(name: str, section: str) -> Iterator[None]:
     except MachineTooSlowError as error:
         _results[name] = str(error)
         raise
+    except KeyboardInterrupt as error:
+        _results.pop(name, None)
+        if isinstance(error, Interrupted):
+            raise
+        raise Interrupted(f"{name}: stopped in {place_below(error, OWN_FRAMES) or 'the check'}") from None
     except Exception as error:  # noqa: BLE001  # an answer can raise anything
-        message = _results[name] = describe(error)
+        message = _results[name] = _told_once(name, error)
         raise CheckError(f"{name}: {message} → section {section}") from None
     _results[name] = None
     print(f"✓ {name}")
 
 
-def describe(error: Exception) -> str:
-    """Return one line on an exception that an answer raised, here or on a rank, or what a check says of it."""
+def _told_once(name: str, error: Exception) -> str:
+    """Return what a check says of an exception on one line; what was told under another check is not told again."""
+    lines = describe(error, place_below(error, OWN_FRAMES)).splitlines()
+    message = " ".join(line.strip() for line in lines)
+    is_finding = isinstance(error, CheckError) and not isinstance(error, NoResultError)
+    if is_finding or message.startswith(NOT_ANSWERED):
+        return message
+    teller = _told_by.setdefault(message, name)
+    num_parts = 2 if isinstance(error, NoResultError) else 1  # of which the last names the cause
+    return message if teller == name else f"{': '.join(message.split(': ')[:num_parts])}: see “{teller}”"
+
+
+def describe(error: Exception, place: str = "") -> str:
+    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it."""
     if isinstance(error, CheckError):
         return str(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
+    place = error.place if isinstance(error, RankError) else place
     if kind == NotImplementedError.__name__:
-        return "not answered yet"
+        function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
+        return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
+    told_place = f" ({place})" if place else ""
     if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
         return f"the answer did not end in time: {error}"
     if not isinstance(error, RankError):
-        return f"the answer raised {kind}: {error}"
-    head = " ".join(line.strip() for line in str(error).split("\n\n", maxsplit=1)[0].splitlines())
-    return f"{head} ({kind}: {_cause(error.error_text)})" if kind else head
-
-
-def _cause(text: str) -> str:
-    """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines or not lines[0].startswith("Graph execution error"):
-        return text
-    frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
-    told = [line for line in lines[max(frames, default=0) + 1 :] if not line.startswith("[[")]
-    return " ".join(told) or lines[0]
+        return f"the answer raised {kind}: {cause_in(str(error))}{told_place}"
+    head = str(error).split("\n\n", maxsplit=1)[0]
+    told = f"{kind}: {cause_in(error.error_text)}" if kind else ""
+    if told and head.startswith(f"rank {error.rank} raised "):
+        return f"rank {error.rank} raised {told}{told_place}"
+    details = "; ".join(filter(None, (told, place)))
+    return f"{head} ({details})" if details else head
 
 
 def require(condition: bool, message: str) -> None:
@@ -79,12 +112,35 @@ def require(condition: bool, message: str) -> None:
         raise CheckError(message)
 
 
-def hand_in_report() -> None:
-    """Print which checks passed in this notebook so far, for a last look before handing in."""
-    if not _results:
+def require_result(error: str, what: str, changed: str = "") -> None:
+    """Raise a `NoResultError` where `what` did not end, because of `error`, or was of an answer that has `changed`."""
+    if changed:
+        raise NoResultError(f"{changed} was changed after its trial: run the cell of the trial again, then this one")
+    if error:
+        raise NoResultError(error if error.startswith(NOT_ANSWERED) else f"{what} did not end well: {error}")
+
+
+def hand_in_report(points: Mapping[str, float] | None = None) -> None:
+    """Print for a last look before handing in which checks passed in this notebook, and which did not run.
+
+    Args:
+        points: of each check of the lab, in the order to print them; without it, those that have run are printed.
+    """
+    if not (points or _results):
         print("No check has run yet: run all cells from the top (menu Run, Run All Cells).")
         return
-    for name, message in _results.items():
-        print(f"✓ {name}" if message is None else f"✗ {name}{': ' if message else ''}{message}")
-    num_passed = sum(message is None for message in _results.values())
-    print(f"\n{num_passed} of {len(_results)} checks passed.")
+    names = list(points or _results)
+    for name in names:
+        print(_line(name, f" ({points[name]:g} point{'s' * (points[name] != 1)})" if points else ""))
+    passed = [name for name in names if name in _results and _results[name] is None]
+    print(f"\n{len(passed)} of {len(names)} checks passed.")
+    if points:
+        earned, total = sum(points[name] for name in passed), sum(points.values())
+        print(f"Here these are {earned:g} of {total:g} points; grading tries further cases.")
+
+
+def _line(name: str, worth: str) -> str:
+    if name not in _results:
+        return f"· {name}{worth}: not run"
+    fault = _results[name]
+    return f"✓ {name}{worth}" if fault is None else f"✗ {name}{worth}{': ' if fault else ''}{fault}"

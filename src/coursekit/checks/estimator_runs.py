@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import require, require_result
 from coursekit.checks.knowledge import check_begins, check_follows, secrets
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.shards import check_owners
@@ -66,6 +66,7 @@ class Phases:
         self.num_ranks = trial.num_ranks
         self.secrets = trial.secrets
         self.error = error or trial.error
+        self.changed = trial.changed
         self._results = trial.results
 
     def of_ranks(self, phase: str) -> list[Any]:
@@ -75,7 +76,7 @@ class Phases:
             CheckError: the phase did not end on all ranks.
         """
         found = [result[phase] for result in self._results if phase in result]
-        require(len(found) == self.num_ranks, f"{PHASES[phase]} did not end well: {self.error}")
+        require_result("" if len(found) == self.num_ranks else self.error, PHASES[phase], self.changed())
         return found
 
     def num_steps(self, phase: str) -> list[int]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.check import CheckError, describe, require, require_result
 from coursekit.checks.knowledge import batches_in_files, places_in_files
 from coursekit.checks.on_ranks import run_and_look
+from coursekit.checks.remembered import remember
 from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import FIRST_STEP
 from coursekit.drivers.calls import with_horovod
@@ -43,6 +44,7 @@ class SpyTrial:
         secrets: what each rank was told and no other.
         left: the files that each rank left in its own folder, seen from outside, where the launch asked for them.
         on: gives the trial of the same answer on another number of ranks; it is made once.
+        changed: gives the name of an answer of which the notebook has another by now, else ''.
     """
 
     num_ranks: int
@@ -51,6 +53,7 @@ class SpyTrial:
     secrets: Secrets = ()
     left: tuple[Left, ...] = ()
     on: Callable[[int], SpyTrial] | None = field(default=None, compare=False, repr=False)
+    changed: Callable[[], str] = field(default=str, compare=False, repr=False)
 
     def of_ranks(self) -> tuple[Any, ...]:
         """Return the results in rank order.
@@ -58,7 +61,7 @@ class SpyTrial:
         Raises:
             CheckError: there are none, because of the answer.
         """
-        require(not self.error, f"the run did not end well: {self.error}")
+        require_result(self.error, "the run", self.changed())
         return self.results
 
 
@@ -71,6 +74,7 @@ def try_on_ranks(
     look: bool = False,
 ) -> SpyTrial:
     """Run a driver on real ranks with Horovod; an error of the answer becomes `SpyTrial.error`, for every property."""
+    changed = remember(*args)
     try:
         found, left = run_and_look(
             with_horovod,
@@ -82,9 +86,9 @@ def try_on_ranks(
             private=secrets,
             look=look,
         )
-        return SpyTrial(num_ranks, tuple(found), secrets=secrets, left=tuple(left))
+        return SpyTrial(num_ranks, tuple(found), secrets=secrets, left=tuple(left), changed=changed)
     except (RankError, CheckError) as error:
-        return SpyTrial(num_ranks, error=describe(error), secrets=secrets)
+        return SpyTrial(num_ranks, error=describe(error), secrets=secrets, changed=changed)
 
 
 def try_pipeline(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets: Secrets) -> SpyTrial:

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.check import CheckError, describe, require, require_result
 from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.plain_numbers import as_array, as_dict
 from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.remembered import remember
 from coursekit.drivers import trial as drivers
 from coursekit.ranks import RankError
 
@@ -80,6 +81,7 @@ class Trial:
         inputs: what the ranks trained on.
         error: why the trainings did not end, or ''.
         on: gives the trial of the same training on another number of ranks; it is made once.
+        changed: gives the name of the training when the notebook's is another by now, else ''.
     """
 
     num_ranks: int
@@ -87,6 +89,7 @@ class Trial:
     inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, *[np.zeros(0)] * 3))
     error: str = ""
     on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
+    changed: Callable[[], str] = field(default=str, compare=False, repr=False)
 
     def history(self, name: str) -> Array:
         """Return slope and offset in one of the trainings, shape (num_ranks, num_steps + 1, 2).
@@ -94,7 +97,7 @@ class Trial:
         Raises:
             CheckError: the trainings did not end.
         """
-        require(not self.error, f"the training did not end well: {self.error}")
+        require_result(self.error, "the training", self.changed())
         return self.histories[name]
 
 
@@ -107,6 +110,7 @@ def try_training(
     Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
     """
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
+    changed = remember(train)
     inputs = draw_inputs(num_ranks, fresh_rng())
     zeros = np.zeros(CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks, np.float32)
     try:
@@ -125,8 +129,8 @@ def try_training(
         names = ("constant", *CODED, "real", "apart")
         histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
     except (RankError, AnswerError, CheckError, TypeError) as error:
-        return Trial(num_ranks, error=describe(error), on=on)
-    return Trial(num_ranks, histories, inputs, on=on)
+        return Trial(num_ranks, error=describe(error), on=on, changed=changed)
+    return Trial(num_ranks, histories, inputs, on=on, changed=changed)
 
 
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:

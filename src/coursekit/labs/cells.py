@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nbformat import NotebookNode
+
+# Jupyter's tag for a cell that may fail, and ours, which tells it from an error that is part of a lesson.
+GOES_ON = ("raises-exception", "run-all")
 
 
 @dataclass(frozen=True)
@@ -48,3 +52,16 @@ def is_solution(cell: NotebookNode) -> bool:
 def is_test(cell: NotebookNode) -> bool:
     """Return whether nbgrader gives points to this cell by running it."""
     return is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
+
+
+@contextmanager
+def stopping_at_errors(notebook: NotebookNode) -> Iterator[None]:
+    """Let what executes the notebook inside stop at errors that *Run All* of a student's passes by."""
+    marked = [cell for cell in notebook.cells if GOES_ON[1] in cell.metadata.get("tags", [])]
+    for cell in marked:
+        cell.metadata.tags = [tag for tag in cell.metadata.tags if tag not in GOES_ON]
+    try:
+        yield
+    finally:
+        for cell in marked:
+            cell.metadata.tags = [*cell.metadata.tags, *GOES_ON]

@@ -14,22 +14,25 @@ class RankError(ShownAsMessage, RuntimeError):
         rank: the rank that failed first, or None when no single rank is to blame.
         error_type: the name of the exception's type on that rank, for example ``ValueError``.
         error_text: what that exception says.
+        place: the student's line in which it was raised, in words, or ''.
         partial: results of the ranks that had already finished, by rank.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what is known, by keyword
         self,
         message: str,
         *,
         rank: int | None = None,
         error_type: str = "",
         error_text: str = "",
+        place: str = "",
         partial: dict[int, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.rank = rank
         self.error_type = error_type
         self.error_text = error_text
+        self.place = place
         self.partial = partial or {}
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 import signal
-import sys
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, lost_a_peer
+from coursekit.ranks.frames import describe_place, is_library, name_cells
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, lost_a_peer
 
 if TYPE_CHECKING:
     from coursekit.ranks.outcome import RunOutcome
@@ -28,9 +27,7 @@ COLLECTIVES = {
 }
 CERTAIN = "no rank can ever go on, which is certain"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-_QUOTED_FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _THREAD = re.compile(r"^(Current thread|Thread) 0x")
-_PACKAGE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,12 @@ class StackFrame:
     @property
     def is_library(self) -> bool:
         """Whether the frame lies in installed code and not in the student's."""
-        if "site-packages" in self.file or "__autograph_generated_file" in self.file:
-            return True
-        return self.file.startswith((sys.prefix, sys.base_prefix, "<", _PACKAGE))
+        return is_library(self.file)
+
+    @property
+    def place(self) -> str:
+        """The line in words."""
+        return describe_place(self.file, self.line, self.function)
 
 
 def parse_stacks(dump: str) -> list[StackFrame]:
@@ -75,7 +75,7 @@ def position(frames: list[StackFrame]) -> str:
     if not frames:
         return "has not started the function yet, or has left it"
     own = next((frame for frame in frames if not frame.is_library), None)
-    place = f" ({describe_place(own)})" if own else ""
+    place = f" ({own.place})" if own else ""
     collective = _collective(frames)
     if collective:
         return f"waits in hvd.{collective}{place}"
@@ -112,34 +112,10 @@ def _in_compiled_step(frames: list[StackFrame]) -> bool:
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
 
-def describe_place(frame: StackFrame) -> str:
-    """Return 'line 3 in train: `code`', with the notebook's cell number where IPython knows it."""
-    source = linecache.getline(frame.file, frame.line).strip()
-    code = f": `{source}`" if source else ""
-    return f"{display_file(frame.file)}line {frame.line} in {frame.function}{code}"
-
-
-def display_file(file: str) -> str:
-    """Return 'Cell In[5], ' for code of a notebook cell, else the file's name."""
-    return f"{_cell(file) or Path(file).name}, "
-
-
-def name_cells(traceback: str) -> str:
-    """Replace the file names that IPython invents for cells by the cells' numbers."""
-    return _QUOTED_FILE.sub(lambda match: _cell(match["file"]) or match[0], traceback)
-
-
-def _cell(file: str) -> str:
-    """Return 'Cell In[5]' where IPython knows the file as a cell, else ''."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
-    return "" if number is None else f"Cell In[{number}]"
-
-
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    why = f"the deadline of {timeout_s:g} s passed" if outcome.stopped == DEADLINE else CERTAIN
+    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
+    why = reasons.get(outcome.stopped, CERTAIN)
     lines = [f"{why}; all ranks were ended. Where they stood:"]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []
@@ -165,13 +141,13 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
 def _stack_lines(frames: list[StackFrame]) -> list[str]:
     """Show the student's frames with their code, and fold runs of library frames into one line each."""
     lines: list[str] = []
-    for is_library, group in groupby(reversed(frames), attrgetter("is_library")):
+    for of_library, group in groupby(reversed(frames), attrgetter("is_library")):
         run = list(group)
-        if is_library:
+        if of_library:
             last = f", the last one {run[-1].function} in {Path(run[-1].file).name}" if run[-1] is frames[0] else ""
             lines.append(f"    … {len(run)} frames of libraries{last}")
         else:
-            lines += [f"    {describe_place(frame)}" for frame in run]
+            lines += [f"    {frame.place}" for frame in run]
     return lines or ["    (none)"]
 
 

@@ -12,12 +12,13 @@ import pickle
 import random
 import signal
 import sys
-import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import numpy as np
+
+from coursekit.ranks.frames import students_traceback
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -78,7 +79,7 @@ def run_rank(task: Task, rank: int, reports: Connection) -> None:
             prepare(task, rank)
         report = _call(task)
     except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
-        report = Report(error_type=type(error).__name__, error_text=str(error), traceback=_students_traceback(error))
+        report = Report(error_type=type(error).__name__, error_text=str(error), traceback=students_traceback(error))
     flush_output()
     # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
     with contextlib.suppress(BrokenPipeError):
@@ -155,15 +156,6 @@ def _call(task: Task) -> Report:
         kind = type(value).__name__
         message = f"the result, a {kind}, cannot be sent back: return numbers, text, NumPy arrays, or lists of them"
         raise TypeError(message) from error
-
-
-def _students_traceback(error: BaseException) -> str:
-    """Format the traceback without this module's own frames, which say nothing to the reader."""
-    summary = traceback.TracebackException.from_exception(error)
-    own = [frame for frame in summary.stack if frame.filename != __file__]
-    if own:
-        summary.stack = traceback.StackSummary.from_list(own)
-    return "".join(summary.format()).rstrip()
 
 
 def _shut_horovod_down() -> None:

@@ -98,8 +98,10 @@ def execute_sources():
     return _execute_sources
 
 
-def _execute_sources(kernels, folder, *sources, time_limit_s=60.0, kernel="python3"):
+def _execute_sources(kernels, folder, *sources, time_limit_s=60.0, kernel="python3", tags=()):
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
+    for cell in cells:
+        cell.metadata["tags"] = list(tags)
     cells[-1].metadata["nbgrader"] = {
         "grade": True,
         "grade_id": "last-tests",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import nbformat
 import pytest
 
+from coursekit.labs.cells import GOES_ON
 from coursekit.labs.run import engine
 from coursekit.labs.run.preloaded import PreloadedKernels
 from coursekit.ranks import deadline
@@ -117,3 +119,11 @@ def test_a_notebook_of_another_kernel_runs_on_this_python(execute, tmp_path):
     """What a student wrote on a hub's own kernel is executed beside this Python, where that kernel is not known."""
     result, _ = execute(tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina")
     assert (result.verdict, result.reason, result.points) == ("passed", "", 2)
+
+
+def test_a_students_lab_stops_at_its_first_error_in_a_job(execute, tmp_path):
+    """*Run All* would go on; a job does not, for its time costs, and the executed notebook keeps its marks."""
+    result, _ = execute(tmp_path, "1 / 0", "pass", tags=GOES_ON)
+    assert (result.verdict, result.reason) == ("failed", "stopped by an error in cell 1 (cell-1)")
+    executed = nbformat.read(tmp_path / "work" / "lab.ipynb", as_version=4)
+    assert [cell.metadata.tags for cell in executed.cells if cell.cell_type == "code"] == [list(GOES_ON)] * 2

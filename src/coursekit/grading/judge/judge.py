@@ -8,6 +8,7 @@ import linecache
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from coursekit.checks.check import start_over
 from coursekit.checks.launches import noting
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.checks.random_inputs import repeatable
@@ -31,6 +32,7 @@ def judge(
     program: Program, conversation: Live | Recorded, entropy: int, left_out: Collection[str] = ()
 ) -> tuple[CellScore, ...]:
     """Return the points of each test cell but those named in `left_out`; random inputs follow from `entropy`."""
+    start_over()
     judge = _Judge(program, conversation)
     scores = []
     with repeatable(entropy), redirect_stdout(io.StringIO()):

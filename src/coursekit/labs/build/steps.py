@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Callable
 import nbformat
 
 from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, RegionError, find_regions
+from coursekit.labs.build.run_all import list_checks
 from coursekit.labs.build.script_cells import SCRIPT, TwinError
 from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
 from coursekit.labs.build.twin import check_twin, is_script
@@ -172,6 +173,7 @@ STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
     check_regions,
     check_size_hints,
     check_script,
+    list_checks,
     expand_roles,
     name_cells,
     describe_notebook,

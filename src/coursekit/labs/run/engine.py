@@ -18,6 +18,7 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
+from coursekit.labs.cells import stopping_at_errors
 from coursekit.labs.run.memory import MemoryWatch
 from coursekit.labs.run.preloaded import use_provisioner
 from coursekit.ranks.deadline import Deadline, TooSlowError
@@ -194,9 +195,10 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 on_cell_error=watch.cell_failed,
             )
             environment = kernel_environment(watch.folder)
-            client.execute(
-                cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True, kernels=kernels
-            )
+            with stopping_at_errors(nb_man.nb):
+                client.execute(
+                    cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True, kernels=kernels
+                )
 
 
 def cell_name(cell: NotebookNode) -> str:

@@ -1,0 +1,109 @@
+"""Which lines of a traceback are the student's own, and how they are shown: the rest explains nothing to the reader."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import traceback
+from pathlib import Path
+
+_KIT = str(Path(__file__).parents[1])
+_FILE = re.compile(r'File "(?P<file>[^"]*)"')
+_FRAME = re.compile(
+    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*)?$(?:\n {4,8}(?P<code>\S.*)$)?',
+    re.MULTILINE,
+)
+# TensorFlow's exceptions bring pages of their own: where each operation of a graph came from.
+_PAGES = ("Graph execution error", "in user code:")
+
+
+def is_cell(file: str) -> bool:
+    """Whether this is code of a notebook cell, which exists in no file: only its lines are known."""
+    entry = linecache.cache.get(file, ())
+    return len(entry) > 1 and entry[1] is None
+
+
+def is_library(file: str) -> bool:
+    """Whether this is installed code, TensorFlow's own or the kit's, and not the student's."""
+    if is_cell(file):
+        return False
+    if "site-packages" in file or "__autograph_generated_file" in file:
+        return True
+    return file.startswith((sys.prefix, sys.base_prefix, "<", _KIT))
+
+
+def describe_place(file: str, line: int, function: str) -> str:
+    """Return 'Cell In[5], line 3 in train: `code`', with the notebook's cell number where IPython knows it."""
+    return _place(file, line, function, linecache.getline(file, line))
+
+
+def _place(file: str, line: int | str, function: str, source: str) -> str:
+    code = f": `{source.strip()}`" if source.strip() else ""
+    return f"{cell_number(file) or Path(file).name}, line {line} in {function}{code}"
+
+
+def name_cells(text: str) -> str:
+    """Replace the file names that IPython invents for cells by the cells' numbers."""
+    return _FILE.sub(lambda match: cell_number(match["file"]) or match[0], text)
+
+
+def cell_number(file: str) -> str:
+    """Return 'Cell In[5]' where IPython knows the file as a cell, else ''."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return "" if number is None else f"Cell In[{number}]"
+
+
+def last_place(text: str) -> str:
+    """Return the innermost line of the student's own in the text of a traceback, as `describe_place` tells it, or ''.
+
+    A rank wrote the text: what is quoted comes from there, and from no file that it names.
+    """
+    own = [match for match in _FRAME.finditer(text) if not is_library(match["file"])]
+    if not own:
+        return ""
+    file, line, function, code = own[-1].groups("")
+    return _place(file, line, function, code)
+
+
+def place_below(error: BaseException, num_frames: int) -> str:
+    """Return the innermost line of the student's own, but in the outermost frames, that an exception came through."""
+    frames = traceback.extract_tb(error.__traceback__)[num_frames:]
+    own = [frame for frame in frames if not is_library(frame.filename)]
+    return describe_place(own[-1].filename, own[-1].lineno or 0, own[-1].name) if own else ""
+
+
+def students_traceback(error: BaseException) -> str:
+    """Format a traceback with the student's own lines, or, where none has a part in it, with all but the kit's."""
+    summary = traceback.TracebackException.from_exception(error)
+    _keep_own(summary)
+    return "".join(summary.format()).replace(str(error), _cause_and_places(str(error))).rstrip()
+
+
+def _cause_and_places(text: str) -> str:
+    """Return an exception's text; of a page of TensorFlow's what went wrong, and the student's lines that it names."""
+    cause = cause_in(text)
+    places = [] if cause == text else [match[0] for match in _FRAME.finditer(text) if not is_library(match["file"])]
+    return "\n".join([cause, *places])
+
+
+def _keep_own(summary: traceback.TracebackException) -> None:
+    own = [frame for frame in summary.stack if not is_library(frame.filename)]
+    others = [frame for frame in summary.stack if not frame.filename.startswith(_KIT)]
+    summary.stack = traceback.StackSummary.from_list(own or others or summary.stack)
+    for before in (summary.__cause__, summary.__context__):
+        if before is not None:
+            _keep_own(before)
+
+
+def cause_in(text: str) -> str:
+    """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines or not lines[0].startswith(_PAGES):
+        return text
+    frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
+    in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code
+    told = [line for line in lines[max(frames, default=0) + 1 + in_user_code :] if not line.startswith("[[")]
+    return re.sub(r"^\w+: ", "", " ".join(told)) if in_user_code else " ".join(told) or lines[0]

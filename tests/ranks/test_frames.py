@@ -1,0 +1,129 @@
+"""The student's own lines of a traceback, and TensorFlow's pages without what explains nothing."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+
+import numpy as np
+import pytest
+
+from coursekit.drivers.calls import call
+from coursekit.ranks import frames
+
+CELL = "/tmp/ipykernel_1/2.py"  # noqa: S108  # a name as IPython makes them, of no file
+SOURCE = """\
+def inner(x):
+    return np.linalg.inv(x)
+
+def outer(x):
+    try:
+        return inner(x)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("no inverse") from error
+
+def alone(x):
+    return inner(x)
+"""
+PAGE = f"""Graph execution error:
+
+Detected at node Allreduce defined at (most recent call last):
+  File "{sys.prefix}/keras/engine/training.py", line 1807, in fit
+
+Shapes differ.
+\t [[{{{{node Allreduce}}}}]] [Op:__inference_train_function_615]"""
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """Return the names that a notebook cell defines."""
+    lines = SOURCE.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, CELL, (len(SOURCE), None, lines, CELL))
+    names = {"np": np}
+    exec(compile(SOURCE, CELL, "exec"), names)  # noqa: S102  # as a notebook does
+    return names
+
+
+def error_of(function, *args):
+    """Return what a function raises, called as a driver calls an answer."""
+    try:
+        call(function, *args)
+    except Exception as error:  # noqa: BLE001  # it can be any
+        return error
+    pytest.fail("nothing was raised")
+
+
+def test_the_innermost_line_of_the_student_is_told(cell):
+    """Neither NumPy's lines nor the driver's: the line of the cell with its number and its code."""
+    error = error_of(cell["alone"], np.zeros((2, 2)))
+
+    assert frames.place_below(error, 1) == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
+    assert frames.last_place(frames.students_traceback(error)) == frames.place_below(error, 1)
+    assert len(traceback.extract_tb(error.__traceback__)) > 4
+
+
+def test_a_traceback_keeps_the_students_lines_of_all_its_parts(cell):
+    """Also those of the exception that was caught before; no line of NumPy or of the kit is there."""
+    text = frames.students_traceback(error_of(cell["outer"], np.zeros((2, 2))))
+
+    assert text.count(CELL) == 3
+    assert sys.prefix not in text
+    assert "calls.py" not in text
+    assert "direct cause" in text
+    assert text.endswith("ValueError: no inverse")
+
+
+def test_without_a_line_of_the_student_only_the_kits_are_left_out(monkeypatch):
+    """An error in a library that nobody called from a cell still shows where it happened."""
+    monkeypatch.setattr(frames, "is_library", lambda _: True)
+    text = frames.students_traceback(error_of(np.linalg.inv, np.zeros((2, 2))))
+
+    assert "calls.py" not in text
+    assert "linalg.py" in text
+    assert frames.last_place(text) == ""
+
+
+def test_a_page_of_tensorflow_becomes_its_cause():
+    """Of a failed graph the traceback's last line says what went wrong in it, and no more."""
+
+    def fail():
+        raise RuntimeError(PAGE)
+
+    assert frames.students_traceback(error_of(fail)).splitlines()[-1] == "RuntimeError: Shapes differ."
+    assert frames.cause_in("one\ntwo") == "one\ntwo"
+
+
+@pytest.mark.usefixtures("cell")
+def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
+    """What fails while Keras makes its graph is told with the line of the cell, which its traceback does not have."""
+    page = f"""in user code:
+
+    File "{sys.prefix}/keras/training.py", line 1401, in train_function  *
+        return step_function(self, iterator)
+    File "{CELL}", line 2, in None  *
+        lambda a: tf.reshape(a, [7])
+
+    ValueError: Cannot reshape.
+"""
+
+    def fail():
+        raise ValueError(page)
+
+    text = frames.students_traceback(error_of(fail))
+
+    assert frames.cause_in(page) == "Cannot reshape."
+    assert text.splitlines()[-3:] == [
+        "ValueError: Cannot reshape.",
+        f'    File "{CELL}", line 2, in None  *',
+        "        lambda a: tf.reshape(a, [7])",
+    ]
+    assert frames.last_place(text) == "2.py, line 2 in None: `lambda a: tf.reshape(a, [7])`"
+
+
+def test_a_place_is_quoted_from_the_text_alone(tmp_path):
+    """A rank wrote the text: the file that it names is not read."""
+    secret = tmp_path / "secret.py"
+    secret.write_text("password\n")
+
+    assert frames.last_place(f'  File "{secret}", line 1, in f\n') == "secret.py, line 1 in f"
