@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 TOLERANCE_FLOAT32 = 1e-4
 SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8))  # samples, and those of a batch
+NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # samples and those of a batch where the order is looked at
+MAX_NUM_BESIDE = 25  # a random order keeps 2 neighbours together, and as many as this once in 10**12 times
 LOSS_NOT_ON_TAPE = "a gradient is None: compute the loss inside the `with` block, from slope and offset"
 TAPE_HINTS = {
     "'_id'": "the tape does not see what NumPy computes: write the loss with TensorFlow alone, as with tf.reduce_mean",
@@ -95,6 +97,7 @@ def _slips_of_step(start: Point, down: Point, learning_rate: float, num_samples:
         "the gradient is summed over the samples, take the mean": there - num_samples * move,
         "it lacks the factor 2 of the square": there - move / 2,
         "the learning rate is missing": there - np.array(down),
+        "this is the change alone, add it to where you were": -move,
     }
 
 
@@ -140,14 +143,18 @@ def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
         y = rng.permutation(100 + x)
         [found] = _epochs(batches, (x, y), batch_size, int(rng.integers(2**31)), num_epochs=1)
         _check_epoch(found, y, batch_size)
-    x, batch_size, rng_seed = np.arange(50.0), 10, int(rng.integers(2**31))
-    epochs = _epochs(batches, (x, x), batch_size, rng_seed, num_epochs=2)
+    x, rng_seed = np.arange(float(NUM_SHUFFLED)), int(rng.integers(2**31))
+    epochs = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=2)
     first, second = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
     require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
     require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
-    neighbours = all(np.ptp(a) == len(a) - 1 for a, _ in epochs[0])
-    require(not neighbours, "every batch holds neighbours: shuffle all samples, then cut them into batches")
-    [again] = _epochs(batches, (x, x), batch_size, rng_seed, num_epochs=1)
+    num_beside = [int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second)]
+    require(
+        max(num_beside) < MAX_NUM_BESIDE,
+        f"old neighbours stay together: expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, "
+        f"got {max(num_beside)}: shuffle all samples, and only then cut them into batches",
+    )
+    [again] = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
     require(
         np.array_equal(first, np.concatenate([a for a, _ in again])),
         "two generators with the same seed gave different batches: draw the order from rng, not from np.random",
@@ -159,10 +166,10 @@ def _check_epoch(found: Batches, y: Array, batch_size: int) -> None:
     num_samples = len(y)
     head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
     used = [sample for a, _ in found for sample in a.tolist()]
-    odd = [f"{sample:g} {used.count(sample)} times" for sample in np.arange(num_samples) if used.count(sample) != 1]
-    others = [f"{sample:g} at all" for sample in used if sample not in range(num_samples)]
-    is_whole = not odd and not others
-    require(is_whole, f"{head}: expected every sample exactly once, got {', '.join([*odd, *others][:5])}")
+    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)")
+    counts = {sample: used.count(sample) for sample in [*range(num_samples), *used]}
+    odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
+    require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}")
     sizes = [len(a) for a, _ in found]
     expected = [batch_size] * (num_samples // batch_size)
     expected += [num_samples % batch_size] if num_samples % batch_size else []

@@ -48,7 +48,7 @@ def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
     """Return numbers as text, rounded: "0.3333", "(1, -2.5)"."""
     if np.ndim(numbers):
         return f"({', '.join(shown(number, num_digits) for number in numbers)})"
-    return f"{float(numbers):.{num_digits}g}"
+    return f"{float(numbers) + 0.0:.{num_digits}g}"  # never "-0"
 
 
 @contextmanager
