@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 02: SGD on several ranks with Horovod
 #
-# **75 minutes, 20 points, two or more ranks.**
+# **95 minutes, 20 points, two or more ranks.**
 # You take the line of lab 01 and train it on several processes at once: *synchronous data-parallel* training.
 # Every process, called a *rank*, holds a copy of the model and a share of the data; after every step all copies are equal again.
 #

@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return "1 node" or "2 nodes"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def first_few(words: Sequence[str]) -> str:
     """Return words parted by commas, of many the first five and how many more there are."""
     more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coursekit import drivers, ranks
-from coursekit.checks import CheckError, check, linear, pieces
+from coursekit.checks import CheckError, check, linear, pieces, stability
 from coursekit.checks.on_ranks import AnswerError, RemoteAnswer
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
@@ -116,9 +116,9 @@ def test_checks_of_lab_01_judge_answers_that_are_elsewhere(tmp_path):
     linear.check_batches(there.batches)
     linear.check_num_updates(there.num_updates)
     linear.check_tape_step(there.tape_step)
-    linear.check_is_stable(there.is_stable)
-    linear.check_hessian(there.hessian)
-    linear.check_largest_stable_rate(there.largest_stable_rate, there.hessian)
+    stability.check_is_stable(there.is_stable, there.step)
+    stability.check_hessian(there.hessian)
+    stability.check_largest_stable_rate(there.largest_stable_rate, there.hessian)
 
 
 def shard(x, y):

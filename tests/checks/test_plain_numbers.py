@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, linear
+from coursekit.checks import CheckError, linear, stability
 from coursekit.checks.plain_numbers import as_array, as_dict, as_list, as_number, told
 
 
@@ -85,7 +85,7 @@ def test_objects_that_are_equal_to_everything_are_wrong():
         (linear.check_loss, lambda *_: forged),
         (linear.check_gradient, lambda *_: (forged, forged)),
         (linear.check_num_updates, lambda *_: forged),
-        (linear.check_hessian, lambda _: [[forged, forged], [forged, forged]]),
+        (stability.check_hessian, lambda _: [[forged, forged], [forged, forged]]),
     ):
         with pytest.raises(CheckError):
             check(answer)

@@ -67,9 +67,9 @@ def test_every_picture_carries_its_text_alternative(data):
     assert shown.metadata["image/png"]["alt"] == (
         "Trajectories of 2 ranks over the loss surface before and after broadcast. "
         "The ranks end 0.14 apart before and 0 apart after. "
-        "before: no broadcast (the loss is lowest at slope 2, offset 0), places as (slope, offset): "
+        "before: no broadcast (the loss is lowest at (2.21, 0), the truth is (2, 0)), places as (slope, offset): "
         "rank 0 from (0, 1) to (2, 0) in 2 steps; rank 1 from (0.5, 1) to (1.9, 0.1) in 2 steps. "
-        "after: with broadcast (the loss is lowest at slope 2, offset 0), places as (slope, offset): "
+        "after: with broadcast (the loss is lowest at (2.21, 0), the truth is (2, 0)), places as (slope, offset): "
         "rank 0 from (0, 1) to (2, 0) in 2 steps; rank 1 from (0, 1) to (2, 0) in 2 steps. "
         "Distance between ranks: before from 0.5 to 0.14; after from 0 to 0."
     )
@@ -91,8 +91,8 @@ def test_panels_are_images_that_wrap_and_name_themselves(data):
 
     assert [one["alt"] for one in images] == [
         (
-            "The path goes down. Descent (the loss is lowest at slope 2, offset 0), places as (slope, offset): "
-            "<all> samples from (0.5, 0.8) to (2, 0) in 1 step."
+            "The path goes down. Descent (the loss is lowest at (2.21, 0), the truth is (2, 0)), "
+            "places as (slope, offset): <all> samples from (0.5, 0.8) to (2, 0) in 1 step."
         ),
         f"Panel 2 of 2: Loss per step, mean squared error: a from {loss} to {loss}.",
     ]
@@ -182,9 +182,45 @@ def test_shards_picture_says_who_owns_what():
     )
 
 
-def test_long_trajectories_are_thinned_but_keep_their_ends():
-    """A path of ten thousand steps is drawn with a few hundred points, first and last among them."""
+def test_lowest_loss_and_truth_are_marked_apart(data):
+    """The plus stands where no line fits these samples better, the cross where the data come from; both are named."""
+    x, y = data
+    slope, offset = pictures.lowest_point(x, y)
+    _, (axes,) = pictures.panels(1)
+    pictures.draw_trajectories(axes, {"start": np.array([[0.5, 0.8]])}, x, y)
+    marks = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+
+    assert [slope, offset] == pytest.approx(np.polyfit(x, y, 1))
+    assert marks["lowest loss"] == [[slope, offset]]
+    assert marks["truth (2, 0)"] == [[2, 0]]
+
+
+def test_before_and_after_share_their_axes(monkeypatch, data):
+    """Both panels show one region, also where the ranks start apart before and together after."""
+    figures = []
+    monkeypatch.setattr(pictures, "show", lambda figure, _: figures.append(figure))
+    apart = [np.array([[-1.0, 3.0], [2.0, 0.0]]), np.array([[4.0, -2.0], [2.0, 0.0]])]
+    pictures.before_and_after(apart, apart[:1] * 2, *data, "broadcast")
+    left, right, _ = figures[0].axes
+
+    assert (left.get_xlim(), left.get_ylim()) == (right.get_xlim(), right.get_ylim())
+
+
+def test_a_path_that_runs_away_is_drawn_until_it_leaves(data):
+    """Its first step outside ends it, and the legend says so; a path that comes back is drawn whole."""
+    away = np.array([[0.5, 0.8], [1.0, 9.0], [1.0, -99.0]])
+    back = np.array([[0.5, 0.8], [1.0, 9.0], [2.0, 0.0]])
+    _, (axes,) = pictures.panels(1)
+    pictures.draw_trajectories(axes, {"away": away, "back": back}, *data)
+    drawn = {line.get_label(): len(line.get_xydata()) for line in axes.lines}
+
+    assert (drawn["away, until it leaves"], drawn["back"]) == (2, 3)
+
+
+def test_long_trajectories_keep_their_first_steps_and_their_ends():
+    """A path of ten thousand steps is drawn with a few hundred points, all of the first ones among them."""
     thinned = pictures.thin(np.arange(10_001))
 
-    assert len(thinned) == 400
-    assert (thinned[0], thinned[-1]) == (0, 10_000)
+    assert len(thinned) < 400
+    assert thinned[:20].tolist() == list(range(20))
+    assert thinned[-1] == 10_000

@@ -74,8 +74,8 @@ def test_the_published_figures_are_those_of_the_source():
     [
         ([], "no measurement with one rank"),
         ([Row(2, [1.0, 1.0])], "no measurement with one rank"),
-        ([Row(1, [1.0]), Row(2, [1.0])], r"has 2 rank\(s\) and the speeds \[1.0\]: give one above 0 for each"),
-        ([Row(1, [0.0])], r"has 1 rank\(s\) and the speeds \[0.0\]"),
+        ([Row(1, [1.0]), Row(2, [1.0])], r"has 2 ranks and the speeds \[1.0\]: give one above 0 for each"),
+        ([Row(1, [0.0])], r"has 1 rank and the speeds \[0.0\]"),
     ],
 )
 def test_rows_that_cannot_be_compared_are_refused(rows, words):

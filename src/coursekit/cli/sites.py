@@ -7,8 +7,8 @@ from rich.console import Console
 
 from coursekit.paths import find_root
 from coursekit.slurm.sites.load import FOLDER, load_site, load_sites
-from coursekit.slurm.sites.profile_text import counted
 from coursekit.slurm.sites.show import show_list, show_site
+from coursekit.text import counted
 
 
 @click.group(invoke_without_command=True, epilog="Example: coursekit sites show jean-zay")

@@ -1,23 +1,46 @@
-"""What the checks of lab 01 do where the answer runs: what takes a generator or a TensorFlow variable."""
+"""What the checks of lab 01 do where the answer runs: what takes a generator, a TensorFlow variable, or many steps."""
 
 from __future__ import annotations
 
+import copy
+import itertools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 Array = np.ndarray[Any, Any]
 
 
 def epochs(
     batches: Callable[..., Iterable[Any]], data: Sequence[Array], batch_size: int, seed: int, num_epochs: int
-) -> list[list[tuple[Array, Array]]]:
-    """Return for each epoch its batches of the data, a pair (x, y), with one generator for all epochs."""
-    rng = np.random.default_rng(seed)
-    return [[(np.array(a), np.array(b)) for a, b in batches(*data, batch_size, rng)] for _ in range(num_epochs)]
+) -> dict[str, Any]:
+    """Return the batches of each epoch, with one generator for all epochs, and what became of the data.
+
+    Of batches that never end one more is taken than there are samples.
+    """
+    rng, given = np.random.default_rng(seed), [values.copy() for values in data]
+    found = []
+    for _ in range(num_epochs):
+        epoch = batches(*given, batch_size, rng)
+        taken = itertools.islice(epoch, len(given[0]) + 1) if isinstance(epoch, Iterable) else epoch
+        found.append(taken if taken is None else [copy.deepcopy(batch) for batch in taken])
+    return {"epochs": found, "data": given}
+
+
+def walks(step: Callable[..., Any], cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
+    """Return where so many steps lead from (0.5, 0.8) in each case: learning rate, x, y."""
+    ends = []
+    with np.errstate(all="ignore"):
+        for learning_rate, x, y in cases:
+            point: Any = (0.5, 0.8)
+            for _ in range(num_steps):
+                point = step(*point, x, y, learning_rate)
+            ends.append(np.array(point))
+    return ends
 
 
 def tape_steps(

@@ -16,7 +16,7 @@ from coursekit.pictures.output import GROUND
 from coursekit.pictures.output import show as show  # what notebooks call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -35,7 +35,8 @@ OPTIMUM = (2.0, 0.0)  # slope and offset with which the labs make their data
 
 SMALLEST_DISTANCE = 1e-6  # distances below it are drawn as zero
 MANY_STEPS = 2000  # longer trajectories are drawn thin, and only their first steps
-NUM_STEPS_OF_LONG_TRAJECTORY = 250
+NUM_STEPS_OF_LONG_TRAJECTORY = 100
+FEW_STEPS = 100  # trajectories up to this long have a dot for each step
 
 WIDTH_INCH = 8.5
 WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
@@ -79,51 +80,74 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
     axes.legend(loc="upper left", fontsize="small")
 
 
-def draw_trajectories(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "") -> None:
+def draw_trajectories(  # noqa: PLR0913  # a picture and its data
+    axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "", *, region: Array | None = None
+) -> None:
     """Draw the loss surface and, by label, trajectories of shape (num_steps + 1, 2) over it.
 
-    Points that leave the region around start and optimum are cut off at the panel's edge.
+    A single one of few steps has a dot for each.
+    One that ends outside of the region, lowest and highest (slope, offset), is drawn until it leaves.
     """
-    starts = np.array([history[0] for history in histories.values()] + [OPTIMUM])
-    low, high = starts.min(axis=0) - 0.6, starts.max(axis=0) + 0.6
+    low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
     surface = loss_surface(slopes, offsets, x, y)
     levels = np.geomspace(surface.min() * 1.02, surface.max(), 14)
     axes.contour(slopes, offsets, surface, levels=levels, colors=GREY, linewidths=0.5)
     for number, (label, history) in enumerate(histories.items()):
-        color, line_style = COLORS[number % 8], LINE_STYLES[number % 4]
-        is_long = len(history) > MANY_STEPS
-        drawn = history[:NUM_STEPS_OF_LONG_TRAJECTORY] if is_long else history
-        label = f"{label}, first {NUM_STEPS_OF_LONG_TRAJECTORY}" if is_long else label  # noqa: PLW2901  # says what is drawn
-        width = 0.6 if is_long else 1.5
-        axes.plot(drawn[:, 0], drawn[:, 1], color=color, linestyle=line_style, label=label, linewidth=width)
-        axes.plot(*history[0], MARKERS[number % 8], color=color, markersize=6)
-    axes.plot(*OPTIMUM, "x", color="red", markersize=9, markeredgewidth=2)
+        drawn, remark = _drawn(np.asarray(history), low, high)
+        width = 0.6 if len(history) > MANY_STEPS else 1.5
+        dots = "." if len(histories) == 1 and len(history) <= FEW_STEPS + 1 else ""
+        (line,) = axes.plot(*drawn.T, label=label + remark, linewidth=width, marker=dots, markersize=4)
+        line.set(color=COLORS[number % 8], linestyle=LINE_STYLES[number % 4])
+        axes.plot(*history[0], MARKERS[number % 8], color=line.get_color(), markersize=6)
+    lowest = lowest_point(x, y)
+    axes.plot(*lowest, "+", color="black", markersize=13, markeredgewidth=2, label="lowest loss")
+    truth = f"truth ({OPTIMUM[0]:g}, {OPTIMUM[1]:g})"
+    axes.plot(*OPTIMUM, "x", color="red", markersize=8, markeredgewidth=2, label=truth)
     axes.set(xlabel="slope", ylabel="offset", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.set_title(title, fontsize="medium")
-    axes.set_label(picture_words.of_trajectories(title, histories, OPTIMUM))
+    axes.set_label(picture_words.of_trajectories(title, histories, lowest, OPTIMUM))
     axes.legend(loc="best", fontsize="small")
+
+
+def region_of(histories: Iterable[Array]) -> Array:
+    """Return lowest and highest (slope, offset) around all starts and the optimum, shape (2, 2)."""
+    places = np.array([*(history[0] for history in histories), OPTIMUM])
+    return np.stack([places.min(axis=0) - 0.6, places.max(axis=0) + 0.6])
+
+
+def lowest_point(x: Array, y: Array) -> tuple[float, float]:
+    """Return slope and offset of the line with the least mean squared error."""
+    slope, offset = np.linalg.lstsq(np.stack([x, np.ones_like(x)], axis=1), y, rcond=None)[0]
+    return float(slope), float(offset)
+
+
+def _drawn(history: Array, low: Array, high: Array) -> tuple[Array, str]:
+    """Return the part of a trajectory that is drawn, and words that say which it is."""
+    if len(history) > MANY_STEPS:
+        return history[:NUM_STEPS_OF_LONG_TRAJECTORY], f", first {NUM_STEPS_OF_LONG_TRAJECTORY}"
+    is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # also where it is no number
+    return (history[: is_outside.argmax() + 1], ", until it leaves") if is_outside[-1] else (history, "")
 
 
 def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "Loss per step") -> None:
     """Draw the loss over all data after every step, by label."""
-    losses = {
-        label: [float(np.mean((slope * x + offset - y) ** 2)) for slope, offset in thin(history)]
-        for label, history in histories.items()
-    }
+    is_long = max(map(len, histories.values())) > MANY_STEPS
+    losses = {}
     for number, (label, history) in enumerate(histories.items()):
-        steps = thin(np.arange(len(history)))
+        steps = thin(np.arange(len(history))) if is_long else np.arange(len(history))
+        points = np.asarray(history)[steps]
+        losses[label] = [float(np.mean((slope * x + offset - y) ** 2)) for slope, offset in points]
         axes.plot(steps, losses[label], color=COLORS[number % 8], linestyle=LINE_STYLES[number % 4], label=label)
-    lengths = [len(history) for history in histories.values()]
-    scale = "linear" if max(lengths) < MANY_STEPS else "symlog"
+    scale = "symlog" if is_long else "linear"
     axes.set(xlabel="step", ylabel="mean squared error", title=title, xscale=scale, yscale="log")
     axes.set_label(picture_words.of_curves(f"{title}, mean squared error", losses))
     axes.legend(loc="best", fontsize="small")
 
 
 def thin(values: Array, num_points: int = 400) -> Array:
-    """Return at most about `num_points` of the values, evenly picked, the last included."""
-    picked: Array = values[np.unique(np.linspace(0, len(values) - 1, num_points).astype(int))]
+    """Return at most `num_points` of the values, evenly picked for a logarithmic axis, ends included."""
+    picked: Array = values[np.unique(np.geomspace(1, len(values), num_points).round().astype(int)) - 1]
     return picked
 
 
@@ -135,8 +159,9 @@ def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
 def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, y: Array, what: str) -> None:
     """Show all ranks' trajectories without and with a change, side by side, and how far apart the ranks are."""
     figure, (left, right, below) = panels(3)
-    draw_trajectories(left, by_rank(before), x, y, f"before: no {what}")
-    draw_trajectories(right, by_rank(after), x, y, f"after: with {what}")
+    region = region_of([*before, *after])
+    draw_trajectories(left, by_rank(before), x, y, f"before: no {what}", region=region)
+    draw_trajectories(right, by_rank(after), x, y, f"after: with {what}", region=region)
     distances = {"before": distance_between_ranks(before), "after": distance_between_ranks(after)}
     for number, (label, distance) in enumerate(distances.items()):
         shown = np.maximum(distance, SMALLEST_DISTANCE)

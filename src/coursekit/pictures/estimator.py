@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, Array, panels, show
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,10 +40,11 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     mean = losses.mean(axis=0)
     show(
         figure,
-        f"{name} on {len(results)} ranks: the loss falls from {mean[0]:.2f} to {mean[-1]:.2f} in {len(steps)} steps; "
+        f"{name} on {counted(len(results), 'rank')}: the loss falls from {mean[0]:.2f} to {mean[-1]:.2f} in "
+        f"{counted(len(steps), 'step')}; "
         f"the accuracy on held-out images is {accuracy:.0%}.",
     )
-    print(f"{len(steps)} steps on each rank, accuracy on held-out images {accuracy:.0%}")
+    print(f"{counted(len(steps), 'step')} on each rank, accuracy on held-out images {accuracy:.0%}")
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, Array, panels, show
 from coursekit.pictures.output import GROUND
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,8 +76,7 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
     """Show the learning rate in each step, by number of ranks."""
     figure, (axes,) = panels(1)
     for number, (num_ranks, values) in enumerate(rates.items()):
-        label = f"{num_ranks} rank{'s' * (num_ranks > 1)}"
-        axes.plot(values, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=label)
+        axes.plot(values, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=counted(num_ranks, "rank"))
     axes.set(xlabel="step", ylabel="learning rate", title="Warm-up", ylim=(0, None))
     axes.legend(fontsize="small")
     ends = ", ".join(f"{values[-1]:.3g} with {count}" for count, values in rates.items())
@@ -99,10 +99,11 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     left.legend(fontsize="small")
     right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")
     right.plot(epochs[-1:], [validation["accuracy"]], "D", color=COLORS[2], markersize=9, label="validation, all ranks")
-    right.set(xlabel="epoch", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=f"{name} on {len(results)} rank(s)")
+    title = f"{name} on {counted(len(results), 'rank')}"
+    right.set(xlabel="epoch", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=title)
     right.legend(fontsize="small", loc="lower right")
     show(
         figure,
-        f"{name} on {len(results)} rank(s): the loss goes from {results[0]['losses'][0]:.2f} in the first step to "
+        f"{title}: the loss goes from {results[0]['losses'][0]:.2f} in the first step to "
         f"{history['loss'][-1]:.2f} in epoch {epochs[-1]}; the validation accuracy is {validation['accuracy']:.0%}.",
     )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coursekit.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,22 +18,22 @@ MAX_NUM_ITEMS = 8  # as many as there are colours; a listener does not want 64 r
 
 def of_data(x: Array, y: Array, lines: Mapping[str, tuple[float, float]]) -> str:
     """Return samples, and lines given as (slope, offset), in words."""
-    text = f"{len(x)} samples with x from {_short(x.min())} to {_short(x.max())}"
+    text = f"{counted(len(x), 'sample')} with x from {_short(x.min())} to {_short(x.max())}"
     text += f" and y from {_short(y.min())} to {_short(y.max())}"
     shown = [f"{label} has slope {_short(slope)}, offset {_short(offset)}" for label, (slope, offset) in lines.items()]
     return _listed(text, shown)
 
 
-def of_trajectories(title: str, histories: Mapping[str, Array], optimum: Sequence[float]) -> str:
-    """Return trajectories of shape (num_steps + 1, 2) over the loss surface in words."""
-    lowest = f"the loss is lowest at slope {_short(optimum[0])}, offset {_short(optimum[1])}"
+def of_trajectories(title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]) -> str:
+    """Return trajectories of shape (num_steps + 1, 2) over the loss surface in words, with its two marks."""
+    marks = f"the loss is lowest at {_place(lowest)}, the truth is {_place(truth)}"
     shown = [
-        f"{label} from {_place(history[0])} to {_place(history[-1])} in {_steps(len(history) - 1)}"
+        f"{label} from {_place(history[0])} to {_place(history[-1])} in {counted(len(history) - 1, 'step')}"
         if len(history) > 1
         else f"{label} at {_place(history[0])}"
         for label, history in histories.items()
     ]
-    return _listed(f"{title or 'Trajectories'} ({lowest}), places as (slope, offset)", shown)
+    return _listed(f"{title or 'Trajectories'} ({marks}), places as (slope, offset)", shown)
 
 
 def of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) -> str:
@@ -52,10 +54,6 @@ def of_shards(shards: Iterable[Array]) -> str:
 def _listed(head: str, items: Sequence[str]) -> str:
     more = [f"and {len(items) - MAX_NUM_ITEMS} more"] if len(items) > MAX_NUM_ITEMS else []
     return ": ".join([head, "; ".join([*items[:MAX_NUM_ITEMS], *more])]) + "." if items else head + "."
-
-
-def _steps(num_steps: int) -> str:
-    return "1 step" if num_steps == 1 else f"{num_steps} steps"
 
 
 def _place(point: Sequence[float] | Array) -> str:

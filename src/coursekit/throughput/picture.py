@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.mime_types import SPEED
 from coursekit.pictures import COLORS, GREY, panels, show
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ def show_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed] = P
     show(*draw_throughput(rows, reference))
     best = max(rows, key=lambda row: sum(row.images_per_s))
     speed = {"num_ranks": best.num_ranks, "images_per_s": sum(best.images_per_s)}
-    words = f"{speed['images_per_s']:.0f} images/s on {best.num_ranks} rank(s) together"
+    words = f"{speed['images_per_s']:.0f} images/s on {counted(best.num_ranks, 'rank')} together"
     display({"text/plain": words, SPEED: speed}, raw=True)  # type: ignore[no-untyped-call]
 
 
@@ -92,7 +93,8 @@ def _check(rows: Sequence[Row]) -> None:
     for row in rows:
         if len(row.images_per_s) != row.num_ranks or min(row.images_per_s) <= 0:
             raise CourseKitError(
-                f"a row has {row.num_ranks} rank(s) and the speeds {list(row.images_per_s)}: give one above 0 for each."
+                f"a row has {counted(row.num_ranks, 'rank')} and the speeds {list(row.images_per_s)}: "
+                "give one above 0 for each."
             )
 
 
@@ -105,7 +107,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
         text = _speed(row.per_rank) if row.num_ranks == 1 else f"{_speed(row.per_rank)}\n{share}"
         _write_above(axes, position, row.per_rank, text)
         scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"
-        words.append(f"{_num(row.num_ranks, 'rank')}: {_speed(row.per_rank)} images per second each{scaled}.")
+        words.append(f"{counted(row.num_ranks, 'rank')}: {_speed(row.per_rank)} images per second each{scaled}.")
     _label_ranks(axes, rows)
     axes.set_ylabel("images/s per rank")
     axes.set_ylim(0, HEADROOM * max(row.per_rank for row in rows))
@@ -131,7 +133,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
         axes.annotate("no timeline", (0.5, 0.5), xycoords="axes fraction", ha="center")
         return "No timeline was recorded."
     axes.legend(fontsize="small", loc="upper center", ncols=2, handlelength=1.2, columnspacing=1)
-    parts = [f"{_percent(share)} of a step of {_num(row.num_ranks, 'rank')} in allreduce" for row, share in known]
+    parts = [f"{_percent(share)} of a step of {counted(row.num_ranks, 'rank')} in allreduce" for row, share in known]
     return f"By Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
 
 
@@ -151,7 +153,10 @@ def _draw_published(axes: Axes, reference: Sequence[PublishedSpeed]) -> str:
     axes.set(xlabel="P100 nodes", ylabel="images/s per GPU", ylim=(0, HEADROOM * tallest))
     axes.set_title("Published, another machine:\nInceptionV3, batch 64", fontsize="medium")
     axes.legend(fontsize="x-small", loc="upper center", handlelength=1.2)
-    parts = [f"{f.images_per_s:.0f} images per second on {_num(f.num_gpus, 'node')} ({f.software})" for f in reference]
+    parts = [
+        f"{one.images_per_s:.0f} images per second on {counted(one.num_gpus, 'node')} ({one.software})"
+        for one in reference
+    ]
     return f"Published for another machine ({PUBLISHED_WHERE}): {', '.join(parts)}."
 
 
@@ -163,10 +168,6 @@ def _label_ranks(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xticks(range(len(rows)), [str(row.num_ranks) for row in rows])
     # With some room on both sides: a single bar must not fill the panel.
     axes.set(xlabel="ranks", xlim=(-0.8, max(len(rows), 1) - 0.2))
-
-
-def _num(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _speed(images_per_s: float) -> str:

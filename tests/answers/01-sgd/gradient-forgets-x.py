@@ -2,8 +2,7 @@
 # title = "The inner derivative along the slope is forgotten"
 #
 # [fails]
-# gradient-tests = ["along the slope"]
-# is-stable-tests = []
+# gradient-tests = ["inner derivative"]
 # ///
 
 # %% role="answer" id="gradient"

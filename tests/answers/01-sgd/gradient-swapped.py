@@ -2,8 +2,7 @@
 # title = "Offset and slope are in the wrong order"
 #
 # [fails]
-# gradient-tests = ["along the slope"]
-# is-stable-tests = []
+# gradient-tests = ["swapped"]
 # ///
 
 # %% role="answer" id="gradient"

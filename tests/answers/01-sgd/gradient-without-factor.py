@@ -3,7 +3,6 @@
 #
 # [fails]
 # gradient-tests = ["factor 2"]
-# is-stable-tests = []
 # ///
 
 # %% role="answer" id="gradient"

@@ -3,7 +3,6 @@
 #
 # [fails]
 # gradient-tests = ["sign"]
-# is-stable-tests = []
 # ///
 
 # %% role="answer" id="gradient"

@@ -2,8 +2,8 @@
 # title = "A limit that fits a Hessian that is made up"
 #
 # [fails]
-# hessian-tests = ["Hessian is"]
-# largest-stable-rate-tests = ["limit is"]
+# hessian-tests = ["the Hessian: expected"]
+# largest-stable-rate-tests = ["the limit: expected"]
 # ///
 
 # %% role="answer" id="hessian"

@@ -2,7 +2,7 @@
 # title = "The mixed derivatives are forgotten"
 #
 # [fails]
-# hessian-tests = ["Hessian is"]
+# hessian-tests = ["mixed"]
 # ///
 
 # %% role="answer" id="hessian"

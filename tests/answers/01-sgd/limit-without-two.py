@@ -2,7 +2,7 @@
 # title = "One over the eigenvalue: the fastest rate, not the largest"
 #
 # [fails]
-# largest-stable-rate-tests = ["limit is"]
+# largest-stable-rate-tests = ["two over it"]
 # ///
 
 # %% role="answer" id="largest-stable-rate"

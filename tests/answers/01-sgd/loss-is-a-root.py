@@ -2,7 +2,7 @@
 # title = "The root of the mean squared error"
 #
 # [fails]
-# loss-tests = ["not"]
+# loss-tests = ["root"]
 # ///
 
 # %% role="answer" id="loss"

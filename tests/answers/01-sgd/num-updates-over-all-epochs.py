@@ -2,7 +2,7 @@
 # title = "Samples of all epochs are run together before dividing"
 #
 # [fails]
-# num-updates-tests = ["updates, not"]
+# num-updates-tests = ["expected"]
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,7 @@
 # title = "The last, smaller batch is not counted"
 #
 # [fails]
-# num-updates-tests = ["updates, not"]
+# num-updates-tests = ["expected"]
 # ///
 
 # %% role="answer" id="num-updates"

@@ -3,7 +3,6 @@
 #
 # [fails]
 # step-tests = ["uphill"]
-# is-stable-tests = []
 # ///
 
 # %% role="changes" id="step"

@@ -20,12 +20,12 @@ def item(name, minutes):
 
 
 def test_a_day_has_its_breaks():
-    """Nine o'clock, a break before a stretch gets longer than two hours, around noon it is lunch."""
+    """Half past eight, a break before a stretch gets longer than two hours, around noon it is lunch."""
     sessions = [item("a", 70), item("b", 60), item("c", 45), item("d", 30), item("e", 100), item("f", 30)]
 
     assert [(f"{start // 60}:{start % 60:02}", one.what) for start, one in timetable(sessions)] == [
-        *(("9:00", "a"), ("10:10", "Coffee"), ("10:25", "b"), ("11:25", "c"), ("12:10", "Lunch"), ("13:10", "d")),
-        *(("13:40", "Coffee"), ("13:55", "e"), ("15:35", "Coffee"), ("15:50", "f")),
+        *(("8:30", "a"), ("9:40", "Coffee"), ("9:55", "b"), ("10:55", "c"), ("11:40", "Lunch"), ("12:40", "d")),
+        *(("13:10", "Coffee"), ("13:25", "e"), ("15:05", "Coffee"), ("15:20", "f")),
     ]
 
 

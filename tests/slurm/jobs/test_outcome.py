@@ -73,9 +73,9 @@ def test_a_verdict_in_words():
     cell = FailedCell(7, "gradient", "1 / 0", "ZeroDivisionError: division by zero")
     failed = replace(RESULT, verdict="failed", reason="stopped by an error", scores=scores, failed_cell=cell)
 
-    assert describe_result(RESULT) == "01-sgd: passed, in 16.8 s on 1 rank(s)."
+    assert describe_result(RESULT) == "01-sgd: passed, in 16.8 s on 1 rank."
     assert describe_result(failed) == (
-        "01-sgd: failed, 2 / 5 points, in 16.8 s on 1 rank(s).\n"
+        "01-sgd: failed, 2 / 5 points, in 16.8 s on 1 rank.\n"
         "It did not pass: stopped by an error.\n"
         "ZeroDivisionError: division by zero"
     )

@@ -19,7 +19,7 @@ from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.render import JOBS, SUFFIX, render_job
 from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.slurm.jobs.states import PENDING, look
-from coursekit.slurm.sites.profile_text import counted
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

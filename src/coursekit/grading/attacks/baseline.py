@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LAB = "01-sgd"
 LEFT_OUT = ("tensorflow", "tape-step", "tape-step-tests", "tape-run")
 REPLACED = {
-    "imports": "import numpy as np\n\nfrom coursekit.checks import check, hand_in_report, linear",
+    "imports": "import numpy as np\n\nfrom coursekit.checks import check, hand_in_report, linear, stability",
     "data": "rng = np.random.default_rng(seed)\nx = rng.uniform(-0.5, 0.5, num_samples)\ny = 2.0 * x",
 }
 LATE_S = 6.0  # how long processes that a submission leaves behind get

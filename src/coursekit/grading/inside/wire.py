@@ -138,7 +138,8 @@ def _encode_reference(value: Any, depth: int) -> Any:
         return {TAG: "answer", "v": value.name}
     if kind.__module__.startswith("tensorflow.") and hasattr(value, "numpy"):
         return _encode(value.numpy(), depth + 1)
-    raise NotPlainError(f"a {kind.__name__} is not plain data")
+    hint = ": call it, with ()" if callable(value) else ""
+    raise NotPlainError(f"a {kind.__name__} is not plain data{hint}")
 
 
 def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:

@@ -23,6 +23,7 @@ MODULES = (
     "coursekit.pictures",
     "coursekit.processes",
     "coursekit.ranks",
+    "coursekit.text",
     "coursekit.throughput",
 )
 DATA = "/data"

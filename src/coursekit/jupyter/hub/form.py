@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from coursekit.errors import CourseKitError
 from coursekit.pages import page_template
 from coursekit.slurm.jobs.directives import JUPYTER_MIN
-from coursekit.slurm.sites.profile_text import account, counted, format_minutes
+from coursekit.slurm.sites.profile_text import account, format_minutes
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coursekit.lecture.slides.deck import Deck
 
 PAGE = "docs/schedule.md"
-START_MIN = 9 * 60  # of the day, here and below
+START_MIN = 8 * 60 + 30  # of the day, here and below
 EARLIEST_LUNCH_MIN = 11 * 60 + 30  # from then on a break is lunch
 LATEST_LUNCH_MIN = 13 * 60  # nothing before lunch ends later
 LUNCH_MIN = 60

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.labs.run.formatting import format_points, format_time
 from coursekit.labs.run.results import FAILED, PASSED, LabResult
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def describe_result(result: LabResult) -> str:
     head = f"{result.lab}: {result.verdict}"
     if result.scores:
         head += f", {format_points(result)} points"
-    lines = [f"{head}, in {format_time(result.time_s)} on {result.num_ranks} rank(s)."]
+    lines = [f"{head}, in {format_time(result.time_s)} on {counted(result.num_ranks, 'rank')}."]
     if result.verdict != PASSED and result.reason:
         lines.append(f"It did not pass: {result.reason}.")
     if result.verdict == FAILED and result.failed_cell and result.failed_cell.error:

@@ -10,11 +10,6 @@ if TYPE_CHECKING:
     from coursekit.slurm.sites.profile import Partition, Site
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 node" or "2 nodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def format_minutes(time_min: int) -> str:
     """Return minutes as "10 min", "20 h" or "1 h 30 min"."""
     hours, minutes = divmod(time_min, 60)

@@ -8,7 +8,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from coursekit.slurm.sites.profile_text import account, counted, format_minutes, gpus_of_node, limits, request
+from coursekit.slurm.sites.profile_text import account, format_minutes, gpus_of_node, limits, request
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,0 +1,11 @@
+# /// answer
+# title = "The loss is printed and not returned"
+#
+# [fails]
+# loss-tests = ["nothing"]
+# is-stable-tests = []
+# ///
+
+# %% role="changes" id="loss"
+# -    return np.mean(errors**2)
+# +    print(np.mean(errors**2))

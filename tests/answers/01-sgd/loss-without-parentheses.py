@@ -1,0 +1,11 @@
+# /// answer
+# title = "The parentheses after mean are forgotten"
+#
+# [fails]
+# loss-tests = ["()"]
+# is-stable-tests = []
+# ///
+
+# %% role="changes" id="loss"
+# -    return np.mean(errors**2)
+# +    return (errors**2).mean
