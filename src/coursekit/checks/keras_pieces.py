@@ -216,7 +216,7 @@ def check_files(trial: SpyTrial) -> None:
     results = trial.of_ranks()
     writers = [rank for rank, files in enumerate(trial.left) if files]
     require(bool(writers), "no rank wrote a file")
-    require(writers == [0], f"files were written by the ranks {writers}: rank 0 alone must write")
+    require(writers == [0], f"expected files of rank 0 alone, got files of the ranks {writers}")
     names = sorted(trial.left[0])
     epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, keras_ranks.NUM_EPOCHS + 1)]
     missing = [name for name in epochs if name not in names]

@@ -93,7 +93,8 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         wanted = 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER
         require(
             result["num_steps"] == wanted,
-            f"the optimiser of rank {rank} has counted {result['num_steps']} steps, not {wanted}: restore it, too",
+            f"the steps that the optimiser of rank {rank} has counted: expected {wanted}, got {result['num_steps']}: "
+            "restore it, too",
         )
 
 
@@ -162,7 +163,7 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         require(result["num_steps"] == num_steps, f"num_steps: expected {num_steps}, got {result['num_steps']:g}")
         for part in ("history", "validation"):
             missing = sorted({"loss", "accuracy"} - set(result[part]))
-            require(not missing, f"the {part} of rank {rank} has no entry {missing}")
+            require(not missing, f"the {part} of rank {rank} has no entry {' and no '.join(missing)}")
         losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
         is_whole = losses.shape == first.shape == (num_epochs,)
         require(is_whole, f"the losses in the history of rank {rank}: expected {num_epochs}, got {len(losses)}")
@@ -201,17 +202,21 @@ def _check_validation(
     expected = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
         got = result["validation"]["loss"]
-        require(bool(np.isclose(got, expected, rtol=1e-3)), f"rank {rank} validates to {got:.4g}, not {expected:.4g}")
+        is_loss = bool(np.isclose(got, expected, rtol=1e-3))
+        require(is_loss, f"the loss of the validation on rank {rank}: expected {expected:.4g}, got {got:.4g}")
 
 
 def check_continued(trial: SpyTrial) -> None:
     """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
     _, before, old = _training(trial, 0)
+    has_steps = all(any(sight.training for sight in seen) for _, seen in (result[1] for result in trial.of_ranks()))
+    expected = f"after 2 epochs of 3 the second run: expected {MAX_NUM_STEPS} steps"
+    require(has_steps, f"{expected}, got none: epochs is num_epochs of settings")
     _, _, steps = _training(trial, 1)
     limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
     advice = "begin at the epoch reached" if limited else "max_num_steps limits the steps of an epoch"
     is_rest = steps.num_steps == MAX_NUM_STEPS
-    require(is_rest, f"after 2 epochs of 3 the second run made {steps.num_steps} steps, not {MAX_NUM_STEPS}: {advice}")
+    require(is_rest, f"{expected}, got {steps.num_steps}: {advice}")
     ends = [of_rank[-1].bias for of_rank in before]
     for rank, end in enumerate(ends):
         gap = float(np.abs(steps.bias[rank, 0] - end).max())
@@ -244,7 +249,8 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
         own = [spy_steps.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
         require(
             np.allclose(result["losses"], own, rtol=1e-3),
-            f"on rank {rank} the step returns {result['losses'][0]:.4g}, the loss of its batch is {own[0]:.4g}",
+            f"what the step returns on rank {rank}: expected {own[0]:.4g}, the loss of its batch, "
+            f"got {result['losses'][0]:.4g}",
         )
         num_traces = result["num_traces"]
         require(

@@ -158,10 +158,10 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     for rank, pull in enumerate(pulls[:, 0]):
         shares = np.linalg.lstsq(own[:, 0].T, pull, rcond=None)[0]
         if _explains(pull, pull - shares @ own[:, 0]) and np.ptp(shares) > TOLERANCE * np.abs(shares).max():
-            told = ", ".join(f"{share:.2g}" for share in shares / shares.sum())
+            told = ", ".join(f"{abs(share):.2f}" for share in shares / shares.sum())
             raise CheckError(
                 f"{expected}: rank {rank} moves by the gradients of the ranks in the shares {told}, "
-                f"expected {1 / len(own):.2g} of each"
+                f"expected {1 / len(own):.2f} of each"
             )
     raise CheckError(expected)
 
@@ -196,11 +196,12 @@ def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
         hint = ": the rate is not scaled"
     elif np.ptp(factors, axis=0).max() > TOLERANCE:
         hint = ": it depends on the rank"
+    elif np.ptp(factors) < TOLERANCE and abs(factors.flat[0] - 1) > TOLERANCE:
+        hint = f", {factors.flat[0]:.3g} times as much in every step on every rank"
     rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
     require(
         bool(np.allclose(factors, 1, rtol=TOLERANCE)),
-        f"rank {rank} makes a step with the learning rate {found[rank, step]:.4g}, "
-        f"where it should be {expected[step]:.4g}{hint}",
+        f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}{hint}",
     )
 
 

@@ -223,25 +223,22 @@ def read_dataset(
     The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
     them: images that are all cut alike have one tilt.
     """
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
     files = spy.own_files()
+    records = list(imagenet.read_records(files[0]))
     seen: dict[str, Any] = {"spread": {}}
     for name, (training, limit) in ways.items():
         batches = list(
             itertools.islice(make_dataset(list(files), batch_size, training=training).as_numpy_iterator(), limit)
         )
         seen[name] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
-        loaded = [load_picture(record, training=training)[0] for record in _some_records(files)]
+        loaded = [np.asarray(load_picture(record, training=training)[0]) for record in records]
         seen["spread"][name] = [
             float(np.std(np.concatenate([spy.tilts(images) for images in pictures])))
-            for pictures in ([images for images, _ in batches], [np.stack([np.asarray(one) for one in loaded])])
+            for pictures in ([images for images, _ in batches], [np.stack(loaded)])
         ]
     return seen
-
-
-def _some_records(files: Sequence[str]) -> Any:
-    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
-
-    return (record for file in files[:3] for record in imagenet.read_records(file))
 
 
 def load_pictures(

@@ -9,7 +9,7 @@ class Sgd(tf.keras.optimizers.SGD):
 
 def make_optimizer(rate, compression="none"):
     bits = {"none": hvd.Compression.none, "fp16": hvd.Compression.fp16}[compression]
-    return hvd.DistributedOptimizer(Sgd(learning_rate=rate, momentum=0.9), compression=bits, name="Averaging")
+    return hvd.DistributedOptimizer(Sgd(learning_rate=rate, momentum=0.9), compression=bits, groups=num_groups or None)
 
 
 # %% role="answer" id="make-callbacks"
