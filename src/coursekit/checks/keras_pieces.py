@@ -153,7 +153,8 @@ def check_groups(trial: SpyTrial, num_groups: int) -> None:
         require(
             single + grouped == 0 or grouped == num_groups,
             f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: expected {num_groups} groups, "
-            f"got {grouped} and {single} single gradients: hand groups to the wrapper",
+            f"got {grouped} and {single} single gradients: hand groups to hvd_keras.DistributedOptimizer "
+            "(hvd.DistributedOptimizer forgets them)",
         )
 
 
