@@ -95,6 +95,25 @@ def test_written_files_hold_the_samples_and_their_labels(tmp_path):
     assert labels == list(range(101, 109))
 
 
+def test_tilts_tell_how_images_are_cut(tmp_path):
+    """Written images that are cut alike have one tilt, a mirrored one its negative, and flat ones none."""
+    import tensorflow as tf
+
+    from coursekit import imagenet
+
+    (file,) = spy.write_samples(tmp_path, (3,), numbers=(0, 100, 215))
+    encoded = [imagenet.parse_record(record)[0] for record in imagenet.read_records(file)]
+    middle, left = (
+        np.stack([tf.io.decode_and_crop_jpeg(one, window, channels=3).numpy() / 127.5 - 1 for one in encoded])
+        for window in ([0, 4, 24, 24], [0, 0, 24, 16])
+    )
+
+    assert np.ptp(spy.tilts(middle)) < 0.1
+    assert spy.tilts(middle[:, :, ::-1]) == pytest.approx(-spy.tilts(middle))
+    assert spy.tilts(middle).mean() > spy.tilts(left).mean() + 1
+    assert spy.tilts(flat_pictures(SAMPLES)).tolist() == [0.0] * 4
+
+
 def test_too_many_samples_are_refused(tmp_path):
     """More samples than there are colours are an error, not two samples of one colour."""
     with pytest.raises(ValueError, match="the spy knows 216 colours, not 217"):

@@ -89,6 +89,34 @@ def test_own_gradients_are_told_apart():
         assert "not averaged over the ranks" in said
 
 
+def test_gradients_of_some_ranks_are_told_by_their_shares():
+    """Ranks that all move by the gradients of one, a broadcast, are told so, and so is a missing momentum."""
+    steps = descend()
+    rate, move, bias = RATE, 0.0, steps.bias[0, 0]
+    for step in range(NUM_STEPS):
+        steps.bias[:, step] = bias
+        move = 0.9 * move - rate * spy_steps.gradient(bias, steps.samples[1][step])
+        bias = bias + move
+
+    assert "in the shares 0.00, 1.00, expected 0.50 of each" in message(spy_trial.rates, steps)
+    assert "expected momentum 0.9, got none" in message(spy_trial.rates, descend(momentum=0.0))
+
+
+def test_bits_of_the_gradients():
+    """Exact means travelled with 32 bits; means of rounded gradients, with 16."""
+    steps = descend()
+    spy_trial.check_bits(steps, "none")
+    bias, move = steps.bias[0, 0], 0.0
+    for step in range(NUM_STEPS):
+        steps.bias[:, step] = bias
+        rounded = np.mean([spy_steps.gradient(bias, of_rank[step]).astype(np.float16) for of_rank in steps.samples], 0)
+        move = 0.9 * move - RATE * rounded.astype(float)
+        bias = bias + move
+
+    assert spy_trial.bits(steps) == 16
+    assert "travel with 16 bits, not 32" in message(spy_trial.check_bits, steps, "none")
+
+
 def test_updates_of_another_kind_are_no_rate():
     """Updates that are neither the mean's nor the own gradient's are refused, not fitted."""
     steps = descend()
@@ -107,8 +135,9 @@ def test_weights_that_stand_still():
     [
         ({"factors": (2, 2)}, "summed and not averaged, or the rate is scaled twice"),
         ({"factors": (0.5, 0.5)}, "the rate is not scaled"),
-        ({"factors": (1, 1.5)}, "rank 1 makes a step with the learning rate 0.45, where it should be 0.3: it depends"),
-        ({"rates": (0.6, 0.5, 0.4) + (RATE,) * 5}, "rank 0 makes a step with the learning rate 0.4, where it should"),
+        ({"factors": (1.5, 1.5)}, "expected 0.3, got 0.45, 1.5 times as much in every step on every rank"),
+        ({"factors": (1, 1.5)}, "the learning rate of a step on rank 1: expected 0.3, got 0.45: it depends"),
+        ({"rates": (0.6, 0.5, 0.4) + (RATE,) * 5}, "the learning rate of a step on rank 0: expected 0.3, got 0.4"),
     ],
 )
 def test_wrong_rates_have_a_hint(settings, words):

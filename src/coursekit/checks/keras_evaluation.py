@@ -33,11 +33,19 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
     ][:num_ranks]
 
 
-def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
+def check_evaluate(evaluate: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
     """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
-    use, told = keras_ranks.use_evaluate, [{"samples": of_rank} for of_rank in samples]
-    results = run_here(with_horovod, use, evaluate, bias, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told)
+    results = run_here(
+        with_horovod,
+        keras_ranks.use_evaluate,
+        evaluate,
+        bias,
+        num_ranks=num_ranks,
+        ranks_per_node=ranks_per_node,
+        timeout_s=TIMEOUT_S,
+        private=[{"samples": of_rank} for of_rank in samples],
+    )
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
@@ -54,4 +62,5 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int) -> None:
             elif name == "accuracy" and np.isclose(got, biased):
                 hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of images differ"
             is_of_all = bool(np.isclose(got, value, rtol=1e-3))
-            require(is_of_all, f"on rank {rank} the {name} is {got:.4g}, over all images it is {value:.4g}{hint}")
+            told = f"the {name} over the images of all ranks: expected {value:.4g}, got {got:.4g} on rank {rank}"
+            require(is_of_all, f"{told}{hint}")

@@ -13,11 +13,14 @@ from coursekit.checks.on_ranks import run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import (
+    RANKS_PER_NODE,
     SAMPLES_PER_FILE,
     SMALLEST_GAP,
+    check_bits,
     check_rates,
     check_same_weights,
     check_samples,
+    owners,
     rates,
     try_on_ranks,
 )
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Sight
 
-VALIDATION_PER_FILE = (3, 1, 4)
+VALIDATION_PER_FILE = (3, 1, 4, 2)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 SETTINGS: dict[str, Any] = {
     "batch_size": 2,
@@ -45,6 +48,10 @@ SETTINGS: dict[str, Any] = {
     "compression": "none",
 }
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
+CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
+# No entry as in the notebook, nor as above.
+ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
+ELASTIC["compression"] = "fp16"
 TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
 
 
@@ -53,7 +60,14 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
     last_epoch = int(fresh_rng().integers(3, 90))
     results = run_here(
-        with_horovod, keras_ranks.use_resume, resume, last_epoch, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told
+        with_horovod,
+        keras_ranks.use_resume,
+        resume,
+        last_epoch,
+        num_ranks=num_ranks,
+        ranks_per_node=RANKS_PER_NODE,
+        timeout_s=TIMEOUT_S,
+        private=told,
     )
     before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
     check_follows(before, told)
@@ -66,7 +80,8 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         require(got[0] == 0, f"in a folder without a checkpoint, rank {rank} has {got[0]} epochs behind it")
         require(
             got[1] == last_epoch,
-            f"rank {rank} believes to have {got[1]} epochs behind it, the checkpoint is of epoch {last_epoch}",
+            f"the epochs behind it that rank {rank} believes in: expected {last_epoch}, as the newest checkpoint has, "
+            f"got {got[1]}{': rank 0 alone sees the checkpoint, and tells the others' if rank else ''}",
         )
         gap = float(np.abs(after.bias[rank, 0] - saved).max())
         require(gap < SMALLEST_GAP, f"rank {rank} does not go on from the weights of the checkpoint")
@@ -78,19 +93,20 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         wanted = 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER
         require(
             result["num_steps"] == wanted,
-            f"the optimiser of rank {rank} has counted {result['num_steps']} steps, not {wanted}: restore it, too",
+            f"the steps that the optimiser of rank {rank} has counted: expected {wanted}, got {result['num_steps']}: "
+            "restore it, too",
         )
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 2, *, twice: bool = True) -> SpyTrial:
-    """Train two epochs of tiny files with the whole answer; if twice, then in the same folder some steps of a third."""
+def try_train(
+    train: Callable[..., Any], num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)
+) -> SpyTrial:
+    """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
-    longer = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
-    runs = [SETTINGS, longer][: 1 + twice]
     told = secrets(num_ranks, num_classes, num_rounds=2, files=files)
     use = keras_ranks.use_train
-    return try_on_ranks(use, train, runs, num_ranks=num_ranks, timeout_s=TIMEOUT_S, secrets=told)
+    return try_on_ranks(use, train, list(runs), num_ranks=num_ranks, timeout_s=TIMEOUT_S, secrets=told)
 
 
 def _training(trial: SpyTrial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
@@ -100,41 +116,60 @@ def _training(trial: SpyTrial, number: int) -> tuple[list[dict[str, Any]], list[
     return [result for result, _ in outcomes], sights, steps_of(sights)
 
 
-def steps_per_epoch(num_ranks: int) -> int:
+def _images_of_a_step(num_ranks: int, settings: dict[str, Any]) -> int:
+    return int(settings["global_batch_size"] or settings["batch_size"] * num_ranks)
+
+
+def steps_per_epoch(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> int:
     """Return the number of steps in an epoch of the trial."""
-    return NUM_SAMPLES // (int(SETTINGS["batch_size"]) * num_ranks)
+    return NUM_SAMPLES // _images_of_a_step(num_ranks, settings)
 
 
-def expected_rates(num_ranks: int) -> Array:
-    """Return the rate of every step of the two epochs: a line in the first, constant in the second."""
-    num_steps = steps_per_epoch(num_ranks)
-    share = np.minimum(np.arange(2 * num_steps) / num_steps, 1.0)
-    low = float(SETTINGS["learning_rate"])
-    line: Array = low + share * (num_ranks - 1) * low
+def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array:
+    """Return the rate of every step of the two epochs: a line in those of the warm-up, then constant."""
+    num_steps = steps_per_epoch(num_ranks, settings)
+    share = np.minimum(np.arange(2 * num_steps) / (num_steps * settings["num_warmup_epochs"]), 1.0)
+    high = settings["learning_rate"] * _images_of_a_step(num_ranks, settings) / settings["batch_size"]
+    line: Array = high / num_ranks * (1 + share * (num_ranks - 1))
     return line
 
 
-def check_training(trial: SpyTrial) -> None:
+def check_training(trial: SpyTrial, settings: dict[str, Any] = SETTINGS) -> None:
     """One training on all ranks: steps, start, samples, averages, rates, history and validation."""
     results, sights, steps = _training(trial, 0)
-    num_steps = steps_per_epoch(trial.num_ranks)
+    num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
+    of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
+    sizes = sorted({len(batch) for batches in steps.samples for batch in batches})
+    require(sizes == [of_rank], f"the pictures in the batches of a rank: expected {of_rank}, got {sizes}")
     require(
         steps.num_steps == 2 * num_steps,
-        f"each rank made {steps.num_steps} steps in 2 epochs; with its share of {NUM_SAMPLES} images "
-        f"and batches of 2 it needs {2 * num_steps}",
+        f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks: "
+        f"expected {2 * num_steps}, got {steps.num_steps}",
     )
     check_same_weights(steps)
     check_samples(steps, trial.secrets)
-    check_rates(rates(steps), expected_rates(trial.num_ranks)[2:-1], trial.num_ranks)
+    check_rates(rates(steps), wanted[2:-1], trial.num_ranks)
     check_follows(steps, trial.secrets)
+    check_bits(steps, settings["compression"])
+    _check_results(results, num_steps, int(settings["num_epochs"]))
+    _check_validation(results, sights, trial.secrets, _next_weights(steps, float(wanted[-1])))
+
+
+def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs: int) -> None:
+    """The results have all their entries, and all callbacks were called."""
     for rank, result in enumerate(results):
         for name in ("history", "validation", "num_steps"):
             require(name in result, f"the result of rank {rank} has no entry {name!r}")
-        require(result["num_steps"] == num_steps, f"num_steps is {result['num_steps']:g}, not {num_steps}")
+        require(result["num_steps"] == num_steps, f"num_steps: expected {num_steps}, got {result['num_steps']:g}")
+        for part in ("history", "validation"):
+            missing = sorted({"loss", "accuracy"} - set(result[part]))
+            require(not missing, f"the {part} of rank {rank} has no entry {' and no '.join(missing)}")
         losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
+        is_whole = losses.shape == first.shape == (num_epochs,)
+        require(is_whole, f"the losses in the history of rank {rank}: expected {num_epochs}, got {len(losses)}")
         require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
-    end = _next_weights(steps, float(expected_rates(trial.num_ranks)[-1]))
-    _check_validation(results, sights, trial.secrets, end)
+        is_told = result["num_told"] == num_epochs
+        require(is_told, f"more_callbacks: expected fit to call them on rank {rank}, got no call: hand them to it, too")
 
 
 def _next_weights(steps: Steps, rate: float) -> Array:
@@ -151,26 +186,37 @@ def _check_validation(
     seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
     require(any(seen), "no rank has validated")
     samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
-    used = np.concatenate([places_in_files(*pair, "validation") for pair in zip(samples, told)])
-    everything = list(range(sum(VALIDATION_PER_FILE)))
-    require(sorted(used.tolist()) == everything, "each validation picture must be used once, by one rank")
+    used = [places_in_files(*pair, "validation") for pair in zip(samples, told)]
+    num_foreign = int(np.sum(np.concatenate(used) < 0))
+    require(num_foreign == 0, f"{num_foreign} validation pictures are not of validation_files")
+    users = owners(used, sum(VALIDATION_PER_FILE)).values()
+    shared, unused = sum(len(by) > 1 for by in users), sum(not by for by in users)
+    require(shared == 0, f"{shared} of {len(users)} validation pictures are used by several ranks, expected one")
+    require(unused == 0, f"{unused} of {len(users)} validation pictures are used by no rank, expected one")
+    # Who validates in fit, too, uses each several times.
+    num_uses = {int(np.sum(np.concatenate(used) == place)) for place in range(len(users))}
+    require(len(num_uses) == 1, f"validation pictures are used {sorted(num_uses)} times, expected all equally often")
     for rank, of_rank in enumerate(seen):
-        gap = max((float(np.abs(sight.bias - end).max()) for sight in of_rank), default=0.0)
+        gap = float(np.abs(of_rank[-1].bias - end).max()) if of_rank else 0.0
         require(gap < 1e-3, f"rank {rank} does not validate with the weights of the end")  # noqa: PLR2004  # moves are above 0.01
-    expected = loss_of_all(end, samples)
+    expected = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
         got = result["validation"]["loss"]
-        require(bool(np.isclose(got, expected, rtol=1e-3)), f"rank {rank} validates to {got:.4g}, not {expected:.4g}")
+        is_loss = bool(np.isclose(got, expected, rtol=1e-3))
+        require(is_loss, f"the loss of the validation on rank {rank}: expected {expected:.4g}, got {got:.4g}")
 
 
 def check_continued(trial: SpyTrial) -> None:
     """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
     _, before, old = _training(trial, 0)
+    has_steps = all(any(sight.training for sight in seen) for _, seen in (result[1] for result in trial.of_ranks()))
+    expected = f"after 2 epochs of 3 the second run: expected {MAX_NUM_STEPS} steps"
+    require(has_steps, f"{expected}, got none: epochs is num_epochs of settings")
     _, _, steps = _training(trial, 1)
     limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
     advice = "begin at the epoch reached" if limited else "max_num_steps limits the steps of an epoch"
     is_rest = steps.num_steps == MAX_NUM_STEPS
-    require(is_rest, f"after 2 epochs of 3 the second run made {steps.num_steps} steps, not {MAX_NUM_STEPS}: {advice}")
+    require(is_rest, f"{expected}, got {steps.num_steps}: {advice}")
     ends = [of_rank[-1].bias for of_rank in before]
     for rank, end in enumerate(ends):
         gap = float(np.abs(steps.bias[rank, 0] - end).max())
@@ -187,7 +233,13 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
     told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_samples=keras_ranks.NUM_STEPS * BATCH_SIZE)
     results = run_here(
-        with_horovod, keras_ranks.use_step, make_step, num_ranks=num_ranks, timeout_s=TIMEOUT_S, private=told
+        with_horovod,
+        keras_ranks.use_step,
+        make_step,
+        num_ranks=num_ranks,
+        ranks_per_node=min(num_ranks, RANKS_PER_NODE),
+        timeout_s=TIMEOUT_S,
+        private=told,
     )
     steps = steps_of([result["sights"] for result in results])
     check_rates(rates(steps, first=1), keras_ranks.RATE, num_ranks)
@@ -197,7 +249,8 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
         own = [spy_steps.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
         require(
             np.allclose(result["losses"], own, rtol=1e-3),
-            f"on rank {rank} the step returns {result['losses'][0]:.4g}, the loss of its batch is {own[0]:.4g}",
+            f"what the step returns on rank {rank}: expected {own[0]:.4g}, the loss of its batch, "
+            f"got {result['losses'][0]:.4g}",
         )
         num_traces = result["num_traces"]
         require(

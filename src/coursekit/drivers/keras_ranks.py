@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import operator
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.drivers import places, spy
+from coursekit.drivers import pieces, places, spy
 from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
 NUM_SAMPLES = 60
 NUM_CLASSES = NUM_SAMPLES + 1
@@ -62,9 +65,37 @@ def compiled(optimizer: Any = None) -> Any:
     return network
 
 
+def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
+    """Return the GPUs that the answer makes visible, and those whose memory it lets grow."""
+    from unittest import mock  # noqa: PLC0415  # on ranks only
+
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    growing = []
+
+    def grow(gpu: Any, enable: bool) -> None:
+        if enable:
+            growing.append(int(gpu.name.rpartition(":")[2]))
+
+    def pin() -> None:
+        with mock.patch.object(tf.config.experimental, "set_memory_growth", grow):
+            pin_gpu()
+
+    visible = pieces.pin_with_pretended_gpus(pin, num_gpus)
+    by_variable = os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH") == "true"
+    return visible, list(range(num_gpus)) if by_variable else growing
+
+
 def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[list[float]]:
-    """Return the numbers that the answer plans in each case."""
-    return [[float(number) for number in plan(*case)] for case in cases]
+    """Return the numbers that the answer plans in each case; whole numbers stay whole."""
+    return [[_plain_number(number) for number in plan(*case)] for case in cases]
+
+
+def _plain_number(number: Any) -> float:
+    try:
+        return operator.index(number)
+    except TypeError:
+        return float(number)
 
 
 def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[float]:
@@ -72,24 +103,39 @@ def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> 
     return [float(warmed_up(*case)) for case in cases]
 
 
-def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, list[spy.Sight]]:
-    """Train with each compression; return what the spies saw."""
+def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
+    """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
     import horovod.tensorflow.keras as hvd  # noqa: PLC0415  # on ranks only
 
-    seen = {}
+    seen: dict[str, Any] = {}
     for compression in ("none", "fp16"):
         sights = spy.watch()
         start = hvd.callbacks.BroadcastGlobalVariablesCallback(0)
         network = compiled(make_optimizer(RATE, compression))
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         seen[compression] = list(sights)
-    return seen
+    return {**seen, "messages": _messages(network)}
+
+
+def _messages(network: Any) -> dict[str, int]:
+    """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def step(images: Any, labels: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = network.compute_loss(images, labels, network(images, training=True))
+        network.optimizer.minimize(loss, network.trainable_variables, tape=tape)
+
+    graph = step.get_concrete_function(*map(tf.constant, arrays([0]))).graph.as_graph_def()
+    nodes = [node.op for node in (*graph.node, *(node for part in graph.library.function for node in part.node_def))]
+    return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
 
 
 def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
 
-    Whether the checkpoint holds momenta is told as well.
+    Whether the checkpoint holds momenta, and the losses in the logs, are told as well.
     """
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
@@ -107,16 +153,30 @@ def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     return {
         "sights": list(sights),
         "losses": [float(loss) for loss in history.history["loss"]],
+        "logged": _logged_losses(folder / "logs"),
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
     }
 
 
+def _logged_losses(folder: Path) -> list[float]:
+    """Return the losses of the epochs that TensorBoard's callback wrote into a folder."""
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    files = sorted(str(path) for path in folder.rglob("*tfevents*"))
+    records = tf.data.TFRecordDataset(files).as_numpy_iterator() if files else ()
+    values = [value for record in records for value in tf.compat.v1.Event.FromString(record).summary.value]
+    return [float(tf.make_ndarray(value.tensor)) for value in values if value.tag == "epoch_loss"]
+
+
 def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
-    """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint."""
+    """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint.
+
+    Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
+    """
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import horovod.tensorflow.keras as hvd_keras  # noqa: PLC0415  # on ranks only
 
-    where = places.here().shared
+    where = places.here().own
     from_nothing = resume(compiled(), where / "nothing-here")
     sights = spy.watch()
     network = compiled()
@@ -152,17 +212,33 @@ def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
 
 
 def read_dataset(
-    make_dataset: Callable[..., Any], batch_size: int, ways: Mapping[str, Sequence[Any]]
-) -> dict[str, list[tuple[Array, Array]]]:
+    make_dataset: Callable[..., Any],
+    load_picture: Callable[..., Any],
+    batch_size: int,
+    ways: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
     """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
 
     A way says whether to read for training, and how many batches at the most.
+    The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
+    them: images that are all cut alike have one tilt.
     """
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
     files = spy.own_files()
-    return {
-        name: seen_batches(make_dataset(files, batch_size, training=training), limit)
-        for name, (training, limit) in ways.items()
-    }
+    records = list(imagenet.read_records(files[0]))
+    seen: dict[str, Any] = {"spread": {}}
+    for name, (training, limit) in ways.items():
+        batches = list(
+            itertools.islice(make_dataset(list(files), batch_size, training=training).as_numpy_iterator(), limit)
+        )
+        seen[name] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
+        loaded = [np.asarray(load_picture(record, training=training)[0]) for record in records]
+        seen["spread"][name] = [
+            float(np.std(np.concatenate([spy.tilts(images) for images in pictures])))
+            for pictures in ([images for images, _ in batches], [np.stack(loaded)])
+        ]
+    return seen
 
 
 def load_pictures(
@@ -184,14 +260,21 @@ def load_pictures(
 def use_train(
     train: Callable[..., Any], runs: Sequence[Mapping[str, Any]]
 ) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
-    """Train, and train on, in one folder with each of these settings; return each result with what the spies saw."""
+    """Train, and train on, in one folder with each of these settings; return each result with what the spies saw.
+
+    The entry "num_told" of a result says in how many epochs the callback was called that the answer was given.
+    """
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
     train_files, validation_files = spy.own_files("train"), spy.own_files("validation")
     where = places.here().shared / "training"
     outcomes = []
     for settings in runs:
         sights = spy.watch()
-        result = train(_network_for_files, train_files, validation_files, where, dict(settings))
-        outcomes.append((_plain(dict(result)), list(sights)))
+        told: list[int] = []
+        listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _, told=told: told.append(epoch))
+        result = train(_network_for_files, train_files, validation_files, where, dict(settings), [listener])
+        outcomes.append(({**_plain(dict(result)), "num_told": len(told)}, list(sights)))
     return outcomes
 
 

@@ -40,7 +40,7 @@ def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[i
     pretended = {
         "list_physical_devices": list_devices,
         "set_visible_devices": set_visible,
-        "set_memory_growth": lambda *_: None,
+        "set_memory_growth": lambda *_, **__: None,
     }
     with contextlib.ExitStack() as stack:
         for name, function in pretended.items():

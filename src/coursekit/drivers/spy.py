@@ -31,6 +31,7 @@ Array = np.ndarray[Any, Any]
 # A sample's number in base 6 is its colour: levels so far apart survive JPEG, flips, crops and half precision.
 NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
+TILT = 8  # levels by which the edges of a written image are darker on the left, brighter on the right
 MAX_NUM_SAMPLES = NUM_LEVELS**3
 
 MOMENTUM = 0.9  # of every training that is asked for
@@ -132,6 +133,16 @@ def sample_numbers(images: Array) -> Array:
     return np.where(is_color.all(axis=1), numbers, -1)
 
 
+def tilts(images: Array) -> Array:
+    """Return by how many levels the right half of each image is brighter than the left, shape (num_images,).
+
+    It is the same for all written images that are cut alike, and has another sign where one is mirrored.
+    """
+    left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
+    found: Array = 127.5 * (right.mean(axis=1) - left.mean(axis=1))
+    return found
+
+
 def write_samples(  # settings with good defaults
     folder: Path,
     samples_per_file: Sequence[int],
@@ -155,7 +166,9 @@ def write_samples(  # settings with good defaults
     labels = numbers + 1 if labels is None else np.asarray(labels)
     if numbers.max() >= MAX_NUM_SAMPLES:
         raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
-    images = np.broadcast_to(colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis], (len(numbers), 24, 32, 3))
+    tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
+    flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
+    images = np.broadcast_to(flat + tilt, (len(numbers), 24, 32, 3)).astype(np.uint8)
     files, first = [], 0
     for number, count in enumerate(samples_per_file):
         path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"

@@ -8,4 +8,4 @@
 
 # %% role="changes" id="make-optimizer"
 # -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
-# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, op=hvd.Sum)
+# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None, op=hvd.Sum)

@@ -1,5 +1,5 @@
 # /// answer
-# title = "The wrapper of horovod.tensorflow, a schedule-free rate set later, callbacks in one sum of lists"
+# title = "An optimiser of one's own class with a name, callbacks in one sum of lists"
 # ///
 
 # %% role="answer" id="make-optimizer"
@@ -9,7 +9,9 @@ class Sgd(tf.keras.optimizers.SGD):
 
 def make_optimizer(rate, compression="none"):
     bits = {"none": hvd.Compression.none, "fp16": hvd.Compression.fp16}[compression]
-    return hvd.DistributedOptimizer(Sgd(learning_rate=rate, momentum=0.9), compression=bits, name="Averaging")
+    return hvd_keras.DistributedOptimizer(
+        Sgd(learning_rate=rate, momentum=0.9), name="Averaging", groups=num_groups or None, compression=bits
+    )
 
 
 # %% role="answer" id="make-callbacks"

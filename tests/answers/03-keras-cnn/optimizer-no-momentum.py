@@ -1,0 +1,12 @@
+# /// answer
+# title = "Plain SGD"
+# consequences = ["train-tests", "continued-tests"]
+#
+# [fails]
+# optimizer-tests = ["expected momentum 0.9, got none"]
+# compression-tests = []
+# ///
+
+# %% role="changes" id="make-optimizer"
+# -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
+# +    optimizer = tf.keras.optimizers.SGD(rate)
