@@ -32,6 +32,7 @@ Array = np.ndarray[Any, Any]
 NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
 MAX_NUM_SAMPLES = NUM_LEVELS**3
+TILT = 6  # levels by which an image in a file is darker at its left edge and brighter at its right: crops keep colours
 
 MOMENTUM = 0.9  # of every training that is asked for
 NUM_OTHER_WEIGHTS = 7  # that change nothing: gradients in 8 groups, the most that a lab needs, must be 8 tensors
@@ -132,6 +133,14 @@ def sample_numbers(images: Array) -> Array:
     return np.where(is_color.all(axis=1), numbers, -1)
 
 
+def are_mirrored(images: Array) -> Array:
+    """Return for each image from a file, shape (num_images, height, width, 3), whether it is brighter at its left."""
+    halves = np.array_split(np.asarray(images, dtype=float), 2, axis=2)
+    left, right = (half.mean(axis=(1, 2, 3)) for half in halves)
+    mirrored: Array = left > right
+    return mirrored
+
+
 def write_samples(  # settings with good defaults
     folder: Path,
     samples_per_file: Sequence[int],
@@ -155,7 +164,8 @@ def write_samples(  # settings with good defaults
     labels = numbers + 1 if labels is None else np.asarray(labels)
     if numbers.max() >= MAX_NUM_SAMPLES:
         raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
-    images = np.broadcast_to(colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis], (len(numbers), 24, 32, 3))
+    flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
+    images = np.repeat(flat + np.linspace(-TILT, TILT, 32)[:, np.newaxis], 24, axis=1).round().astype(np.uint8)
     files, first = [], 0
     for number, count in enumerate(samples_per_file):
         path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"
