@@ -105,7 +105,7 @@ def read(workers_files, *, faults=()):
     results = []
     for files in workers_files:
         samples = np.concatenate([np.arange(ends[file], ends[file + 1]) for file in files])
-        result = {way: order(samples, seed, faults) for way, (_, seed) in estimator_data.WAYS.items()}
+        result = {way: order(samples, seed, faults) for way, (_, seed) in WAYS.items()}
         if "no seed" in faults:
             result["again"] = order(samples, 77, faults)
         parts = np.array_split(samples, -(-len(samples) // 2))
@@ -135,8 +135,9 @@ def order(samples, seed, faults):
     return [(batch, batch + 1) for batch in stream]
 
 
+WAYS = estimator_data.MODES | estimator_data.SEEDS
 DATA = {"shards": estimator_data.check_shards, "modes": estimator_data.check_modes}
-RIGHT_FILES = ([0, 2, 4], [1, 3, 5])
+RIGHT_FILES = ([0, 2, 4, 6], [1, 3, 5])
 
 
 def test_data_of_a_right_pipeline_pass():
@@ -146,10 +147,10 @@ def test_data_of_a_right_pipeline_pass():
 
 def test_wrong_shards_are_named():
     """No shards, shared files and lost files are told apart."""
-    everything = [0, 1, 2, 3, 4, 5]
+    everything = [0, 1, 2, 3, 4, 5, 6]
     assert "no shard" in failing(DATA, read([everything, everything]))["shards"]
-    assert "not disjoint" in failing(DATA, read([[0, 1, 2, 4], [1, 3, 5]]))["shards"]
-    assert "not complete" in failing(DATA, read([[0, 2], [1, 3, 5]]))["shards"]
+    assert "not disjoint" in failing(DATA, read([[0, 1, 2, 4, 6], [1, 3, 5]]))["shards"]
+    assert "not complete" in failing(DATA, read([[0, 2, 4], [1, 3, 5]]))["shards"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,10 @@ def test_a_file_that_two_ranks_share_is_named():
     right = read(RIGHT_FILES)
     results = []
     for rank in range(2):
-        batches = [(np.array([sample]), np.array([sample + 1])) for sample in range(rank, 60, 2)]
+        batches = [
+            (np.array([sample]), np.array([sample + 1]))
+            for sample in range(rank, sum(estimator_data.SAMPLES_PER_FILE), 2)
+        ]
         results.append({**right.results[rank], "training": batches, "evaluation": batches})
 
     assert "shard the list of files" in failing(DATA, SpyTrial(2, tuple(results)))["shards"]

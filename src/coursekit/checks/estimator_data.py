@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Array
 
-SAMPLES_PER_FILE = (11, 9, 12, 10, 8, 10)  # one file is enough to tell an order from another
+SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
 LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
-# Whether to read for training, and params["seed"].
-WAYS = {"evaluation": (False, 3), "training": (True, 3), "again": (True, 3), "other seed": (True, 4)}
+# Whether to read for training, and params["seed"]; all workers read in both modes, and the first with these seeds.
+MODES = {"evaluation": (False, 3), "training": (True, 3)}
+SEEDS = {"again": (True, 3), "other seed": (True, 4)}
 
 
 def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int, int]]) -> None:
@@ -57,21 +58,25 @@ def _some(files: Sequence[str]) -> str:
     return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
 
 
-def try_input_fn(input_fn: Callable[..., Any], num_workers: int = 4) -> SpyTrial:
+def try_input_fn(input_fn: Callable[..., Any], num_workers: int = 3) -> SpyTrial:
     """Read tiny files with the answer's pipeline, on one real rank that takes the part of each worker in turn.
 
     So whoever asks Horovod instead of the arguments takes every worker for the same.
     The results are of the workers.
     """
     given = secrets(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    trial = try_on_ranks(estimator_ranks.read, input_fn, num_workers, WAYS, num_ranks=1, secrets=given)
+    ways = [(worker, way) for worker in range(num_workers) for way in (MODES if worker else MODES | SEEDS)]
+    jobs = [(worker, *(MODES | SEEDS)[way]) for worker, way in ways]
+    trial = try_on_ranks(estimator_ranks.read, input_fn, num_workers, jobs, num_ranks=1, secrets=given)
     if trial.error:
         return trial
+    batches: list[dict[str, Any]] = [{} for _ in range(num_workers)]
+    mirrored: list[dict[str, Any]] = [{} for _ in range(num_workers)]
     try:
-        workers = as_lists(trial.results, num_workers, "what the workers read")[0]
-        batches = [{way: found[way][0] for way in WAYS} for found in workers]
-        mirrored = [{way: np.concatenate([[], *found[way][1]]) for way in WAYS} for found in workers]
-    except (CheckError, AttributeError, LookupError, TypeError, ValueError):
+        for (worker, way), (pairs, which) in zip(ways, as_lists(trial.results, len(jobs), "what the workers read")[0]):
+            batches[worker][way] = pairs
+            mirrored[worker][way] = np.concatenate([[], *which])
+    except (CheckError, TypeError, ValueError):
         return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
     read = by_places(replace(trial, num_ranks=num_workers, results=tuple(batches), secrets=given * num_workers))
     return replace(read, results=tuple({**one, "mirrored": which} for one, which in zip(read.results, mirrored)))
@@ -82,12 +87,12 @@ def check_shards(trial: SpyTrial) -> None:
     num_samples, file_of = sum(SAMPLES_PER_FILE), np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     for way in ("training", "evaluation"):
         used = owners(samples_read(trial, way), num_samples)
-        readers = [
-            {rank for sample in used if file_of[sample] == file for rank in used[sample]} for file in set(file_of)
+        by_file = [
+            [used[sample] for sample in np.flatnonzero(file_of == file)] for file in range(len(SAMPLES_PER_FILE))
         ]
-        # Whether each image of a file comes is another property, see check_modes; here only whole files count.
-        asked = {sample: by or sorted(readers[file_of[sample]])[:1] for sample, by in used.items()}
-        check_owners(asked, trial.num_ranks)
+        readers = [sorted({rank for by in of_file for rank in by}) for of_file in by_file]
+        # Only whole files count: whether each of their images comes is another property, see check_modes.
+        check_owners({sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}, trial.num_ranks)
         several = [number for number, by in enumerate(readers) if len(by) > 1]
         require(
             not several,
@@ -99,7 +104,7 @@ def check_shards(trial: SpyTrial) -> None:
 def check_modes(trial: SpyTrial) -> None:
     """For training: shuffled anew in every epoch, full batches, without end. For evaluation: each image once."""
     for worker, result in enumerate(trial.of_ranks()):
-        for way in WAYS:
+        for way in MODES:
             for numbers, labels in result[way]:
                 right = np.array_equal(np.ravel(labels), numbers + 1)
                 require(right, f"on worker {worker} images and labels ({way}) do not belong together")
@@ -109,12 +114,13 @@ def check_modes(trial: SpyTrial) -> None:
         most = max(evaluation.values(), default=0)
         require(most <= 1, f"in an evaluation worker {worker} sees an image {most} times, expected once")
         _check_training(worker, result)
+    _check_seeds(trial.of_ranks()[0])
     lead = max(_lead(result) for result in trial.of_ranks())
     require(lead >= LEAST_LEAD, f"no record comes more than {lead} places early: shuffle in a buffer of 1000")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
-    for what, lost in (("an evaluation", used - evaluated), ("a training", evaluated - used)):
-        require(not lost, f"{what} by all workers leaves out {len(lost)} of {len(used | evaluated)} images: all count")
-    cut = {way: np.concatenate([result["mirrored"][way] for result in trial.of_ranks()]) for way in WAYS}
+    lost = used - evaluated
+    require(not lost, f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count")
+    cut = {way: np.concatenate([result["mirrored"][way] for result in trial.of_ranks()]) for way in MODES}
     is_cut = "cut and mirrored at random, as for the other mode: hand `training` on"
     require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}")
     require(cut["training"].any() and not cut["training"].all(), f"the images for training are not {is_cut}")
@@ -132,6 +138,9 @@ def _check_training(worker: int, result: dict[str, Sequence[Any]]) -> None:
     is_epoch = len(set(first.tolist())) == len(first)
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
     require(not np.array_equal(first, second), "every epoch comes in the same order: shuffle, and then repeat")
+
+
+def _check_seeds(result: dict[str, Sequence[Any]]) -> None:
     order, again, other = (
         np.concatenate([numbers for numbers, _ in result[way]]) for way in ("training", "again", "other seed")
     )

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_trial import SpyTrial
     from coursekit.drivers.spy import Array, Sight
 
-HELD_OUT_PER_FILE = (21, 13, 9, 4, 3)  # shards of three ranks and of two are unequal, and none has whole batches
+HELD_OUT_PER_FILE = (21, 13, 9, 4, 3)  # the shards of several ranks are unequal, not all of whole batches
 CLEAR_GAP = 0.01  # between accuracies that are told apart
 ANSWER = 2  # the sample that the spy of an evaluation takes all others for
 
 
-def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 3) -> SpyTrial:
+def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 4) -> SpyTrial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
     use = estimator_ranks.use_evaluate
     return try_on_ranks(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coursekit.checks.spy_trial import SpyTrial
 
 
-def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 3, *, all_modes: bool = True) -> SpyTrial:
+def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes: bool = True) -> SpyTrial:
     """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
 
     On other numbers of ranks (`SpyTrial.on`) it only trains.

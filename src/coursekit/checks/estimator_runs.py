@@ -98,7 +98,7 @@ class Phases:
         return [sum(sight.training for sight in result["sights"]) for result in self.of_ranks(phase)]
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 3, num_phases: int = len(STEPS)) -> Phases:
+def try_train(train: Callable[..., Any], num_ranks: int = 4, num_phases: int = len(STEPS)) -> Phases:
     """Train, continue and start again in one launch, or do the first of that only.
 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.

@@ -65,24 +65,19 @@ def split(split_files: Callable[..., Any], files: list[str], num_held_out: int) 
 
 
 def read(
-    input_fn: Callable[..., Any], num_workers: int, ways: dict[str, tuple[bool, int]]
-) -> list[dict[str, tuple[list[Any], list[Any]]]]:
-    """Read this rank's files with the answer's pipeline as all workers one after the other.
+    input_fn: Callable[..., Any], num_workers: int, jobs: Sequence[tuple[int, bool, int]]
+) -> list[tuple[list[Any], list[spy.Array]]]:
+    """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
 
-    A way says whether to read for training, and the seed; an evaluation is read to its end, if that comes soon.
-    Returns for each worker by way the batches, sample numbers and labels, and which images of each are mirrored.
+    An evaluation is read to its end, if that comes soon.
+    Returns of each job the batches, sample numbers and labels, and which images of each are mirrored.
     """
-    files = spy.own_files()
-    found: list[dict[str, tuple[list[Any], list[Any]]]] = []
-    for worker in range(num_workers):
-        found.append({})
-        for name, (training, seed) in ways.items():
-            dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
-            batches = list(itertools.islice(dataset.as_numpy_iterator(), NUM_BATCHES))
-            found[-1][name] = (
-                [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches],
-                [spy.are_mirrored(images) for images, _ in batches],
-            )
+    files, found = spy.own_files(), []
+    for worker, training, seed in jobs:
+        dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
+        batches = list(itertools.islice(dataset.as_numpy_iterator(), NUM_BATCHES))
+        pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
+        found.append((pairs, [spy.are_mirrored(images) for images, _ in batches]))
     return found
 
 
