@@ -3,7 +3,6 @@
 #
 # [fails]
 # strategy-together-tests = ["not broadcast"]
-# strategy-plan-tests = []
 # ///
 
 # %% role="answer" id="train-with-strategy"
