@@ -23,8 +23,10 @@ from coursekit.drivers import estimator_ranks, spy
 RATE = estimator_ranks.RATE
 
 
-def descend(num_steps, batches, *, broadcast=True, average=True, factors=(2, 2), start=None, seed=3):  # noqa: PLR0913  # each a fault
-    """Return the sights of ranks that descend with momentum 0.9; `batches(rank, step)` gives their samples."""
+def descend(  # noqa: PLR0913  # each a fault
+    num_steps, batches, *, broadcast=True, average=True, factors=(2, 2), start=None, seed=3, momentum=0.9
+):
+    """Return the sights of ranks that descend with momentum; `batches(rank, step)` gives their samples."""
     num_ranks = len(factors)
     rng = np.random.default_rng(seed)
     bias = rng.normal(0, 0.5, (num_ranks, estimator_ranks.NUM_CLASSES))
@@ -39,7 +41,7 @@ def descend(num_steps, batches, *, broadcast=True, average=True, factors=(2, 2),
         gradients = np.array([spy_steps.gradient(*pair) for pair in zip(bias, samples)])
         if average:
             gradients = np.repeat(gradients.mean(axis=0, keepdims=True), num_ranks, axis=0)
-        velocity = 0.9 * velocity + gradients
+        velocity = momentum * velocity + gradients
         bias = bias - RATE * np.array(factors)[:, np.newaxis] * velocity
     return sights
 
@@ -48,11 +50,11 @@ def told(sights):
     """Return the secrets of ranks that were given what these sights show; files hold the samples from 0 on."""
     return tuple(
         {
-            "starts": [of_rank[0].bias],
+            "starts": [of_rank[0].bias, np.full_like(of_rank[0].bias, 100 * rank)],
             "samples": np.concatenate([sight.samples for sight in of_rank]),
             "files": {"train": {"numbers": np.arange(sum(estimator_runs.SAMPLES_PER_FILE))}},
         }
-        for of_rank in sights
+        for rank, of_rank in enumerate(sights)
     )
 
 
@@ -74,9 +76,9 @@ def failing(checks, found):
 
 @pytest.mark.parametrize("num_held_out", [0, 1, 3, 7])
 def test_a_split_without_gap_and_overlap_passes(num_held_out):
-    """Front and back of the list, or every other order of files, are right."""
+    """Front and back of the list are right, each in any order."""
     estimator_data.check_split_files(lambda files, num: (files[: 7 - num], files[7 - num :]), [(7, num_held_out)])
-    estimator_data.check_split_files(lambda files, num: (files[num:], files[:num]), [(7, num_held_out)])
+    estimator_data.check_split_files(lambda files, num: [files[: 7 - num], files[::-1][:num]], [(7, num_held_out)])
 
 
 @pytest.mark.parametrize(
@@ -84,8 +86,11 @@ def test_a_split_without_gap_and_overlap_passes(num_held_out):
     [
         (lambda files, num: (files[:-num], files[-num + 1 :]), "in neither part"),
         (lambda files, num: (files[: -num + 1], files[-num:]), "in both parts"),
-        (lambda files, num: (files[:num], files[num:]), "the parts have 3 and 4 files"),
-        (lambda files, _: files, "must return two lists"),
+        (lambda files, num: (files[:num], files[num:]), r"expected parts of \(4, 3\) files, got \(3, 4\)"),
+        (lambda files, num: (files[num:], files[:num]), "expected the last files held out, got "),
+        (lambda files, num: (files, [files.pop() for _ in range(num)]), "has 4 files afterwards"),
+        (lambda files, _: files, "expected two lists"),
+        (lambda *_: None, "what split_files returns must be a sequence, not nothing"),
     ],
 )
 def test_a_wrong_split_is_named(split, words):
@@ -94,50 +99,99 @@ def test_a_wrong_split_is_named(split, words):
         estimator_data.check_split_files(split, [(7, 3)])
 
 
-def read(ranks_files, *, seed=0, shuffled=True):
-    """Return what a pipeline gives that reads these files on each rank, by hand."""
+def read(workers_files, *, faults=()):
+    """Return what a pipeline gives that reads these files as each worker, by hand."""
     ends = np.cumsum((0, *estimator_data.SAMPLES_PER_FILE))
-    rng = np.random.default_rng(seed)
     results = []
-    for files in ranks_files:
+    for files in workers_files:
         samples = np.concatenate([np.arange(ends[file], ends[file + 1]) for file in files])
-        epochs = [rng.permutation(samples) if shuffled else samples for _ in range(estimator_ranks.NUM_BATCHES)]
-        stream = np.concatenate(epochs)[: 2 * estimator_ranks.NUM_BATCHES].reshape(-1, 2)
-        training = [(batch, batch + 1) for batch in stream]
+        result = {way: order(samples, seed, faults) for way, (_, seed) in WAYS.items()}
+        if "no seed" in faults:
+            result["again"] = order(samples, 77, faults)
         parts = np.array_split(samples, -(-len(samples) // 2))
-        evaluation = [(part, part + 1) for part in parts]
-        results.append({"training": training, "evaluation": evaluation})
-    return SpyTrial(len(ranks_files), tuple(results))
+        result["evaluation"] = [(part, part + 1) for part in parts]
+        mirrored = np.arange(8) % 2 == 0
+        cut = {"evaluation": mirrored & ("all cut" in faults), "training": mirrored & ("none cut" not in faults)}
+        results.append({**result, "mirrored": {**dict.fromkeys(result, mirrored), **cut}})
+    return SpyTrial(len(workers_files), tuple(results))
 
 
+def order(samples, seed, faults):
+    """Return batches for training."""
+    rng = np.random.default_rng(0 if "other seed" in faults else seed)
+    num_epochs = estimator_ranks.NUM_BATCHES
+    if "not shuffled" in faults:
+        epochs = [samples] * num_epochs
+    elif "repeated first" in faults:
+        epochs = [rng.permutation(np.repeat(samples, num_epochs))]
+    elif "one order" in faults:
+        epochs = [rng.permutation(samples)] * num_epochs
+    elif "small buffer" in faults:
+        epochs = [np.concatenate([rng.permutation(part) for part in np.array_split(samples, len(samples) // 3)])]
+        epochs += [rng.permutation(samples) for _ in range(num_epochs)]
+    else:
+        epochs = [rng.permutation(samples) for _ in range(num_epochs)]
+    stream = np.concatenate(epochs)[: 2 * num_epochs].reshape(-1, 2)
+    return [(batch, batch + 1) for batch in stream]
+
+
+WAYS = estimator_data.MODES | estimator_data.SEEDS
 DATA = {"shards": estimator_data.check_shards, "modes": estimator_data.check_modes}
+RIGHT_FILES = ([0, 2, 4, 6], [1, 3, 5])
 
 
 def test_data_of_a_right_pipeline_pass():
     """Files of one's own, shuffled anew in every epoch; all images once in an evaluation."""
-    assert failing(DATA, read([[0, 2, 4], [1, 3, 5]])) == {}
+    assert failing(DATA, read(RIGHT_FILES)) == {}
 
 
-def test_wrong_data_are_named():
-    """No shards, shared files, lost files and a missing shuffle are told apart."""
-    everything = [0, 1, 2, 3, 4, 5]
+def test_wrong_shards_are_named():
+    """No shards, shared files and lost files are told apart."""
+    everything = [0, 1, 2, 3, 4, 5, 6]
     assert "no shard" in failing(DATA, read([everything, everything]))["shards"]
-    assert "not disjoint" in failing(DATA, read([[0, 1, 2, 4], [1, 3, 5]]))["shards"]
-    assert "not complete" in failing(DATA, read([[0, 2], [1, 3, 5]]))["shards"]
-    right = read([[0, 2, 4], [1, 3, 5]])
+    assert "not disjoint" in failing(DATA, read([[0, 1, 2, 4, 6], [1, 3, 5]]))["shards"]
+    assert "not complete" in failing(DATA, read([[0, 2, 4], [1, 3, 5]]))["shards"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("not shuffled", "in the order of the files"),
+        ("repeated first", "come twice before others"),
+        ("one order", "every epoch comes in the same order"),
+        ("small buffer", "places early"),
+        ("no seed", "two runs see different orders"),
+        ("other seed", "another params"),
+        ("all cut", "the images for evaluation are cut"),
+        ("none cut", "the images for training are not cut"),
+    ],
+)
+def test_each_fault_of_a_pipeline_has_its_sentence(fault, words):
+    """A fault of the modes fails them alone."""
+    found = failing(DATA, read(RIGHT_FILES, faults=(fault,)))
+
+    assert set(found) == {"modes"}
+    assert words in found["modes"]
+
+
+def test_an_evaluation_that_drops_images_is_named():
+    """So is one without end."""
+    right = read(RIGHT_FILES)
     dropped = [{**result, "evaluation": result["evaluation"][:-1]} for result in right.results]
+    endless = [{**result, "evaluation": result["training"]} for result in right.results]
     assert "leaves out" in failing(DATA, SpyTrial(2, tuple(dropped)))["modes"]
-    in_order = failing(DATA, read([[0, 2, 4], [1, 3, 5]], shuffled=False))
-    assert set(in_order) == {"modes"}
-    assert "shuffle" in in_order["modes"]
+    assert "no end" in failing(DATA, SpyTrial(2, tuple(endless)))["modes"]
 
 
 def test_a_file_that_two_ranks_share_is_named():
-    """Records dealt out one by one are disjoint and complete, and yet every rank reads every file."""
-    right = read([[0, 2, 4], [1, 3, 5]])
+    """Records dealt out one by one are disjoint and complete, and yet every worker reads every file."""
+    right = read(RIGHT_FILES)
     results = []
     for rank in range(2):
-        batches = [(np.array([sample]), np.array([sample + 1])) for sample in range(rank, 24, 2)]
+        batches = [
+            (np.array([sample]), np.array([sample + 1]))
+            for sample in range(rank, sum(estimator_data.SAMPLES_PER_FILE), 2)
+        ]
         results.append({**right.results[rank], "training": batches, "evaluation": batches})
 
     assert "shard the list of files" in failing(DATA, SpyTrial(2, tuple(results)))["shards"]
@@ -187,6 +241,7 @@ def test_a_right_model_function_passes(num_ranks):
         ({"average": False}, "average", "own gradients"),
         ({"factors": (1, 1)}, "rate", "not scaled"),
         ({"factors": (4, 4)}, "rate", "summed"),
+        ({"momentum": 0.5}, "average", "SGD with momentum 0.9"),
         ({"statistics": 0.0}, "updates", "moving averages"),
     ],
 )
@@ -207,16 +262,19 @@ RUNS = {
 }
 
 
-def phases(*, visible="0", first=4, left=3, more=0, forgets=False, batches=None, missing=(), **changes):  # noqa: PLR0913  # each a fault
+def phases(  # noqa: PLR0913  # each a fault
+    *, visible="0", hook_calls=4, first=4, left=3, more=0, forgets=False, root=0, batches=None, missing=(), **changes
+):
     """Return the phases of a training that is simulated: first, continued and after its end."""
-    batches = batches or (lambda rank, step: (8 * rank + 4 * step + np.arange(4)) % 12 + 12 * rank)
+    batches = batches or (lambda rank, step: (4 * step + np.arange(4)) % (12 - 3 * rank) + 12 * rank)
     begun = descend(first, batches, **changes)
     last = np.array([of_rank[-1].bias for of_rank in begun], dtype=float)
+    last = np.full_like(last, 100 * root) + 0.01 if root else last
     continued = descend(left, batches, start=None if forgets else last - 0.01, seed=99, **changes)
     ended = descend(more, batches, **changes)
     results = [
         {
-            name: {"sights": sights[rank], "is_estimator": True, "visible": visible}
+            name: {"sights": sights[rank], "is_estimator": True, "visible": visible, "num_hook_calls": hook_calls}
             for name, sights in (("first", begun), ("continued", continued), ("ended", ended))
             if name not in missing
         }
@@ -235,9 +293,18 @@ def test_a_right_training_passes():
     ("fault", "expected", "name", "word"),
     [
         ({"broadcast": False}, {"start", "continued"}, "start", "not broadcast"),
-        ({"batches": lambda _, step: np.arange(12) + 12 * (step % 2)}, {"shards"}, "shards", "no shard"),
+        ({"batches": lambda _, step: (4 * step + np.arange(4)) % 21}, {"shards"}, "shards", "no shard"),
+        ({"batches": lambda rank, step: (4 * step + np.arange(4)) % 9 + 9 * rank}, {"shards"}, "shards", "by no rank"),
+        (
+            {"batches": lambda rank, step: (3 * step + np.arange(3)) % (12 - 3 * rank) + 12 * rank},
+            {"steps"},
+            "steps",
+            "[3]",
+        ),
         ({"first": 8, "left": 0}, {"steps", "continued"}, "steps", "not divided"),
         ({"visible": ""}, {"config"}, "config", "see all GPUs"),
+        ({"hook_calls": 0}, {"config"}, "config", "calls the hooks"),
+        ({"left": 7, "root": 1}, {"continued"}, "continued", "no checkpoint"),
         ({"left": 7}, {"continued"}, "continued", "3 of 7 steps were left"),
         ({"forgets": True}, {"continued"}, "continued", "weights of the checkpoint"),
         ({"more": 2}, {"continued"}, "continued", "[2, 2] more steps"),
@@ -277,9 +344,9 @@ def evaluation(shards, accuracies, answer=estimator_evaluation.ANSWER):
 
 
 NUM_HELD_OUT = 50
-# The held-out files hold 25, 15 and 10 samples; of two ranks, the first has the files 0 and 2.
-# Rank 0 has right answers for even samples: 13 and 5. Rank 1 for multiples of 3, of 25 to 39: 27, 30, 33, 36, 39.
-SHARDS = ([*range(25), *range(40, 50)], [*range(25, 40)])
+# The held-out files hold 21, 13, 9, 4 and 3 samples; of two ranks, the first has the files 0, 2 and 4.
+# Rank 0 has right answers for even samples: 11, 5 and 1. Rank 1 for multiples of 3: 21, 24, 27, 30, 33 and 45.
+SHARDS = ([*range(21), *range(34, 43), 47, 48, 49], [*range(21, 34), *range(43, 47)])
 ALL = range(NUM_HELD_OUT)
 
 
@@ -292,10 +359,10 @@ ALL = range(NUM_HELD_OUT)
         ((SHARDS[0][:-5], SHARDS[1]), (21 / 45, 21 / 45), 2, "once", "by no rank"),
         ((SHARDS[0], [*SHARDS[1], 0]), (24 / 51, 24 / 51), 2, "once", "2 times"),
         (SHARDS, (0.0, 0.0), 5, "once", "random weights"),
-        (SHARDS, ((18 / 35 + 5 / 15) / 2,) * 2, 2, "accuracy", "unequal shards"),
-        (SHARDS, (18 / 35, 5 / 15), 2, "accuracy", "one shard alone"),
+        (SHARDS, ((17 / 33 + 6 / 17) / 2,) * 2, 2, "accuracy", "unequal shards"),
+        (SHARDS, (17 / 33, 6 / 17), 2, "accuracy", "one shard alone"),
         (SHARDS, (None, 23 / 50), 2, "accuracy", "at least on rank 0"),
-        # A rank that does not know the labels of the other takes its own for them: 18 and 7 right ones.
+        # A rank that does not know the labels of the other takes its own for them: 17 and 8 right ones.
         (SHARDS, (25 / 50, 25 / 50), 2, "accuracy", "23 of 50"),
     ],
 )
@@ -315,10 +382,13 @@ def test_tf_config():
 
     workers.check_tf_config(text, 3)
     wrong = {
-        "worker 1 is told that its index is 0": lambda hosts, _: text(hosts, 0),
-        "the cluster's workers are": lambda hosts, index: text([host.split(":")[0] for host in hosts], index),
-        "its index is '0'": lambda hosts, index: text(hosts, str(index)),
-        "not 'worker'": lambda hosts, index: text(hosts, index).replace('"type": "worker"', '"type": "chief"'),
+        "the index of worker 1: expected 1, got 0": lambda hosts, _: text(hosts, 0),
+        "the cluster's workers: expected": lambda hosts, index: text([host.split(":")[0] for host in hosts], index),
+        "expected 0, got '0'": lambda hosts, index: text(hosts, str(index)),
+        "expected 'worker', got 'chief'": lambda hosts, index: text(hosts, index).replace(
+            '"type": "worker"', '"type": "chief"'
+        ),
+        "the part 'task' of TF_CONFIG must be": lambda hosts, _: json.dumps({"cluster": {"worker": hosts}}),
         "must return text": lambda hosts, index: json.loads(text(hosts, index)),
         "is not JSON": lambda hosts, index: repr(json.loads(text(hosts, index))),
     }
@@ -331,14 +401,21 @@ def test_workers_of_a_strategy():
     """Together they pass; alone, or with the rate or the steps of one, they do not."""
     checks = {"together": workers.check_together, "plan": workers.check_plan}
 
-    def run(num_steps=estimator_ranks.NUM_STEPS_OF_STRATEGY, **changes):
-        sights = descend(num_steps, own, **changes)
-        return failing(checks, SpyTrial(2, tuple(sights), secrets=told(sights)))
+    def run(num_steps=estimator_ranks.NUM_STEPS_OF_STRATEGY, num_calls=5, **changes):
+        sights = descend(num_steps, four, **changes)
+        results = [{"sights": of_rank, "num_callback_calls": num_calls} for of_rank in sights]
+        return failing(checks, SpyTrial(2, tuple(results), secrets=told(sights)))
+
+    def four(rank, step):
+        return (4 * step + np.arange(4)) % (12 - 3 * rank) + 12 * rank
 
     assert run() == {}
     assert "not broadcast" in run(broadcast=False, average=False)["together"]
     assert set(run(factors=(1, 1))) == {"plan"}
-    assert "5 steps on each of 2 workers, not 6" in run(num_steps=6)["plan"]
+    assert "each of 2 workers: expected 5, got 6" in run(num_steps=6)["plan"]
+    assert set(run(momentum=0.5)) == {"together"}
+    assert "no callback" in run(num_calls=0)["plan"]
+    assert run(num_calls=None) == {}
 
 
 def test_free_hosts_are_free_and_differ():

@@ -86,7 +86,7 @@ def model_that_tells_size(features, labels, mode, params):
 )
 def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
     """Two checks that ask for three ranks share one launch, which really is on three."""
-    on_two = try_answer(answer)
+    on_two = try_answer(answer, num_ranks=2)
     on_three = on_two.on(3)
 
     assert "raised ValueError: one of 2 (test_trial.py, line " in on_two.error

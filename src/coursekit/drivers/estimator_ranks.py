@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.keras_ranks import NUM_CLASSES, batches, seen_batches
+from coursekit.drivers.keras_ranks import NUM_CLASSES, batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,15 +59,26 @@ def _quiet() -> None:
     tf.get_logger().setLevel("ERROR")
 
 
-def read(input_fn: Callable[..., Any]) -> dict[str, list[tuple[spy.Array, spy.Array]]]:
-    """Read this rank's files with the answer's pipeline: for evaluation to the end, for training for many batches."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+def split(split_files: Callable[..., Any], files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
+    """Return what the answer makes of a list of files, and the list afterwards."""
+    return split_files(files, num_held_out), files
 
-    files = spy.own_files()
-    return {
-        name: seen_batches(input_fn(list(files), training, hvd.rank(), hvd.size(), params()), NUM_BATCHES)
-        for name, training in {"evaluation": False, "training": True}.items()
-    }
+
+def read(
+    input_fn: Callable[..., Any], num_workers: int, jobs: Sequence[tuple[int, bool, int]]
+) -> list[tuple[list[Any], list[spy.Array]]]:
+    """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
+
+    An evaluation is read to its end, if that comes soon.
+    Returns of each job the batches, sample numbers and labels, and which images of each are mirrored.
+    """
+    files, found = spy.own_files(), []
+    for worker, training, seed in jobs:
+        dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
+        batches = list(itertools.islice(dataset.as_numpy_iterator(), NUM_BATCHES))
+        pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
+        found.append((pairs, [spy.tilts(images) < 0 for images, _ in batches]))
+    return found
 
 
 def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any]:
@@ -101,8 +112,12 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     }
 
 
-def use_run_config(make_run_config: Callable[..., Any]) -> None:
-    """Train two steps with the answer's configuration, every rank in its own folder."""
+def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
+    """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
+
+    That is which GPUs a session would see, None without a session's configuration, whether it takes their memory as
+    it is needed, and the seed.
+    """
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     _quiet()
@@ -110,12 +125,12 @@ def use_run_config(make_run_config: Callable[..., Any]) -> None:
     tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
         lambda: batches([1, 2]).repeat(), steps=2
     )
-
-
-def pinned(make_run_config: Callable[..., Any]) -> str | None:
-    """Return the GPUs that a session with the answer's configuration would see; None without such a configuration."""
-    config = make_run_config("training").session_config
-    return str(config.gpu_options.visible_device_list) if config is not None else None
+    options = config.session_config.gpu_options if config.session_config is not None else None
+    return {
+        "visible": None if options is None else str(options.visible_device_list),
+        "grows": options is not None and bool(options.allow_growth),
+        "seed": config.tf_random_seed,
+    }
 
 
 def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
@@ -124,6 +139,8 @@ def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) 
 
     training = mode == tf.estimator.ModeKeys.TRAIN
     logits = params["build"]()(features, training=training)
+    if labels is None:
+        return tf.estimator.EstimatorSpec(mode, predictions={"classes": tf.argmax(logits, axis=1)})
     loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
     optimizer = tf.compat.v1.train.GradientDescentOptimizer(params["learning_rate"])
     step = tf.compat.v1.train.get_global_step()
@@ -136,18 +153,27 @@ def use_train(train: Callable[..., Any], phases: Sequence[tuple[str, int]]) -> d
     """Train, and go on in the same folder in every further phase; return what each gave.
 
     Each of `phases` is a name and the steps of a rank up to its end.
+    The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
     """
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    class Counting(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
+        num_calls = 0
+
+        def after_run(self, *_: Any) -> None:
+            self.num_calls += 1
 
     _quiet()
-    files, where = spy.own_files(), str(places.here().shared / "training")
+    files = spy.own_files()
     found = {}
     for phase, num_steps in phases:
-        sights = spy.watch()
-        estimator = train(list(files), where, num_steps * hvd.size(), params(batch_size=TRAIN_BATCH_SIZE))
+        sights, hook, settings = spy.watch(), Counting(), params(batch_size=TRAIN_BATCH_SIZE)
+        estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         found[phase] = {
             "sights": list(sights),
+            "num_hook_calls": hook.num_calls,
             "is_estimator": hasattr(estimator, "evaluate"),
             "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
         }
@@ -192,16 +218,32 @@ def hosts_of_all(num_ranks: int) -> list[str]:
     return [path.read_text() for path in paths]
 
 
-def use_strategy(train_with_strategy: Callable[..., Any], num_ranks: int) -> list[spy.Sight]:
-    """Train with the answer's strategy on this worker; return what its spy saw."""
+def use_strategy(train_with_strategy: Callable[..., Any], num_ranks: int) -> dict[str, Any]:
+    """Train with the answer's strategy on this worker, without Horovod.
+
+    Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
+    """
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
+    import tensorflow as tf  # noqa: PLC0415  # on ranks only
+
+    hvd.shutdown()
     _quiet()
     hosts = hosts_of_all(num_ranks)
     files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))
+    networks, seen_steps = [], []
+
+    def build_one() -> Any:
+        networks.append(build())
+        return networks[-1]
+
     sights = spy.watch()
-    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), params(batch_size=TRAIN_BATCH_SIZE))
-    return list(sights)
+    settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
+    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
+    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
+    is_fitted = any(getattr(network, "history", None) is not None for network in networks)
+    return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
 
 
 def _be_patient(num_workers: int) -> None:

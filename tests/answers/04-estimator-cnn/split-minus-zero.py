@@ -2,7 +2,7 @@
 # title = "Counted from the back, which holds out everything when nothing is to be held out"
 #
 # [fails]
-# split-tests = ["the parts have"]
+# split-tests = ["expected parts"]
 # ///
 
 # %% role="answer" id="split-files"

@@ -2,7 +2,7 @@
 # title = "All steps on each worker"
 #
 # [fails]
-# strategy-plan-tests = ["steps on each"]
+# strategy-plan-tests = ["expected 5, got 15"]
 # ///
 
 # %% role="changes" id="train-with-strategy"

@@ -1,9 +1,9 @@
 # /// answer
 # title = "The steps are divided by the ranks of the node"
-# consequences = ["train-shards-tests"]
 #
 # [fails]
-# train-steps-tests = ["did not end well"]
+# train-steps-tests = ["expected 4, got 8"]
+# train-continued-tests = []
 # ///
 
 # %% role="changes" id="train"

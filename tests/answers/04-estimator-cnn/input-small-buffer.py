@@ -1,0 +1,15 @@
+# /// answer
+# title = "A buffer as large as a batch"
+# consequences = [
+#     "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests",
+#     "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests",
+#     "strategy-plan-tests",
+# ]
+#
+# [fails]
+# input-modes-tests = ["places early"]
+# ///
+
+# %% role="changes" id="input-fn"
+# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
+# +        records = records.shuffle(params["batch_size"], seed=params["seed"]).repeat()

@@ -1,0 +1,11 @@
+# /// answer
+# title = "Horovod is asked for the number of workers"
+#
+# [fails]
+# strategy-together-tests = ["takes no part"]
+# strategy-plan-tests = []
+# ///
+
+# %% role="changes" id="train-with-strategy"
+# -    num_workers = strategy.num_replicas_in_sync
+# +    num_workers = hvd.size()
