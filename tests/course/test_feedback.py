@@ -148,6 +148,20 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in):
     assert "(Score: 3.0 / 7.0)" in page.read_text()
 
 
+def test_all_pages_come_in_one_folder_to_be_mailed(course, graded, tmp_path):
+    """Each is named by student and lab, and a table says which page goes to which address."""
+    graded()
+    words = ["feedback", "1", "--folder", str(tmp_path / "mail"), "--course", str(course.folder)]
+    said = CliRunner().invoke(command, words, catch_exceptions=False).output
+    assert said.splitlines()[-1] == f"1 page and addresses.csv: {tmp_path / 'mail'}"
+    page = f"ada_{NAME}.html"
+    assert sorted(path.name for path in (tmp_path / "mail").iterdir()) == [page, "addresses.csv"]
+    assert (tmp_path / "mail" / page).read_bytes() == (
+        course.folder / "feedback/ada" / NAME / f"{NAME}.html"
+    ).read_bytes()
+    assert (tmp_path / "mail/addresses.csv").read_text() == f"id,email,file\nada,ada@example.org,{page}\n"
+
+
 def test_nothing_graded_is_one_sentence(course):
     """Feedback before grading says what comes first."""
     result = CliRunner().invoke(command, ["feedback", "--course", str(course.folder)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from coursekit.course.due import due_of, late_s, sync_due_dates
 from coursekit.course.roster import ID
 from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
@@ -57,7 +57,8 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
     lying = course.students_in("submitted", lab)
     with course.gradebook() as gradebook:
-        due = {name: due_of(gradebook, lab, name) for name in {*arrived, *known, *lying}}
+        sync_due_dates(course, gradebook)
+        due = {name: due_of(course, gradebook, lab, name) for name in {*arrived, *known, *lying}}
         roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
@@ -91,17 +92,6 @@ def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]
         elif found["lab"] == lab:
             arrived.setdefault(found["student"], []).append(path)
     return arrived, strays
-
-
-def due_of(gradebook: Any, lab: str, student: str) -> datetime | None:
-    """Return when a student's lab is due, with an extension that formgrader knows of."""
-    from nbgrader.api import MissingEntry  # noqa: PLC0415 - heavy
-
-    due: datetime | None = None
-    with suppress(MissingEntry):
-        due = gradebook.find_assignment(lab).duedate
-        due = gradebook.find_submission(lab, student).duedate if due else None
-    return due
 
 
 def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
@@ -142,7 +132,7 @@ def _choose(
 ) -> tuple[tuple[Version, HandIn], list[str]]:
     """Return the version to grade, and a sentence for each unusual thing about it."""
     good = [pair for pair in versions if pair[1].notebook]
-    in_time = [pair for pair in good if not due or pair[0].timestamp <= due]
+    in_time = [pair for pair in good if not late_s(pair[0].timestamp, due)]
     chosen = ((good if late else in_time) or good or versions)[-1]
     taken = chosen[0].timestamp
     lines = []
@@ -151,8 +141,8 @@ def _choose(
     for version, hand_in in versions[versions.index(chosen) + 1 :]:
         why = "is late" if hand_in.notebook else "cannot be graded"
         lines.append(f"the later one of {shown(version.timestamp)} {why}: kept, not graded")
-    if due and taken > due:
-        lines.append(f"late by {duration((taken - due).total_seconds())}")
+    if late_s(taken, due):
+        lines.append(f"late by {duration(late_s(taken, due))}")
     return chosen, lines
 
 
