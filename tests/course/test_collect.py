@@ -242,7 +242,7 @@ def test_which_version_counts_is_said_in_the_same_words_by_commands(command):
     assert RULE in " ".join(said.split())
 
 
-@pytest.mark.parametrize("file", ["docs/instructor.md", "docs/student.md", "src/coursekit/cli/hand_in.py"])
+@pytest.mark.parametrize("file", ["README.md", "docs/instructor.md", "docs/student.md", "src/coursekit/cli/hand_in.py"])
 def test_which_version_counts_is_said_in_the_same_words_in_texts(file):
     """Students and instructors read the same sentence; the settings of a course have it, too."""
     assert RULE in (ROOT / file).read_text()
@@ -251,10 +251,9 @@ def test_which_version_counts_is_said_in_the_same_words_in_texts(file):
 
 def test_the_last_collecting_can_be_taken_back(course, hand_in):
     """What it brought is set aside, what was graded before is there again, and the next call collects it anew."""
-    words = ["course", "collect", "1", "--course", str(course.folder)]
 
     def run(*more):
-        return CliRunner().invoke(cli, [*words, *more])
+        return CliRunner().invoke(cli, ["course", "collect", *more, "--course", str(course.folder)])
 
     hand_in(answers=answer(1))
     run()

@@ -142,6 +142,8 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool, undoes: 
     from coursekit.course.collect import collect as collect_lab  # noqa: PLC0415 - as above
     from coursekit.course.undo import one_call, undo  # noqa: PLC0415 - as above
 
+    if undoes and names:
+        raise CourseKitError("--undo takes the last call back as a whole: name no lab.")
     if undoes:
         for lab_name, student in undo(found):
             print(f"taken back: {student}, {lab_name}")

@@ -28,7 +28,7 @@ class LabStatus:
         num_collected: Students who have handed in.
         num_late: Those of them whose version that counts came after it was due for them.
         num_damaged: Those in whose version nothing can be graded.
-        num_missing: Students of the gradebook who have handed in nothing.
+        num_missing: Students of the gradebook who have handed in nothing of a released lab.
         num_graded: Hand-ins in the gradebook.
         num_to_run: Hand-ins that can be graded and were not, or not as they are now.
         num_waiting: Graded ones with cells that still wait for a person's points.
@@ -73,7 +73,7 @@ def _status(course: Course, lab: str, assignment: Any, gradebook: Any) -> LabSta
         len(hand_ins),
         sum(late_s(one.timestamp, due[one.student]) > 0 for one in hand_ins),
         len(hand_ins) - len(whole),
-        len({student.id for student in gradebook.students} - due.keys()),
+        len({student.id for student in gradebook.students} - due.keys()) if course.outbound(lab).is_dir() else 0,
         len(graded_students(course, lab)),
         sum(one.student not in graded or graded[one.student] != one.timestamp for one in whole),
         sum(bool(entry.needs_manual_grade) for entry in submissions),
