@@ -264,6 +264,7 @@ def test_the_last_collecting_can_be_taken_back(course, hand_in):
     after = tree(course.folder / "submitted")
     assert run("--undo").output.splitlines() == [f"taken back: ada, {NAME}", f"taken back: bob, {NAME}"]
     assert tree(course.folder / "submitted") == before
+    assert [path.name for path in (course.folder / "hand-ins" / NAME).iterdir()] == ["ada"]
     assert "only the last collecting can be, and once" in str(run("--undo").exception)
     run()
     assert tree(course.folder / "submitted") == after

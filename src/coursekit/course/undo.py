@@ -60,9 +60,10 @@ def undo(course: Course) -> list[tuple[str, str]]:
         due = {(lab, student): due_of(course, gradebook, lab, student) for lab, student in pairs}
     for lab, student in pairs:
         shutil.rmtree(course.submitted(lab, student), ignore_errors=True)
-        (course.hand_ins(lab, student) / GRADED).unlink(missing_ok=True)
         if read_versions(course.hand_ins(lab, student)):
             settle(course, lab, student, due[lab, student], late=False)
+        else:  # a folder without a version would stand for a hand-in
+            shutil.rmtree(course.hand_ins(lab, student))
     (hand_ins / LAST).unlink()
     return pairs
 
