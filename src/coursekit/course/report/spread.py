@@ -44,7 +44,7 @@ def draw_spread(lab: str, graded: Sequence[GradedHandIn]) -> Markup:
     alt = f"Bars of the hand-ins of {lab} by their points: " + ", ".join(
         f"{num} with {label}" for label, num in zip(labels, counts)
     )
-    return bars_as_svg(f"spread-{lab}", bars, f"{alt}.", ("have these", "others"))
+    return bars_as_svg(f"spread-{lab}", bars, f"{alt}.", ("hand-ins", ""))
 
 
 def _share(one: GradedHandIn) -> float:
