@@ -12,7 +12,7 @@ from coursekit.course.due import due_of, late_s, sync_due_dates
 from coursekit.course.roster import ID
 from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import HandIn, classify
+from coursekit.grading.submission.student_folder import HandIn, classify, read_request
 from coursekit.grading.submission.students_files import RefusedFileError
 from coursekit.grading.submission.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.grading.verdict import Flag
@@ -119,6 +119,7 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     released = course.released(lab)
     looked_at = [(version, classify(version.folder, student, lab, released)) for version in versions]
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
+    lines += read_request(versions[-1].folder)  # asked after grading, its version is mostly late
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"{sentence}; it was not collected.") for sentence in chosen.refused)
     write_choice(
