@@ -29,6 +29,11 @@ def first_few(words: Sequence[str]) -> str:
     return ", ".join(words[:NUM_FEW]) + more
 
 
+def number_of(number: int, noun: str) -> str:
+    """Return how many of something there are: "1 student", "2 students"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
     """Return a table of cells in Markdown, as many in each row as there are headings; they may hold lines and bars.
 

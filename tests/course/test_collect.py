@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import getpass
 import os
+from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
+from coursekit.cli import cli
 from coursekit.course.collect import collect
+from coursekit.course.settings import TEMPLATE
 from coursekit.course.submitted import find_hand_ins, read_hand_in
 from coursekit.course.versions import read_versions
 from coursekit.errors import CourseKitError
@@ -17,6 +21,8 @@ from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree
 
+ROOT = Path(__file__).parents[2]
+RULE = "Of all versions the newest one that can be graded counts, and a late one only if none came in time."
 OWNER = Flag("owner", f"It claims to come from ada and belongs to {getpass.getuser()}.")
 
 
@@ -227,3 +233,38 @@ def test_nothing_released_is_one_sentence(course):
     (course.folder / "exchange/dl/inbound").rmdir()
     with pytest.raises(CourseKitError, match="no lab was released yet, so nobody can have handed in"):
         collect(course, NAME)
+
+
+@pytest.mark.parametrize("command", ["course collect", "take"])
+def test_which_version_counts_is_said_in_the_same_words_by_commands(command):
+    """Both ways of collecting have one rule."""
+    said = CliRunner().invoke(cli, [*command.split(), "--help"]).output
+    assert RULE in " ".join(said.split())
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/instructor.md", "docs/student.md", "src/coursekit/cli/hand_in.py"])
+def test_which_version_counts_is_said_in_the_same_words_in_texts(file):
+    """Students and instructors read the same sentence; the settings of a course have it, too."""
+    assert RULE in (ROOT / file).read_text()
+    assert RULE in TEMPLATE
+
+
+def test_the_last_collecting_can_be_taken_back(course, hand_in):
+    """What it brought is set aside, what was graded before is there again, and the next call collects it anew."""
+
+    def run(*more):
+        return CliRunner().invoke(cli, ["course", "collect", *more, "--course", str(course.folder)])
+
+    hand_in(answers=answer(1))
+    run()
+    before = tree(course.folder / "submitted")
+    hand_in(answers=answer(2), at=later(1))
+    hand_in("bob")
+    run()
+    after = tree(course.folder / "submitted")
+    assert run("--undo").output.splitlines() == [f"taken back: ada, {NAME}", f"taken back: bob, {NAME}"]
+    assert tree(course.folder / "submitted") == before
+    assert [path.name for path in (course.folder / "hand-ins" / NAME).iterdir()] == ["ada"]
+    assert "only the last collecting can be, and once" in str(run("--undo").exception)
+    run()
+    assert tree(course.folder / "submitted") == after

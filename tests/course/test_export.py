@@ -11,6 +11,8 @@ from coursekit.cli.course import FORMAT_NAMES
 from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
 from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
+from coursekit.course.folder import find_course
+from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.status import LabStatus, course_status
 from coursekit.course.submitted import read_hand_in
@@ -96,13 +98,46 @@ def test_from_the_gradebook_to_a_file(course, hand_in):
     result = CliRunner().invoke(command, words, catch_exceptions=False)
     assert result.output.splitlines() == [
         f"2 students, 2 labs: {course.folder}/grades-moodle.csv",
-        "2 hand-ins still wait for manual points: grade them in nbgrader's formgrader and export again",
+        "waiting for manual points: 2 hand-ins; grade by hand in nbgrader's formgrader, and export again",
     ]
     assert (course.folder / "grades-moodle.csv").read_text().splitlines()[1] == "Bob,Builder,bob,1002,,1.5,"
 
     assert course_status(course) == (
-        LabStatus(NAME, True, None, 2, 2, 2, 0, 1.75, 7.0),
-        LabStatus("02-other", True, None, 0, 0, 0, 0, None, 1.0),
+        LabStatus(NAME, True, None, 2, 0, 0, 0, 2, 0, 2, 0, 1.75, 7.0),
+        LabStatus("02-other", True, None, 0, 0, 0, 2, 0, 0, 0, 0, None, 1.0),
     )
-    shown = CliRunner().invoke(command, ["status", "--course", str(course.folder)], catch_exceptions=False).output
-    assert NAME in shown
+
+
+def test_the_status_counts_what_happened(course, hand_in):
+    """Late, damaged, missing and not yet graded as it is now; 80 columns hold the whole due date of every lab."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text() + f'{NAME} = "2026-11-16T13:00:00+00:00"\n')
+    hand_in("ada", at=later(5))
+    collect(find_course(course.root, course.folder), NAME)
+    (small, other) = course_status(find_course(course.root, course.folder))
+    counts = (small.num_collected, small.num_late, small.num_damaged, small.num_missing, small.num_graded)
+    assert (*counts, small.num_to_run) == (1, 1, 0, 1, 0, 1)
+    assert (other.num_missing, other.num_to_run) == (2, 0)
+
+    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+    assert course_status(course)[0].num_to_run == 0
+    hand_in("ada", at=later(6))
+    hand_in("bob", notebook="{ damaged")
+    collect(course, NAME, late=True)
+    small = course_status(course)[0]
+    assert (small.num_damaged, small.num_missing, small.num_graded, small.num_to_run) == (1, 0, 1, 1)
+
+    result = CliRunner().invoke(command, ["status", "--course", str(course.folder)], env={"COLUMNS": "80"})
+    lines = result.output.splitlines()
+    assert max(map(len, lines)) <= 80
+    words = [line.split() for line in lines if line.strip()]
+    assert ["due", "(UTC)", "2026-11-16"] in words
+    assert {"late": "1", "damaged": "1", "missing": "0"}.items() <= {one[0]: one[1] for one in words if one[1:]}.items()
+
+
+def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatch):
+    """An export of nothing is no table of nothing."""
+    monkeypatch.setenv("COURSEKIT_ROOT", str(checkout))
+    folder = init_course(checkout, tmp_path / "new", None, None, None).course.folder
+    result = CliRunner().invoke(command, ["export", "--course", str(folder)])
+    assert str(result.exception).startswith("no lab was released yet, so nobody has points")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from dataclasses import asdict
 
 import nbformat
 import pytest
@@ -14,6 +16,7 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.grade import grade_all, stage
 from coursekit.grading.judge.pool import PoolSettings
+from coursekit.grading.judge.slot import START_TIMEOUT_S, SubmissionLimits
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
 
@@ -93,7 +96,7 @@ def test_a_class_is_graded_once(course, hand_in, run, monkeypatch):
     before = state(course)
     monkeypatch.setenv("PATH", "")  # there is no bubblewrap any more
     assert run()[:3] == [
-        f"{who} {NAME}: {num} of 3 (as before, 1 flag)" for who, num in zip(("ada", "bob", "eve"), "313")
+        f"{who} {NAME}: {num} of 3 (as before, 1 flag: owner)" for who, num in zip(("ada", "bob", "eve"), "313")
     ]
     assert state(course) == before
     assert {one["outcome"] for one in newest_report(course)["hand_ins"]} == {"as before"}
@@ -128,7 +131,7 @@ def test_work_that_is_not_there_is_no_zero(course, hand_in, run):
     lines = run()
     assert lines[0] == (
         f"ada {NAME}: no notebook was handed in; nothing can be graded; "
-        "files beside the notebook are not taken: notes.txt, 1 flag"
+        "files beside the notebook are not taken: notes.txt, 1 flag: owner"
     )
     assert lines[1].startswith(f"bob {NAME}: {NAME}.ipynb is damaged: ")
     assert points(course) == {"ada": ({}, 0), "bob": ({}, 0)}
@@ -205,3 +208,10 @@ def test_a_damaged_verdict_is_judged_again(course, hand_in, run):
     shutil.rmtree(course.folder / "autograded" / "ada")
     assert "as before" not in run()[0]
     assert json.loads(path.read_text())["scores"] == json.loads(whole)["scores"]
+
+
+def test_the_help_names_every_limit():
+    """With its number, so that nobody has to look into the source for why something ended."""
+    said = CliRunner().invoke(grade, ["--help"]).output
+    limits = {*asdict(SubmissionLimits()).values(), START_TIMEOUT_S}
+    assert limits <= set(map(float, re.findall(r"\d+(?:\.\d+)?", said)))

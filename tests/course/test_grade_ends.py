@@ -64,7 +64,8 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
         running.process.send_signal(number)
         end, said = running.wait()
     assert (end, left()) == (status, [])
-    assert "coursekit: stopped; what was judged is kept, and the next call goes on from there." in said
+    line = f"coursekit grade 01 --course {course.folder} --jobs 1"
+    assert f"coursekit: stopped; 1 hand-in judged, which is kept; `{line}` goes on from there." in said
     assert "Traceback" not in said
     end, said = grade(course.folder, "--only", "ada")
     assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said

@@ -86,7 +86,7 @@ def test_due_dates_reach_the_gradebook(course):
     [
         ('01-small = "tomorrow"', "course.toml [due]: 01-small must be a date and time such as"),
         ("01-small = 3", "course.toml [due]: 01-small must be a text, not 3."),
-        ("[other]", "course.toml: unknown key(s) ['other']; allowed are name, database, late_penalty, due."),
+        ("[other]", "course.toml: unknown key(s) ['other']; allowed are name, database, late_penalty, due, ext"),
     ],
 )
 def test_mistakes_in_the_settings_are_named(course, line, message):

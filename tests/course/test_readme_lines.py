@@ -1,4 +1,4 @@
-"""The README's lines for grading a class, run as they stand: from roster to feedback, with two students in between.
+"""The lines of docs/instructor.md for grading a class, run as they stand: from roster to feedback, with two students.
 
 Rules, where a line alone says too little: a student's `nbgrader submit` gets `--student`, for in a test all share one
 account; JupyterLab, which does not end by itself, gets a port and a token from the home's settings, is asked what its
@@ -40,7 +40,7 @@ TOKEN = "readme"  # noqa: S105  # of a server on the loopback interface that liv
 def blocks():
     """Return the section's two blocks of commands, the instructor's and a student's, without remarks."""
     (section,) = re.findall(
-        r"^## Grading a class\n(.*?)^## ", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE
+        r"^## Grading a class\n(.*?)^## ", (ROOT / "docs" / "instructor.md").read_text(), re.DOTALL | re.MULTILINE
     )
     found = [block.splitlines() for block in re.findall(r"^```\n(.*?)^```", section, re.DOTALL | re.MULTILINE)]
     return [[line.partition("  #")[0].rstrip() for line in block] for block in found]
@@ -116,6 +116,7 @@ def root(tmp_path):
         shutil.copytree(ROOT / folder / LAB, root / folder / LAB, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
     (root / "pyproject.toml").write_text("")
     (root / "roster.csv").write_text(ROSTER)
+    (root / "handed-in").mkdir()  # nobody sent a file
     return root
 
 
@@ -124,7 +125,7 @@ def test_from_roster_to_feedback(root, tmp_path):
     """Both students' points are those of their answers in the exported tables, and each gets their own feedback."""
     instructors, students = blocks()
     assert [line.split()[1] for line in students] == ["fetch_assignment", "submit", "fetch_feedback"]
-    assert len(instructors) == 10
+    assert len(instructors) == 12
     source = build_sources(root, select_labs(root, ["01"]))[LAB]
     (wrong,) = (one for one in load_bank(ROOT / "tests" / "answers" / LAB, source) if one.name == WRONG)
     accounts = {name: Account(tmp_path / name, tmp_path / name) for name in ("ada", "bob")}

@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
-from coursekit.course.release import release
+from coursekit.course.release import release, take_back
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 
@@ -65,6 +65,16 @@ def test_a_second_version_needs_force(own_checkout):
         release(course, lab)
     assert release(course, lab, force=True) == "released again"
     assert "A changed lab" in (own_checkout / f"course/exchange/dl/outbound/{NAME}/{NAME}.ipynb").read_text()
+
+
+def test_a_release_can_be_taken_back(course):
+    """Students find it no more until it is released again; a second time there is nothing to take back."""
+    (lab,) = select_labs(course.root, ["1"])
+    take_back(course, lab.name)
+    assert not course.outbound(NAME).exists()
+    with pytest.raises(CourseKitError, match="01-small is not released, so there is nothing to take back"):
+        take_back(course, lab.name)
+    assert release(course, lab) == "released"
 
 
 def test_nbgraders_own_command_gives_no_solution_away(own_checkout):

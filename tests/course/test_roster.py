@@ -53,6 +53,10 @@ def test_a_roster_that_was_written_is_read_back(tmp_path):
         ("id,login\nada,ada\n", "roster.csv:1: two columns are taken for 'id'; one of them is 'login': rename one."),
         ("id\n\n", "roster.csv:1: there is no student: write one line for each below the header."),
         ("id,email\nada,\nada,\n", "roster.csv:3: the id 'ada' stands in line 2 already: keep one."),
+        (
+            "id\nbob\nBob\n",
+            "roster.csv:3: the id 'Bob' stands in line 2 already as 'bob', one person on most systems: keep one.",
+        ),
         ("id\na/b\n", "roster.csv:2: 'a/b' is not an id: use the account's name, of letters, digits and . _ - @."),
         ("id\n../x\n", "roster.csv:2: '../x' is not an id: "),
         ("id,email\n,x@y\n", "roster.csv:2: '' is not an id: "),
@@ -72,13 +76,24 @@ def test_mistakes_are_named_with_file_and_line(roster, content, message):
         roster(content)
 
 
-def test_a_file_in_another_encoding_is_refused(roster):
-    """What would turn umlauts into something else is not guessed at."""
-    with pytest.raises(CourseKitError, match="save it as CSV in UTF-8"):
-        roster("id,last_name\nbob,Müller\n", "latin-1")
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_file_in_another_encoding_is_refused(roster, encoding):
+    """What would turn umlauts into something else is not guessed at; one sentence says what to do, and no more."""
+    with pytest.raises(CourseKitError, match=r"roster.csv is not text in UTF-8: save it again as CSV in UTF-8\.$"):
+        roster("id,last_name\nbob,Müller\n", encoding)
+
+
+def test_columns_that_are_called_otherwise_are_named(tmp_path):
+    """What was taken for what, and what was left out; the roster's own names need no word."""
+    path, guesses = tmp_path / "roster.csv", []
+    path.write_text("Login;first_name;Group\nada;Ada;B\n")
+    read_roster(path, guesses)
+    assert guesses == ["column 'Login' for id", "left out 'Group'"]
 
 
 def test_merging_adds_and_never_changes():
     """New students follow the old ones; who is gone stays, and who differs is named."""
     bob, eve = Student("bob", "Bob"), Student("eve")
     assert merge((ADA, bob), (Student("bob", "Robert"), eve)) == ((ADA, bob, eve), ("bob",))
+    with pytest.raises(CourseKitError, match="the roster has 'Bob', and the course 'bob', one person on most systems"):
+        merge((ADA, bob), (Student("Bob"),))

@@ -1,4 +1,4 @@
-"""`coursekit collect DIR`: files of e-mails and platforms become hand-ins, once, in any order."""
+"""`coursekit take DIR`: files of e-mails and platforms become hand-ins, once, in any order."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_the_command(course, inbox):
     """A row for each file, a sentence for what is odd, exit status 1 while anything is left; DIR may be a link."""
     inbox.packed("ada (1).zip")
     inbox.packed("[red]x[/].zip", "eve", at=later(1), written=later(26))
-    words = ["collect", str(inbox.folder), "--course", str(course.folder)]
+    words = ["take", str(inbox.folder), "--course", str(course.folder)]
     result = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert result.exit_code == 1
     rows = [line.split() for line in result.output.splitlines()]
@@ -310,7 +310,7 @@ def test_two_at_a_time(course, inbox):
     inbox.packed()
     with (course.folder / "hand-ins" / ".taking.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(CourseKitError, match=r"another `coursekit collect` is at work in .*: wait for it"):
+        with pytest.raises(CourseKitError, match=r"another `coursekit take` is at work in .*: wait for it"):
             inbox.take()
     assert inbox.outcomes()
 
@@ -319,7 +319,7 @@ def test_killed_at_any_moment(course, inbox):
     """Killed again and again on the way, the last call leaves what one call would have left."""
     for i in range(12):
         inbox.packed(f"{('ada', 'bob')[i % 2]}/{i}.zip", mean=str(i), at=later(i))
-    words = [sys.executable, "-m", "coursekit", "collect", str(inbox.folder), "--course", str(course.folder)]
+    words = [sys.executable, "-m", "coursekit", "take", str(inbox.folder), "--course", str(course.folder)]
     kept = course.folder / "hand-ins" / NAME
     for num_kept in (1, 6):
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
@@ -379,7 +379,7 @@ def test_a_disk_that_refuses_is_one_sentence(course, inbox):
     inbox.packed()
     obstacle = course.folder / "hand-ins" / NAME
     obstacle.write_text("")
-    words = ["collect", str(inbox.folder), "--course", str(course.folder)]
+    words = ["take", str(inbox.folder), "--course", str(course.folder)]
     result = CliRunner().invoke(cli, words)
     assert isinstance(result.exception, CourseKitError), result.exception
     assert "fix that, and call again; what was taken until then is kept" in str(result.exception)

@@ -47,7 +47,9 @@ def test_what_a_path_says(path, student):
     [
         ("x", "", "nothing says whose it is: put the file into a folder that is named by the student's id"),
         ("Ada_Smith", "", "nothing says whose it is"),
-        ("adam/x", "", "nothing says whose it is"),
+        ("adam/x", "", "nothing says whose it is; the ids that come near are ada: put the file"),
+        ("01-small_bobb", "", "nothing says whose it is; the ids that come near are bob: put the file"),
+        ("x", "lovelace-ada", "lovelace-ada is not on the roster; the ids that come near are ada: add them"),
         (OWN.format("bob"), "", "nothing says whose it is"),
         ("x", "eve", "eve is not on the roster: add them with `coursekit course init --roster`"),
         (

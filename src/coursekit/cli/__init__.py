@@ -27,7 +27,7 @@ GROUPS = {
         "link": "print a link that opens labs on a JupyterHub",
         "render": "write job scripts with an event's account and reservation",
         "class": "show who has fetched, run, handed in and is graded",
-        "collect": "take hand-ins that came by e-mail or Moodle",
+        "take": "take hand-ins that came by e-mail or Moodle",
         "grade": "grade hand-ins, each in a sandbox, and report",
         "hub": "start a JupyterHub with made-up people, to try the course",
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import signal
 import sys
 from contextlib import closing
@@ -19,7 +20,7 @@ from coursekit.grading.walls.sandbox import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import printable
+from coursekit.text import number_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -64,8 +65,10 @@ class GradeOptions:
 @click.option("--jobs", "num_slots", type=click.IntRange(min=1), help="Hand-ins at a time.  [default: one per core]")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
 @click.option("--image", type=click.Path(exists=True, path_type=Path), help="Container image, for apptainer.")
-@click.option("--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="For one hand-in.")
-@click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="For one hand-in.")
+@click.option(
+    "--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one hand-in."
+)
+@click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="GB for one hand-in.")
 @click.option("--course", "folder", type=click.Path(file_okay=False, path_type=Path), help="[default: course/]")
 @click.option("--slurm", "site", metavar="SITE", help="Judge in a job array of this site, from its login node.")
 @click.option("--partition", metavar="P", help="With --slurm: a partition of the site's profile.")
@@ -77,6 +80,11 @@ def grade(**options: Any) -> None:
     """Grade what was collected of LABs, or of all: each hand-in runs in a sandbox and is judged outside of it.
 
     Killed at any moment, a second call goes on where the first one was; what has not changed is not judged again.
+
+    What one hand-in may use beside the two limits below: 60 s for a cell, 128 processes and 1024 threads at once,
+    0.5 GB and 20000 files in each folder in memory, 0.25 GB for a file.
+    Its sandbox has 300 s to start.
+    All seconds are its own: a busy machine makes them no fewer.
     """
     asked = GradeOptions(**options)
     if asked.site is None and (asked.partition or asked.num_tasks or asked.event):
@@ -94,6 +102,7 @@ def grade(**options: Any) -> None:
     console = Console()
     judge = _slurm_judge(asked, asked.site, course, console) if asked.site else judge_all
     stop = StopSignals()
+    done: list[GradedHandIn] = []
     try:
         with stop.handled():
             staged = stage(course, build_sources(root, select_labs(root, asked.names)), asked.students, settings)
@@ -103,12 +112,17 @@ def grade(**options: Any) -> None:
             if not asked.site and to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
                 require_sandbox(asked.sandbox, asked.image)
             stream = grade_all(course, staged, settings, again=asked.again, judge=judge)
-            graded = _grade(stream, len(staged), console)
+            _grade(stream, done, len(staged), console)
+            graded = sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
             print_report(graded, console)
             with clear_failures(course):
                 path = write_report(course, graded)
     except KeyboardInterrupt:
-        click.echo("coursekit: stopped; what was judged is kept, and the next call goes on from there.", err=True)
+        num_kept = sum(not one.verdict.fault for one in done)
+        after = "judges all of them again" if asked.again else "goes on from there"
+        line = shlex.join(["coursekit", *sys.argv[1:]])
+        words = f"{number_of(num_kept, 'hand-in')} judged, which is kept; `{line}` {after}."
+        click.echo(f"coursekit: stopped; {words}", err=True)
         sys.exit(128 + (stop.received or signal.SIGINT))
     console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
@@ -146,30 +160,35 @@ def _slurm_judge(
     return functools.partial(judge_by_slurm, array=array, again=asked.again)
 
 
-def _grade(stream: Generator[GradedHandIn, None, None], num_hand_ins: int, console: Console) -> list[GradedHandIn]:
-    """Grade with a line for each hand-in, and a bar where there is a terminal."""
+def _grade(
+    stream: Generator[GradedHandIn, None, None], done: list[GradedHandIn], num_hand_ins: int, console: Console
+) -> None:
+    """Grade into `done` with a line for each hand-in, and a bar where there is a terminal."""
+    from coursekit.course.report.grade_report import cause  # noqa: PLC0415  # as above
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    done = []
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("hand-ins", total=num_hand_ins)
         with closing(stream):
             for graded in stream:
+                is_told = cause(graded) in map(cause, done)
                 done.append(graded)
                 progress.update(task, advance=1)
-                console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
-    return sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
+                console.print(_line(graded, is_told=is_told), markup=False, highlight=False, soft_wrap=True)
 
 
-def _line(graded: GradedHandIn) -> str:
-    """Return what became of one hand-in, as one line."""
+def _line(graded: GradedHandIn, *, is_told: bool) -> str:
+    """Return what became of one hand-in, as one line; a cause that was told before is not told again."""
     from coursekit.course.grade import EMPTY  # noqa: PLC0415  # as above
+    from coursekit.course.report.grade_report import flag_words  # noqa: PLC0415  # as above
 
     verdict = graded.verdict
     name = f"{verdict.student} {verdict.lab}:"
     if verdict.fault:
-        return printable(f"{name} needs another run: {verdict.fault}").replace("\n", " ")
-    flags = f", {len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}" if verdict.flags else ""
+        why = ", as told above" if is_told else f": {verdict.fault}"
+        return printable(f"{name} needs another run{why}").replace("\n", " ")
+    flags = f", {flag_words(verdict.flags)}" if verdict.flags else ""
     if graded.outcome == EMPTY:
-        return printable(f"{name} {'; '.join(graded.notes) or EMPTY}{flags}")
+        return printable(f"{name} {EMPTY if is_told else '; '.join(graded.notes) or EMPTY}{flags}")
     how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
     return printable(f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})")

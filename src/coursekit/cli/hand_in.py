@@ -45,7 +45,8 @@ def hand_in(lab: str, user: str | None, output: Path) -> None:
         print(line)
     print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e6:.1f} MB), as the hand-in of {whose}")
     print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
-    print("You may hand in again: the newest one counts.")
+    print("You may hand in again.")
+    print("Of all versions the newest one that can be graded counts, and a late one only if none came in time.")
 
 
 def _lines(work: StudentWork) -> list[str]:

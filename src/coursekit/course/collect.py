@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from coursekit.course.due import due_of, late_s, sync_due_dates
 from coursekit.course.roster import ID
 from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import HandIn, classify
+from coursekit.grading.submission.student_folder import HandIn, classify, read_request
 from coursekit.grading.submission.students_files import RefusedFileError
 from coursekit.grading.submission.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.grading.verdict import Flag
@@ -57,7 +57,8 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
     lying = course.students_in("submitted", lab)
     with course.gradebook() as gradebook:
-        due = {name: due_of(gradebook, lab, name) for name in {*arrived, *known, *lying}}
+        sync_due_dates(course, gradebook)
+        due = {name: due_of(course, gradebook, lab, name) for name in {*arrived, *known, *lying}}
         roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
@@ -93,17 +94,6 @@ def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]
     return arrived, strays
 
 
-def due_of(gradebook: Any, lab: str, student: str) -> datetime | None:
-    """Return when a student's lab is due, with an extension that formgrader knows of."""
-    from nbgrader.api import MissingEntry  # noqa: PLC0415 - heavy
-
-    due: datetime | None = None
-    with suppress(MissingEntry):
-        due = gradebook.find_assignment(lab).duedate
-        due = gradebook.find_submission(lab, student).duedate if due else None
-    return due
-
-
 def _collect_one(  # noqa: PLR0913 - what `collect` found out about one student
     course: Course, lab: str, student: str, paths: Sequence[Path], due: datetime | None, *, late: bool
 ) -> Collected:
@@ -129,6 +119,7 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     released = course.released(lab)
     looked_at = [(version, classify(version.folder, student, lab, released)) for version in versions]
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
+    lines += read_request(versions[-1].folder)  # asked after grading, its version is mostly late
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"{sentence}; it was not collected.") for sentence in chosen.refused)
     write_choice(
@@ -142,7 +133,7 @@ def _choose(
 ) -> tuple[tuple[Version, HandIn], list[str]]:
     """Return the version to grade, and a sentence for each unusual thing about it."""
     good = [pair for pair in versions if pair[1].notebook]
-    in_time = [pair for pair in good if not due or pair[0].timestamp <= due]
+    in_time = [pair for pair in good if not late_s(pair[0].timestamp, due)]
     chosen = ((good if late else in_time) or good or versions)[-1]
     taken = chosen[0].timestamp
     lines = []
@@ -151,8 +142,8 @@ def _choose(
     for version, hand_in in versions[versions.index(chosen) + 1 :]:
         why = "is late" if hand_in.notebook else "cannot be graded"
         lines.append(f"the later one of {shown(version.timestamp)} {why}: kept, not graded")
-    if due and taken > due:
-        lines.append(f"late by {duration((taken - due).total_seconds())}")
+    if late_s(taken, due):
+        lines.append(f"late by {duration(late_s(taken, due))}")
     return chosen, lines
 
 

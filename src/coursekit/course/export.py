@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable
 
 from coursekit.course.roster import Student, columns_of
+from coursekit.errors import CourseKitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,10 +49,16 @@ class GradeTable:
 
 
 def read_grades(course: Course) -> GradeTable:
-    """Read the points of everybody from the gradebook; labs that were never released are left out."""
+    """Read the points of everybody from the gradebook; labs that were never released are left out.
+
+    Raises:
+        CourseKitError: none was.
+    """
     with course.gradebook() as gradebook:
         assignments = sorted(gradebook.assignments, key=lambda assignment: str(assignment.name))
         maxima = {entry.name: float(entry.max_score) for entry in assignments if entry.max_score}
+        if not maxima:
+            raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
         return GradeTable(maxima, tuple(_grades(student, maxima) for student in gradebook.students))
 
 
@@ -75,7 +82,7 @@ def plain(table: GradeTable) -> str:
         [*attrgetter(*columns)(one), *_points(one, table), _number(sum(one.points.values())), one.num_waiting]
         for one in table.students
     ]
-    return _csv([[*columns, *table.max_points, "total", "waiting_for_manual_points"], *rows])
+    return to_csv([[*columns, *table.max_points, "total", "waiting_for_manual_points"], *rows])
 
 
 def moodle(table: GradeTable) -> str:
@@ -85,7 +92,7 @@ def moodle(table: GradeTable) -> str:
         [one.first_name, one.last_name, one.id, one.lms_user_id, one.email, *_points(one, table)]
         for one in table.students
     ]
-    return _csv([header, *rows])
+    return to_csv([header, *rows])
 
 
 def canvas(table: GradeTable) -> str:
@@ -96,7 +103,7 @@ def canvas(table: GradeTable) -> str:
     for one in table.students:
         name = ", ".join(filter(None, (one.last_name, one.first_name)))
         rows.append([name, one.lms_user_id, "", one.id, "", *_points(one, table)])
-    return _csv([header, maxima, *rows])
+    return to_csv([header, maxima, *rows])
 
 
 def blackboard(table: GradeTable) -> str:
@@ -104,7 +111,7 @@ def blackboard(table: GradeTable) -> str:
     labs = [f"{lab} [Total Pts: {_number(points)} Score]" for lab, points in table.max_points.items()]
     header = ["Last Name", "First Name", "Username", "Student ID", *labs]
     rows = [[one.last_name, one.first_name, one.id, one.lms_user_id, *_points(one, table)] for one in table.students]
-    return _csv([header, *rows], quoting=csv.QUOTE_ALL)
+    return to_csv([header, *rows], quoting=csv.QUOTE_ALL)
 
 
 Format = Callable[[GradeTable], str]
@@ -119,7 +126,8 @@ def _number(value: float) -> str:
     return f"{round(value, 4):g}"
 
 
-def _csv(rows: Sequence[Sequence[object]], quoting: int = csv.QUOTE_MINIMAL) -> str:
+def to_csv(rows: Sequence[Sequence[object]], quoting: int = csv.QUOTE_MINIMAL) -> str:
+    """Return rows as CSV in which no value is a formula."""
     text = io.StringIO(newline="")
     harmless = ([_harmless(value) for value in row] for row in rows)
     csv.writer(text, lineterminator="\n", quoting=quoting).writerows(harmless)  # type: ignore[arg-type]  # an int enum

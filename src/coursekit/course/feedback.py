@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coursekit.course.export import to_csv
 from coursekit.course.folder import succeed
+from coursekit.files import write_file
 from coursekit.grading.submission.times import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from coursekit.course.folder import Course
@@ -36,3 +38,14 @@ def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:
     if goes_back:
         succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
     return folder / f"{lab}.html", goes_back
+
+
+def write_folder(course: Course, pages: Iterable[tuple[str, Path]], into: Path) -> None:
+    """Copy pages of students into one folder, named by student and lab, with the address for each in addresses.csv."""
+    with course.gradebook() as gradebook:
+        addresses = {student.id: student.email or "" for student in gradebook.students}
+    rows = [("id", "email", "file")]
+    for student, page in pages:
+        rows.append((student, addresses.get(student, ""), f"{student}_{page.name}"))
+        write_file(into / rows[-1][-1], page.read_bytes())
+    write_file(into / "addresses.csv", to_csv(rows).encode())

@@ -80,6 +80,11 @@ class Course:
         text = self.settings.due.get(lab)
         return due_date(text, f"{SETTINGS} [due]: {lab}") if text else None
 
+    def extension(self, lab: str, student: str) -> datetime | None:
+        """Return when a lab is due for this student alone, likewise; None if it is due as for all."""
+        text = self.settings.extensions.get(lab, {}).get(student)
+        return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}") if text else None
+
     @contextmanager
     def gradebook(self) -> Iterator[Any]:
         """Open nbgrader's gradebook.

@@ -7,10 +7,11 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
 from coursekit.grading.submission.program import name_of
+from coursekit.grading.submission.student_folder import ASKS
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.grading.submission.times import SECRET, TIMESTAMP, timestamp_text
 from coursekit.labs.build.generated import to_bytes
@@ -61,7 +62,8 @@ def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cell
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
     if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
-    notebook.cells = _with_extra(notebook.cells, cells)
+    asked = [new_markdown_cell(note, id="request") for note in hand_in.notes if note.startswith(ASKS)]
+    notebook.cells = [*asked, *_with_extra(notebook.cells, cells)]
 
     files = {}
     if hand_in.timestamp:

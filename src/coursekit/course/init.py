@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from coursekit.course.due import sync_due_dates
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.roster import COLUMNS, ROSTER, merge, read_roster, write_roster
@@ -12,7 +13,6 @@ from coursekit.course.settings import SETTINGS, check_database, check_name, load
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,7 @@ class Made:
         num_students: Students in the gradebook now.
         differing: Ids whose names or addresses differ from what the roster of the course says; it was kept.
         num_labs: Labs in the gradebook now.
+        guesses: One line each on the columns of the given roster that are called otherwise.
     """
 
     course: Course
@@ -43,6 +44,7 @@ class Made:
     num_students: int
     differing: tuple[str, ...]
     num_labs: int
+    guesses: tuple[str, ...] = ()
 
 
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, database: str | None) -> Made:
@@ -59,7 +61,8 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     _refuse_other_settings(folder, name, database)
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
-    students, differing = merge(old, read_roster(roster) if roster else ())
+    guesses: list[str] = []
+    students, differing = merge(old, read_roster(roster, guesses) if roster else ())
 
     written = _write_files(root, folder, name or DEFAULT_NAME, database or "")
     if students and students != old:
@@ -67,15 +70,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
         written += [] if old else [ROSTER]
     course = find_course(root, folder)
     new_students, num_students, num_labs = _fill_gradebook(course, students)
-    return Made(course, tuple(written), new_students, num_students, differing, num_labs)
-
-
-def sync_due_dates(course: Course, gradebook: Any) -> None:
-    """Add every lab to the gradebook, with its due date if `course.toml` has one."""
-    for lab in find_labs(course.root):
-        due = course.due(lab.name)
-        # Without a date here, one that was set in formgrader stays.
-        gradebook.update_or_create_assignment(lab.name, **({"duedate": due} if due else {}))
+    return Made(course, tuple(written), new_students, num_students, differing, num_labs, tuple(guesses))
 
 
 def _refuse_other_settings(folder: Path, name: str | None, database: str | None) -> None:

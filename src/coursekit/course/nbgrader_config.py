@@ -88,7 +88,8 @@ def course_config(folder: Path, root: Path) -> Config:
     own = [f"nbgrader.preprocessors.{step}" for step in steps.split()]
     config.GenerateAssignment.preprocessors = [*own, f"{PREPROCESSORS}.TwinWithStubs"]
 
-    config.LateSubmissionPlugin.penalty_method = settings.late_penalty
+    config.AssignLatePenalties.plugin_class = f"{PREPROCESSORS}.LatePenalty"
+    config.LatePenalty.terms = settings.late_penalty
 
     # What a student wrote into a text cell must not run in the browser of whoever grades it, in formgrader as in pages.
     config.SanitizeHTML.enabled = True

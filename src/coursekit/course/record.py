@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coursekit.course.due import due_of, late_s
 from coursekit.course.graded_notebook import graded_files
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import staged_cells
@@ -48,6 +49,7 @@ def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_
         and all(grade.auto_score == scores.get(grade.cell.name) for grade in notebook.grades)
         and not any(grade.auto_score is None and not _waits(grade) for grade in notebook.grades)
         and all(comment.auto_comment == comments.get(comment.cell.name) for comment in notebook.comments)
+        and (notebook.late_submission_penalty or 0) == (_late_penalty(course, gradebook, submission, notebook) or 0)
     ):
         session.rollback()
         return False
@@ -59,7 +61,7 @@ def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_
         comment.auto_comment = comments.get(comment.cell.name)
     session.flush()
     session.refresh(notebook)  # its score is a sum that the database makes
-    notebook.late_submission_penalty = _late_penalty(course, submission, notebook)
+    notebook.late_submission_penalty = _late_penalty(course, gradebook, submission, notebook)
     session.commit()
     return True
 
@@ -104,16 +106,16 @@ def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
     return submission, True
 
 
-def _late_penalty(course: Course, submission: Any, notebook: Any) -> float | None:
+def _late_penalty(course: Course, gradebook: Any, submission: Any, notebook: Any) -> float | None:
     """Return the points that nbgrader's plugin takes off, from 0 to all."""
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415 - heavy
 
-    late_s = submission.total_seconds_late
-    if not late_s > 0:
+    seconds = late_s(submission.timestamp, due_of(course, gradebook, submission.name, submission.student_id))
+    if not seconds:
         return None
     step = AssignLatePenalties(config=course.config)
     step.init_plugin()
-    penalty = step.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, late_s)
+    penalty = step.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, seconds)
     return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
 
 

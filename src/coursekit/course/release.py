@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
+from coursekit.course.due import sync_due_dates
 from coursekit.course.folder import succeed
-from coursekit.course.init import sync_due_dates
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.students_files import SKIPPED
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
     from coursekit.labs.lab import Lab
 
 RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
+NEW_DATE = "unchanged but for its due date"
 
 
 def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     """Release one lab to the exchange; with `force` also other files than those that were released before.
 
     Returns:
-        What was done: "released", "released again" or "unchanged".
+        What was done: `RELEASED`, `RELEASED_AGAIN`, `UNCHANGED` or `NEW_DATE`.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
     """
     build_sources(course.root, [lab])
     with course.gradebook() as gradebook:
-        sync_due_dates(course, gradebook)
+        has_new_date = lab.name in sync_due_dates(course, gradebook)
     api = course.api()
     succeed(f"make the release of {lab.name}", api.generate_assignment(lab.name))
     made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name
@@ -46,7 +47,7 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     outbound = course.outbound(lab.name)
     is_out = outbound.is_dir()
     if is_out and _files(outbound) == _files(made):
-        return UNCHANGED
+        return NEW_DATE if has_new_date else UNCHANGED
     if is_out and not force:
         raise CourseKitError(
             f"{lab.name} was released before and students may have fetched it: "
@@ -55,6 +56,17 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     api.config.ExchangeReleaseAssignment.force = is_out
     succeed(f"release {lab.name} to the exchange", api.release_assignment(lab.name))
     return RELEASED_AGAIN if is_out else RELEASED
+
+
+def take_back(course: Course, lab: str) -> None:
+    """Take a lab out of the exchange; gradebook, hand-ins and what students have fetched stay.
+
+    Raises:
+        CourseKitError: it is not in there.
+    """
+    if not course.outbound(lab).is_dir():
+        raise CourseKitError(f"{lab} is not released, so there is nothing to take back.")
+    shutil.rmtree(course.outbound(lab))
 
 
 def _refuse_stale(lab: str, made: Path, committed: Path) -> None:

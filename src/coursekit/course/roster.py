@@ -45,8 +45,8 @@ class Student:
 COLUMNS = tuple(field.name for field in fields(Student))
 
 
-def read_roster(path: Path) -> tuple[Student, ...]:
-    """Read a roster.
+def read_roster(path: Path, guesses: list[str] | None = None) -> tuple[Student, ...]:
+    """Read a roster; into `guesses` comes a line for each column whose header is not the roster's own name for it.
 
     The columns may stand in any order, be called by other usual names, and be parted by commas, semicolons or tabs;
     unknown columns are left out. Only the id must be there.
@@ -57,6 +57,8 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     rows = _rows(path)
     header_line, header = next(rows, (1, ()))
     columns = _columns(path, header_line, header)
+    if guesses is not None:
+        guesses += _guesses(columns, header)
     students: dict[str, Student] = {}
     lines: dict[str, int] = {}
     for line, row in rows:
@@ -67,9 +69,12 @@ def read_roster(path: Path) -> tuple[Student, ...]:
         values = {name: row[i].strip() for i, name in columns.items() if i < len(row)}
         student = Student(**values)
         _check(path, line, student)
-        if student.id in students:
-            raise _fault(path, line, f"the id {student.id!r} stands in line {lines[student.id]} already: keep one")
-        students[student.id], lines[student.id] = student, line
+        same = student.id.casefold()
+        if same in students:
+            there = students[same].id
+            spelled = "" if there == student.id else f" as {there!r}, one person on most systems"
+            raise _fault(path, line, f"the id {student.id!r} stands in line {lines[same]} already{spelled}: keep one")
+        students[same], lines[same] = student, line
     if not students:
         raise _fault(path, header_line, "there is no student: write one line for each below the header")
     return tuple(students.values())
@@ -90,8 +95,19 @@ def columns_of(entry: Any) -> dict[str, str]:
 
 
 def merge(old: Sequence[Student], new: Sequence[Student]) -> tuple[tuple[Student, ...], tuple[str, ...]]:
-    """Return the old students followed by those that are new, and the ids of known ones that differ now."""
+    """Return the old students followed by those that are new, and the ids of known ones that differ now.
+
+    Raises:
+        CourseKitError: an id differs from a known one only in capitals.
+    """
     known = {student.id: student for student in old}
+    folded = {student.id.casefold(): student.id for student in old}
+    for student in new:
+        there = folded.get(student.id.casefold(), student.id)
+        if there != student.id:
+            raise CourseKitError(
+                f"the roster has {student.id!r}, and the course {there!r}, one person on most systems: keep one."
+            )
     added = [student for student in new if student.id not in known]
     differing = tuple(student.id for student in new if student.id in known and known[student.id] != student)
     return (*old, *added), differing
@@ -102,8 +118,10 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CourseKitError(f"{path} is missing: export the roster of your course as CSV.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseKitError(f"{path} cannot be read ({error}): save it as CSV in UTF-8.") from None
+    except UnicodeDecodeError:
+        raise CourseKitError(f"{path} is not text in UTF-8: save it again as CSV in UTF-8.") from None
+    except OSError as error:
+        raise CourseKitError(f"{path} cannot be read ({error.strerror}): export the roster again as CSV.") from None
     first = text.lstrip().partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -128,6 +146,13 @@ def _columns(path: Path, line: int, header: Sequence[str]) -> Mapping[int, str]:
         seen = ", ".join(header) or "nothing"
         raise _fault(path, line, f"no column is called id; the header says {seen}: name the column of account names id")
     return columns
+
+
+def _guesses(columns: Mapping[int, str], header: Sequence[str]) -> list[str]:
+    taken = [f"{title.strip()!r} for {columns[i]}" for i, title in enumerate(header) if columns.get(i, title) != title]
+    left = [repr(title.strip()) for i, title in enumerate(header) if i not in columns]
+    parts = (("column {}", taken), ("left out {}", left))
+    return [words.format(", ".join(titles)) for words, titles in parts if titles]
 
 
 def _check(path: Path, line: int, student: Student) -> None:

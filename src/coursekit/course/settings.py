@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping  # noqa: TC003 - the strict loader evaluates annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
+from coursekit.files import write_file
 from coursekit.toml_files import MAY_BE_EMPTY
 
 if TYPE_CHECKING:
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 DATABASES = ("sqlite://", "postgresql://", "postgresql+psycopg://")
-LATE_PENALTIES = ("none", "zero")
+LATE_PENALTIES = {"none": (0.0, 1.0, 1.0), "zero": (1.0, 1.0, 1.0)}
+GRADUATED = re.compile(r"(\d{1,3}) ?% an? (day|hour)(?:, at most (\d{1,3}) ?%)?")
+PERIODS_S = {"day": 86400.0, "hour": 3600.0}
 
 TEMPLATE = """\
 # One event of the course. `coursekit course init` made this file once; it is yours to edit.
@@ -30,11 +35,14 @@ name = "{name}"
 # A server: "postgresql://user@host/database"; its password belongs into ~/.pgpass.
 database = "{database}"
 
-# What a late hand-in costs: "none", or "zero" for all its points.
+# Of all versions the newest one that can be graded counts, and a late one only if none came in time.
+# What a late one costs: "none", "zero" for all its points, or for each day or hour that has begun a part of its points,
+# such as "10 % a day, at most 50 %".
 late_penalty = "none"
 
 # When labs are due; without an offset it is this machine's time. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
+# `coursekit course extend` writes later dates into this file, for all or for single students.
 [due]
 """
 
@@ -46,8 +54,9 @@ class Settings:
     Attributes:
         name: nbgrader's course id.
         database: URL of the gradebook's database; empty for SQLite in the course folder.
-        late_penalty: "none" or "zero", as nbgrader's plugin has it.
+        late_penalty: "none", "zero", or what a day or an hour costs.
         due: Lab to when it is due, as text.
+        extensions: Lab to student to when it is due for them.
     """
 
     name: str
@@ -55,6 +64,27 @@ class Settings:
     late_penalty: str = "none"
     # A mapping has no hash, and the rest tells courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
+    extensions: Annotated[Mapping[str, Annotated[Mapping[str, str], MAY_BE_EMPTY]], MAY_BE_EMPTY] = field(
+        default_factory=dict, hash=False
+    )
+
+
+def penalty(late_penalty: str, points: float, late_s: float) -> float:
+    """Return the points that a hand-in loses which is late by so many seconds; each period that has begun counts.
+
+    Raises:
+        CourseKitError: `late_penalty` is not one that `course.toml` may have.
+    """
+    found = GRADUATED.fullmatch(late_penalty)
+    if late_penalty in LATE_PENALTIES:
+        share, period_s, most = LATE_PENALTIES[late_penalty]
+    elif found:
+        share, period_s, most = int(found[1]) / 100, PERIODS_S[found[2]], int(found[3] or 100) / 100
+    else:
+        raise CourseKitError(
+            f'late_penalty must be "none", "zero", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
+        )
+    return points * min(share * ceil(late_s / period_s), most, 1.0)
 
 
 def load_settings(folder: Path) -> Settings:
@@ -67,14 +97,43 @@ def load_settings(folder: Path) -> Settings:
     settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
     check_name(settings.name, f"{folder.name}/{SETTINGS}: name")
     check_database(settings.database, f"{folder.name}/{SETTINGS}: database")
-    if settings.late_penalty not in LATE_PENALTIES:
-        raise CourseKitError(
-            f"{folder.name}/{SETTINGS}: late_penalty must be one of {', '.join(LATE_PENALTIES)}, "
-            f"not {settings.late_penalty!r}."
-        )
+    try:
+        penalty(settings.late_penalty, 0, 0)
+    except CourseKitError as error:
+        raise CourseKitError(f"{folder.name}/{SETTINGS}: {error}") from None
     for lab, text in settings.due.items():
         due_date(text, f"{folder.name}/{SETTINGS} [due]: {lab}")
+    for lab, dates in settings.extensions.items():
+        for student, text in dates.items():
+            due_date(text, f"{folder.name}/{SETTINGS} [extensions.{lab}]: {student}")
     return settings
+
+
+def set_key(folder: Path, table: str, key: str, value: str) -> None:
+    """Write one key of a table into the settings; every other line stays as it is.
+
+    Raises:
+        CourseKitError: the file would not be right afterwards; it stays as it was.
+    """
+    path = folder / SETTINGS
+    before = path.read_text(encoding="utf-8")
+    lines = before.splitlines()
+    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("[")]
+    start = next((i for i in heads if lines[i].partition("#")[0].strip() == f"[{table}]"), None)
+    if start is None:
+        lines += ["", f"[{table}]"]
+        start = len(lines) - 1
+    end = next((i for i in heads if i > start), len(lines))
+    same = re.compile(rf'\s*"?{re.escape(key)}"?\s*=')
+    kept = [line for line in lines[start + 1 : end] if not same.match(line)]
+    line = f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(value)}"
+    text = "\n".join([*lines[: start + 1], line, *kept, *lines[end:]]) + "\n"
+    write_file(path, text.encode())
+    try:
+        load_settings(folder)
+    except CourseKitError:
+        write_file(path, before.encode())
+        raise
 
 
 def due_date(text: str, where: str) -> datetime:

@@ -97,7 +97,7 @@ def find_labs(root: Path) -> tuple[Lab, ...]:
 
 
 def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
-    """Return the labs with these names, whole or prefixes that fit one lab only, such as "02"; all if no name is given.
+    """Return the labs with these names, or prefixes that fit one only, such as "02" or "2"; all if no name is given.
 
     Raises:
         CourseKitError: a name fits no lab, or several.
@@ -108,6 +108,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def _match(labs: Sequence[Lab], name: str) -> Lab:
+    name = name.zfill(2) if name.isdecimal() else name
     matches = [lab for lab in labs if lab.name == name] or [lab for lab in labs if name and lab.name.startswith(name)]
     if len(matches) == 1:
         return matches[0]

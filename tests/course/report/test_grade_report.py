@@ -93,15 +93,17 @@ def test_the_page_says_everything_and_obeys_nothing(course, graded):
     assert all(address.startswith("#student-") for address in addresses)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", "".join(page.words))
     for words in (
-        "5 hand-ins of 5 students graded",
+        "5 hand-ins of 5 students: 3 graded, 1 needs another run, 1 with nothing to grade",
+        "Who needs help",
+        "bob, 01-small : 1 of 3 points; failed: shard-tests",
         "There was no sandbox",
         "ada 3 / 3",
         "bob 1 / 3",
-        "cyd 0 / 3 1 flag",
+        "cyd 0 / 3 1 flag: network",
         "dan needs another run",
         "eve nothing to grade",
-        "dan, 01-small : needs another run : the sandbox broke down (EOFError)",
-        "eve, 01-small : nothing to grade : no notebook was handed in",
+        "needs another run : dan, 01-small : the sandbox broke down (EOFError)",
+        "nothing to grade : eve, 01-small : no notebook was handed in",
         "shard-tests 2 of 3 0.7 / 2 2 times AssertionError: rank 1 has the samples of rank 0",
         "network : It asked for <script>alert(1)</script>\ufffd[31m\ufffd & 'quoted'.",
         "bob, 01-small: 9.5 s, at most 0.41 GB",
@@ -110,8 +112,9 @@ def test_the_page_says_everything_and_obeys_nothing(course, graded):
         f"shard, the first 2000 of {200 * len(NASTY)} characters",
     ):
         assert words in page.text
-    (picture,) = (attributes for tag, attributes in page.elements if attributes.get("role") == "img")
-    assert picture["aria-label"] == describe(properties(graded))
+    spread, picture = (attributes["aria-label"] for _, attributes in page.elements if attributes.get("role") == "img")
+    assert "1 with 0 to 20 % of the points, 1 with 20 to 40 % of the points, 0 with 40" in spread
+    assert picture == describe(properties(graded))
     red = [attributes for tag, attributes in page.elements if attributes.get("class") == "banner bad"]
     assert len(red) == 1
 
@@ -164,14 +167,30 @@ def test_the_terminal_shows_the_same(graded):
     assert rows == [
         "ada 3/3 1.2 s",
         "bob 1/3 9.5 s",
-        "cyd 0/3 1 flag 2.5 s",
+        "cyd 0/3 1 flag: network 2.5 s",
         "dan needs another run",
         "eve nothing to grade",
     ]
-    assert lines[-5:] == [
+    assert lines[0] == "5 hand-ins of 5 students: 3 graded, 1 needs another run, 1 with nothing to grade"
+    assert lines[-6:] == [
         "needs another run: dan 01-small: [bold]<script>alert(1)</script>\ufffd[31m\ufffd & 'quoted' broke",
         "nothing to grade: eve 01-small: no notebook was handed in",
         "there was NO SANDBOX: what was handed in ran with your rights.",
+        "less than half of the points: cyd 01-small 0/3, bob 01-small 1/3",
         "slowest: bob 01-small 9.5 s, cyd 01-small 2.5 s",
         "most often failed: shard-tests of 01-small, 2 of 3",
+    ]
+
+
+def test_what_kept_several_from_being_graded_is_said_once(graded):
+    """Hand-ins with one cause stand in one line, also when its numbers differ; other causes have lines of their own."""
+    for one, fault in zip(graded, ("no word within 300 s", "no word within 301 s", "it ended")):
+        one.verdict.__dict__["fault"] = fault
+    out = io.StringIO()
+    print_report(graded[:3], Console(file=out, width=80))
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "3 hand-ins of 3 students: 0 graded, 3 need another run"
+    assert [line for line in lines if line.startswith("needs another run")] == [
+        "needs another run: ada 01-small, bob 01-small: no word within 300 s",
+        "needs another run: cyd 01-small: it ended",
     ]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.errors import CourseKitError
+from coursekit.grading.judge import slot as slot_module
 from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.walls import system
@@ -46,3 +48,13 @@ def test_ranks_without_walls_are_no_students_fault(program, work):
 
     assert "this account has as many as it may (then run fewer submissions at a time)" in fault
     assert num_scores == 0
+
+
+@pytest.mark.parametrize(("load", "why"), [(1e6, r"the machine is overloaded \(load 1000000 on "), (0, "are not busy")])
+def test_a_sandbox_that_is_late_is_told_as_such(monkeypatch, load, why):
+    """By what the machine has to do, with what helps; what a library wrote meanwhile is no reason."""
+    monkeypatch.setattr(slot_module, "START_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
+    with Slot() as slot, pytest.raises(CourseKitError, match=f"not start within 0.01 s.*{why}.*`--jobs 1`"):  # noqa: SIM117
+        with slot.submission(needs_tensorflow=False):
+            pass

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[3]
 LAB = "01-sgd"
 LINE_S = 900
 ON_SLURM = "tests/slurm/jobs/test_on_slurm.py::test_a_job_from_its_submission_to_its_points"
+EXCHANGE = "tests/course/test_readme_lines.py::test_from_roster_to_feedback"
 KERNEL = "tests/jupyter/kernels/test_command.py::test_installed_kernel_is_started_and_asked"
 ELSEWHERE = {
     "make hub": "tests/jupyter/hub/test_command.py::test_a_signal_ends_everything",
@@ -25,6 +26,8 @@ ELSEWHERE = {
     "hub/jupyterhub_config.py": "tests/jupyter/hub/test_site.py::test_lab_02_runs_on_two_nodes_until_the_time_is_over",
     "coursekit submit 02 --site karolina --follow": ON_SLURM,
     "coursekit jobs": ON_SLURM,
+    "(cd course && jupyter lab)": EXCHANGE,
+    **dict.fromkeys([f"nbgrader {verb} {LAB}" for verb in ("fetch_assignment", "submit", "fetch_feedback")], EXCHANGE),
     "coursekit kernel install --site local": KERNEL,
     "coursekit kernel check": KERNEL,
     "coursekit students-copy for-students": "tests/labs/build/test_students_copy.py::test_students_commands_work_in_it",
@@ -75,12 +78,12 @@ def test_every_command_of_the_guides_works(shell):
     solve(shell.root)
     said = {}
     for line in [line for line in instructor if line not in ELSEWHERE]:
-        if line.startswith("coursekit collect"):
+        if line.startswith("coursekit take"):
             said[mine[0]] = shell(f"{mine[0]} -o handed-in/ada")  # as a platform sorts them
         said[line] = shell(line)
 
     assert len(list((shell.root / "handed-in" / "ada").iterdir())) == 1
-    assert "1 students, 1 of them new; 1 labs" in said["coursekit course init --name dl-2026 --roster roster.csv"]
+    assert "1 student, 1 of them new; 1 lab" in said["coursekit course init --name dl-2026 --roster roster.csv"]
     assert "ada 01-sgd: 20 of 20" in said["coursekit grade 01"]
     assert "01-sgd: 1/1 ada" in said["coursekit course feedback 01"]
     (link,) = [line for line in said if line.startswith("coursekit link")]

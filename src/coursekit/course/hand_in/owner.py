@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from coursekit.course.hand_in.manifest import FILE_NAME
@@ -12,7 +13,7 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.verdict import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from coursekit.course.roster import Student
 
@@ -26,6 +27,7 @@ PLATFORMS = (
 )
 COPY = re.compile(r"( ?\(\d+\)| - Copy)+$")
 FURTHER = re.compile(r"[_ -]+\d.*")  # ada_02-horovod-sgd, but not Ada_Smith
+NEAR, MAX_NEAR = 0.7, 3  # how alike names are that somebody may have mistyped
 PUT = "put the file into a folder that is named by the student's id in the roster"
 
 
@@ -74,11 +76,11 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     own = [found["user"] for part in parts for found in [FILE_NAME.fullmatch(part)] if found]
     marks = [mark for part in parts for mark in [_mark(part, roster)] if mark]
     if not marks:
-        owner = _by_claim(claim, known)
+        owner = _by_claim(claim, known, parts)
     elif marks[0].students:
         owner = _by_path(marks[0], claim, known)
     else:
-        owner = _of_stranger(marks[0], claim, known.get(claim))
+        owner = _of_stranger(marks[0], claim, known.get(claim), _near(marks[0].text, roster))
     named = {claim, *own, *(one for mark in marks for one in mark.students)} & known.keys() - {owner.student}
     shown = "/".join(parts)
     flags = [
@@ -96,22 +98,25 @@ def _by_path(mark: OwnerMark, claim: str, known: Container[str]) -> Owner:
     return Owner(student, remarks=(f"taken for {student}, as {mark.text!a} says; it was packed by {claim}",))
 
 
-def _by_claim(claim: str, known: Container[str]) -> Owner:
+def _by_claim(claim: str, known: Mapping[str, Student], parts: Sequence[str]) -> Owner:
     if not claim:
-        raise NotTakenError(f"nothing says whose it is: {PUT}")
+        raise NotTakenError(f"nothing says whose it is{_near('_'.join(parts), known.values())}: {PUT}")
+    near = _near(claim, known.values())
     if claim not in known:
         raise NotTakenError(
-            f"{claim} is not on the roster: add them with `coursekit course init --roster`, or, if that is "
+            f"{claim} is not on the roster{near}: add them with `coursekit course init --roster`, or, if that is "
             f"another account of a student, {PUT}"
         )
     return Owner(claim, remarks=(f"taken for {claim}, as the file itself says, and nothing else does",))
 
 
-def _of_stranger(mark: OwnerMark, claim: str, claimed: Student | None) -> Owner:
+def _of_stranger(mark: OwnerMark, claim: str, claimed: Student | None, near: str) -> Owner:
     """Return the owner if a platform names somebody whom the roster does not know by that name."""
     if claimed is None or claimed.first_name or claimed.last_name or claimed.lms_user_id:
         and_claim = f", and its manifest says {claim}" if claim else ""
-        raise NotTakenError(f"it came from {mark.text!a}, whom the roster does not know by that name{and_claim}: {PUT}")
+        raise NotTakenError(
+            f"it came from {mark.text!a}, whom the roster does not know by that name{near}{and_claim}: {PUT}"
+        )
     return Owner(claim, (Flag("owner", f"It came from {mark.text!a} and names {claim}."),))
 
 
@@ -140,6 +145,14 @@ def _named(text: str, roster: Sequence[Student]) -> frozenset[str]:
     begun = [student for student in ids if FURTHER.fullmatch(wanted[len(_plain(student)) :])]
     longest = max(map(len, begun), default=0)
     return frozenset(student for student in begun if len(student) == longest)
+
+
+def _near(text: str, roster: Iterable[Student]) -> str:
+    """Return the ids whose own or whose student's name is spelled nearly so, as a clause; '' if none is."""
+    names = {name: student.id for student in roster for name in _names(student)}
+    words = (_plain(text), *_plain(text).split("_"))
+    found = sorted({names[name] for word in words for name in get_close_matches(word, names, MAX_NEAR, NEAR)})
+    return f"; the ids that come near are {', '.join(found)}" if found else ""
 
 
 def _names(student: Student) -> set[str]:

@@ -10,7 +10,8 @@ from datetime import datetime, timezone
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from coursekit.course.collect import TOLERANCE_S, due_of, settle
+from coursekit.course.collect import TOLERANCE_S, settle
+from coursekit.course.due import due_of, sync_due_dates
 from coursekit.course.folder import PRIVATE_MODE
 from coursekit.course.hand_in.downloads import check_folder, list_files, read_arrival
 from coursekit.course.hand_in.owner import NotTakenError, find_owner
@@ -81,7 +82,7 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
     ]
     hand_ins = course.folder / "hand-ins"
     hand_ins.mkdir(mode=PRIVATE_MODE, exist_ok=True)
-    busy = f"another `coursekit collect` is at work in {course.folder}: wait for it, and call again."
+    busy = f"another `coursekit take` is at work in {course.folder}: wait for it, and call again."
     with locked(hand_ins / f"{UNFINISHED}.lock", busy):
         with course.gradebook() as gradebook:
             roster = tuple(Student(**columns_of(one)) for one in gradebook.students)
@@ -90,7 +91,8 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
         taken += [_take(course, folder, name, roster, released) for name in files]
         pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
         with course.gradebook() as gradebook:
-            due = {pair: due_of(gradebook, *pair) for pair in pairs}
+            sync_due_dates(course, gradebook)
+            due = {pair: due_of(course, gradebook, *pair) for pair in pairs}
         settled = [settle(course, *pair, due[pair], late=late) for pair in pairs]
     seen = [_looked_at_time(one, due.get((one.lab, one.student))) for one in taken]
     return sorted(seen, key=lambda one: one.file), settled

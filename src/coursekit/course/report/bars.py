@@ -21,8 +21,11 @@ PICTURE = Markup("""\
 <defs><pattern id="{name}" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">\
 <rect width="8" height="8" fill="{missed}"/><rect width="2" height="8" fill="#fff"/></pattern></defs>
 <rect x="0" y=".2em" width="1em" height="1em" fill="{good}"/><text x="1.5em" y="1.1em">{good_word}</text>
-<rect x="10em" y=".2em" width="1em" height="1em" fill="url(#{name})"/><text x="11.5em" y="1.1em">{missed_word}</text>
+{missed_legend}
 {rows}</svg>""")
+MISSED_LEGEND = Markup(
+    '<rect x="10em" y=".2em" width="1em" height="1em" fill="url(#{name})"/><text x="11.5em" y="1.1em">{word}</text>'
+)
 ROW = Markup("""\
 <svg y="{y}em" width="100%" height="{height}em"><text y="1.15em">{label}\
 <tspan class="quiet" dx=".75em">{note}</tspan></text>
@@ -55,9 +58,9 @@ def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str]
     """Return an SVG element: bars below one another, each as long as the others.
 
     The `name` differs from that of every other picture of the page; `alt` says what there is to see, and `words` are
-    what the two parts of a bar are called.
+    what the two parts of a bar are called; the second is not drawn if it has no word.
     """
-    rows = Markup("").join(_row(name, i, bar) for i, bar in enumerate(bars))
+    rows = Markup("").join(_row(name, i, bar, draws_missed=bool(words[1])) for i, bar in enumerate(bars))
     return PICTURE.format(
         alt=printable(alt),
         height=f"{HEAD_EM + ROW_EM * len(bars):g}",
@@ -65,12 +68,12 @@ def bars_as_svg(name: str, bars: Sequence[Bar], alt: str, words: tuple[str, str]
         good=GOOD_COLOR,
         missed=MISSED_COLOR,
         good_word=words[0],
-        missed_word=words[1],
+        missed_legend=MISSED_LEGEND.format(name=name, word=words[1]) if words[1] else "",
         rows=rows,
     )
 
 
-def _row(name: str, i: int, bar: Bar) -> Markup:
+def _row(name: str, i: int, bar: Bar, *, draws_missed: bool) -> Markup:
     good, missed = (part / ((bar.good + bar.missed) or 1) for part in (bar.good, bar.missed))
     return ROW.format(
         y=f"{HEAD_EM + ROW_EM * i:g}",
@@ -78,7 +81,7 @@ def _row(name: str, i: int, bar: Bar) -> Markup:
         label=printable(bar.label),
         note=printable(bar.note),
         good=_width(good),
-        missed=_width(missed),
+        missed=_width(missed * draws_missed),
         color=GOOD_COLOR,
         name=name,
         text=printable(bar.text),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
@@ -13,11 +14,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from coursekit.course.grade import EMPTY, FAULT
-from coursekit.course.report.properties import describe, draw, properties
+from coursekit.course.report.properties import NUMBER, describe, draw, properties
+from coursekit.course.report.spread import draw_spread, needs_help, points_words
 from coursekit.files import write_file
 from coursekit.grading.submission.times import shown
 from coursekit.pages import page_template
-from coursekit.text import printable
+from coursekit.text import number_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from coursekit.course.folder import Course
     from coursekit.course.grade import GradedHandIn
+    from coursekit.grading.verdict import Flag
 
 SCHEMA = 1
 NUM_SLOWEST = 5
@@ -35,15 +38,20 @@ NO_SANDBOX = "none"
 
 def print_report(graded: Sequence[GradedHandIn], console: Console) -> None:
     """Print points, flags and seconds of each student and lab, sorted by these, and what needs attention."""
+    console.print(headline(graded), style="bold", highlight=False)
     console.print(_table(graded))
-    for heading, outcome in (("needs another run", FAULT), (EMPTY, EMPTY)):
-        for one in (one for one in graded if one.outcome == outcome):
-            why = one.verdict.fault or "; ".join(one.notes)
-            line = printable(f"{heading}: {one.hand_in.student} {one.hand_in.lab}: {why}").replace("\n", " ")
-            console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    for those in by_cause(graded):
+        whose = ", ".join(f"{one.hand_in.student} {one.hand_in.lab}" for one in those)
+        line = printable(f"{those[0].outcome}: {whose}: {reason(those[0])}").replace("\n", " ")
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.sandbox == NO_SANDBOX for one in graded):
         words = "there was NO SANDBOX: what was handed in ran with your rights."
         console.print(words, style="bold red", highlight=False)
+    weak = needs_help(graded)
+    if weak:
+        words = ", ".join(f"{one.hand_in.student} {one.hand_in.lab} {points_words(one)}" for one in weak)
+        line = printable(f"less than half of the points: {words}")
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     slow = slowest(graded)
     if slow:
         words = ", ".join(f"{one.hand_in.student} {one.hand_in.lab} {one.verdict.seconds:.1f} s" for one in slow)
@@ -52,6 +60,40 @@ def print_report(graded: Sequence[GradedHandIn], console: Console) -> None:
     if worst and worst.num_missed:
         words = f"most often failed: {worst.name} of {worst.lab}, {worst.num_missed} of {worst.num_graded}"
         console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def headline(graded: Sequence[GradedHandIn]) -> str:
+    """Return what happened: "3 hand-ins of 2 students: 1 graded, 1 needs another run, 1 with nothing to grade"."""
+    num = Counter(one.outcome for one in graded)
+    parts = [f"{len(graded) - num[FAULT] - num[EMPTY]} graded"]
+    parts += [f"{num[FAULT]} need{'s' * (num[FAULT] == 1)} another run"] if num[FAULT] else []
+    parts += [f"{num[EMPTY]} with nothing to grade"] if num[EMPTY] else []
+    students = number_of(len({one.hand_in.student for one in graded}), "student")
+    return f"{number_of(len(graded), 'hand-in')} of {students}: {', '.join(parts)}"
+
+
+def reason(one: GradedHandIn) -> str:
+    """Return why a hand-in has no points."""
+    return one.verdict.fault or "; ".join(one.notes)
+
+
+def cause(one: GradedHandIn) -> tuple[str, str]:
+    """Return what hand-ins without points share that have the same cause; numbers differ from run to run."""
+    return one.outcome, NUMBER.sub("#", reason(one)) if one.outcome in {FAULT, EMPTY} else ""
+
+
+def by_cause(graded: Sequence[GradedHandIn]) -> list[list[GradedHandIn]]:
+    """Return the hand-ins without points, those with one cause together; what needs another run comes first."""
+    found: dict[tuple[str, str], list[GradedHandIn]] = {}
+    for outcome in (FAULT, EMPTY):
+        for one in (one for one in graded if one.outcome == outcome):
+            found.setdefault(cause(one), []).append(one)
+    return list(found.values())
+
+
+def flag_words(flags: Sequence[Flag]) -> str:
+    """Return how many flags there are, and their kinds: "3 flags: owner, time"."""
+    return f"{number_of(len(flags), 'flag')}: {', '.join(dict.fromkeys(flag.kind for flag in flags))}"
 
 
 def _table(graded: Sequence[GradedHandIn]) -> Table:
@@ -67,7 +109,7 @@ def _cell(one: GradedHandIn) -> str:
     verdict = one.verdict
     if one.outcome in {FAULT, EMPTY}:
         return f"[red]{one.outcome}[/]"
-    flags = f" [yellow]{len(verdict.flags)} flag{'s' * (len(verdict.flags) > 1)}[/]" if verdict.flags else ""
+    flags = f" [yellow]{escape(printable(flag_words(verdict.flags)))}[/]" if verdict.flags else ""
     return f"{verdict.points:g}/{verdict.max_points:g}{flags} {verdict.seconds:.1f} s"
 
 
@@ -136,7 +178,11 @@ def render(course: Course, graded: Sequence[GradedHandIn], now: datetime) -> str
         graded=graded,
         students=[(name, list(group)) for name, group in groupby(graded, key=lambda one: one.hand_in.student)],
         labs=sorted({one.hand_in.lab for one in graded}),
-        attention=[one for one in graded if one.outcome in {FAULT, EMPTY}],
+        headline=headline(graded),
+        attention=[(reason(those[0]), those) for those in by_cause(graded)],
+        spread={lab: draw_spread(lab, graded) for lab in by_lab},
+        weak=needs_help(graded),
+        flag_words=flag_words,
         flagged=[one for one in graded if one.verdict.flags],
         slowest=slowest(graded),
         properties=by_lab,

@@ -23,13 +23,14 @@ from coursekit.grading.walls.sandbox import command, hidden_folders, python_fold
 from coursekit.paths import PACKAGE
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
+from coursekit.text import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
-START_TIMEOUT_S = 120.0  # of the sandbox's own time
+START_TIMEOUT_S = 300.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
 SPARE_MEMORY_GB = 0.5
 NUM_TASKS = 4096  # processes and threads of a slot
@@ -160,7 +161,11 @@ class Slot:
                 preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
             )
         self._judge = Connection(ours.detach())
-        failure = _first_words(self._judge, self._process.pid)
+        try:
+            failure = _first_words(self._judge, self._process.pid)
+        except TooSlowError:
+            self.close()
+            raise CourseKitError(_too_slow()) from None
         if failure:
             log.seek(0)
             said = log.read().decode(errors="replace").strip()[-2000:]
@@ -170,7 +175,7 @@ class Slot:
     def _command_line(self, folder: str, channel: int) -> list[str]:
         argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
         argv += ["tensorflow"] if self._has_tensorflow else []
-        view = submission_view(folder, int(2 * self.limits.tmp_gb * 2**30))
+        view = submission_view(folder, int(2 * self.limits.tmp_gb * 2**30), with_data=self._has_tensorflow)
         return command(self.sandbox, view, argv, image=self.image)
 
     def _keep_to_cores(self) -> None:
@@ -178,15 +183,29 @@ class Slot:
 
 
 def _first_words(judge: Connection, pid: int) -> str:
-    """Return why the sandbox did not start, or ''."""
+    """Return why the sandbox did not start, or ''.
+
+    Raises:
+        TooSlowError: it said nothing in time.
+    """
     deadline = Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick)
     try:
         while not judge.poll(left_s := deadline.left_s()):
             if not left_s:
-                return f"no word within {START_TIMEOUT_S:g} s"
+                raise TooSlowError
         failure = str(wire.loads(judge.recv_bytes())["failure"])
-    except TooSlowError as error:
-        return str(error)
     except (EOFError, OSError, wire.NotPlainError):
         return "it ended"
     return failure.strip().splitlines()[-1] if failure else ""
+
+
+def _too_slow() -> str:
+    """Return what to do about a sandbox that did not start in time, by what the machine has to do."""
+    load, num_cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    late = f"the sandbox did not start within {START_TIMEOUT_S:g} s"
+    if load > num_cores:
+        return (
+            f"{late}: the machine is overloaded (load {load:.0f} on {number_of(num_cores, 'core')}): judge fewer at a "
+            "time with `--jobs 1`, or end what else runs."
+        )
+    return f"{late}, and the processors are not busy: look at disk and memory, and judge fewer with `--jobs 1`."

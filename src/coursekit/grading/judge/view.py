@@ -37,9 +37,13 @@ def shown_files() -> set[Path]:
     return shown | {package / "__init__.py" for package in packages}
 
 
-def submission_view(folder: str, tmp_bytes: int) -> View:
-    """Return what is seen; `folder` is the home where no wall stands, '' behind a wall, which has its own."""
-    home, data = folder or "/tmp", find_data().parent  # noqa: S108  # the wall's own
+def submission_view(folder: str, tmp_bytes: int, *, with_data: bool = True) -> View:
+    """Return what is seen; `folder` is the home where no wall stands, '' behind a wall, which has its own.
+
+    Only `with_data` are there images, which the first call makes.
+    """
+    home = folder or "/tmp"  # noqa: S108  # the wall's own
+    seen = {str(path): path for path in sorted(shown_files())}
     environ = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "HOME": home,
@@ -52,6 +56,8 @@ def submission_view(folder: str, tmp_bytes: int) -> View:
         "CUDA_VISIBLE_DEVICES": "-1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
-        "COURSEKIT_DATA": str(data) if folder else DATA,
     }
-    return View({**{str(path): path for path in sorted(shown_files())}, DATA: data}, environ, tmp_bytes)
+    if with_data:
+        seen[DATA] = find_data().parent
+        environ["COURSEKIT_DATA"] = str(seen[DATA]) if folder else DATA
+    return View(seen, environ, tmp_bytes)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from coursekit.grading.submission.cells import Cells, find_answers, num_known
 from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
-from coursekit.grading.submission.students_files import RefusedFileError, list_folder
+from coursekit.grading.submission.students_files import RefusedFileError, list_folder, read_file
 from coursekit.grading.submission.times import SECRET, TIMESTAMP, read_timestamp
 from coursekit.grading.verdict import Flag
-from coursekit.text import first_few
+from coursekit.text import first_few, printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MANIFEST = "hand-in.json"  # of a packed hand-in
 NOTEBOOK = ".ipynb"
 JOBS = "jobs/"
+REQUEST, ASKS = "regrade.txt", "asks for another look"  # a student's sentence to the instructor
+MAX_REQUEST_BYTES = 2000
 NUM_CANDIDATES = 20
 # What Python, IPython or a tool of theirs would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
@@ -59,7 +61,7 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     except RefusedFileError as error:
         return HandIn(student, lab, folder, None, flags=(Flag("files", f"{folder.name} is not taken: {error}."),))
     name, notes = _find_notebook(folder, lab, released, listing.files)
-    expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
+    expected = {name, TIMESTAMP, SECRET, MANIFEST, REQUEST, *public}
     others = (file for file in listing.files if file not in expected)
     beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
     flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
@@ -71,6 +73,15 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
         notes.append(f"files beside the notebook are not taken: {first_few(data)}")
     notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
     return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
+
+
+def read_request(folder: Path) -> list[str]:
+    """Return what a student asks in a file beside the notebook, as one line; none if there is no such file."""
+    try:
+        text = read_file(folder, REQUEST, MAX_REQUEST_BYTES).decode("utf-8", "replace")
+    except RefusedFileError:
+        return []
+    return [f"{ASKS}: {' '.join(printable(text).split())}"]
 
 
 def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:

@@ -1,4 +1,4 @@
-"""`coursekit collect`: take the files that students sent by e-mail or through a learning platform."""
+"""`coursekit take`: take the files that students sent by e-mail or through a learning platform."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ if TYPE_CHECKING:
     from coursekit.course.hand_in.take import Taken
 
 
-@click.command(epilog="Example: coursekit collect ~/Downloads/lab-02")
+@click.command(epilog="Example: coursekit take ~/Downloads/lab-02")
 @click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--late", is_flag=True, help="Take the newest version even if it is late and another is in time.")
 @FOLDER
-def collect(source: Path, folder: Path | None, *, late: bool) -> None:
+def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """Take every hand-in below DIR into the course: files of `coursekit hand-in`, and plain notebooks.
 
     DIR is what an e-mail client or a learning platform left, with files of any name, also in folders per student.
-    Every version is kept, a file that was taken before changes nothing, and the best version is graded.
+    Every version is kept, and a file that was taken before changes nothing.
+    Of all versions the newest one that can be graded counts, and a late one only if none came in time.
     Exit status: 1 when anything was not taken.
     """
     root = find_root()
     from coursekit.course.folder import find_course  # noqa: PLC0415 - nbgrader takes a second to import
     from coursekit.course.hand_in.take import NOT_TAKEN, take_all  # noqa: PLC0415 - as above
+    from coursekit.course.undo import one_call  # noqa: PLC0415 - as above
 
     course = find_course(root, folder)
     try:
-        taken, settled = take_all(course, source, late=late)
+        with one_call(course):
+            taken, settled = take_all(course, source, late=late)
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
         raise CourseKitError(f"{where}: {why}: fix that, and call again; what was taken until then is kept.") from None
