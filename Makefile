@@ -14,7 +14,7 @@ PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope
-GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md docs/pictures/rooms.svg
+GENERATED := labs slurm/jobs docs/sites.md docs/site-format.md docs/schedule.md docs/pictures/rooms.svg
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -17,6 +17,7 @@ DOCUMENTS = (
     "docs/instructor.md",
     "docs/schedule.md",
     "docs/security.md",
+    "docs/site-format.md",
     "docs/sites.md",
     "docs/student.md",
     "labs/README.md",
