@@ -71,11 +71,13 @@ lab: env ## open JupyterLab on labs/
 doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, space
 	@$(BIN)/coursekit doctor
 
-lock: ## renew the pins in requirements.lock and tools/build-requirements.lock (needs uv)
+lock: ## renew the pins in requirements.lock and in tools/ (needs uv)
 	uv pip compile pyproject.toml --extra tensorflow --extra horovod-build --extra authoring --extra postgresql --extra hub --extra dev \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
 	uv pip compile tools/build-requirements.in --no-deps \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/build-requirements.lock
+	uv pip compile tools/gpu-requirements.in --no-deps \
+	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/gpu-requirements.lock
 
 clean: ## remove build/ (everything in it can be made again; .venv and course/ stay)
 	rm -rf build

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -20,8 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "env"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "coursekit-stamp.json"
 LOCK = ROOT / "requirements.lock"
 BUILD_LOCK = ROOT / "tools" / "build-requirements.lock"
+GPU_LOCK = ROOT / "tools" / "gpu-requirements.lock"
 CONDA_WAY = "use conda instead (conda env create -f environment.yml)"
 # Kept from every program: other environments, flags of the outer make, a surrounding MPI job, settings of Horovod.
 UNWANTED = re.compile(r"PYTHON(PATH|HOME)|VIRTUAL_ENV|MAKE.*|MFLAGS|(OMPI|PMIX|PMI|PRTE|HOROVOD)_.*")
@@ -36,6 +39,14 @@ class SetupError(Exception):
 def say(text: str) -> None:
     """Print one line of progress."""
     print(f"{CLEAR}make env: {text}", flush=True)
+
+
+def read_stamp() -> object:
+    """Return the ingredients of the finished environment, or None when there is none."""
+    try:
+        return json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def environment(**extra: str) -> dict[str, str]:
