@@ -14,6 +14,7 @@ DOCUMENTS = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/gpus.md",
     "docs/instructor.md",
     "docs/schedule.md",
     "docs/security.md",
