@@ -79,16 +79,32 @@ def running(*command: str | Path, log: Path | None = None, **extra: str) -> Iter
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(log.open("w")) if log else None
         # A session of its own: whatever ends the body, the compilers under make are ended too.
-        process = subprocess.Popen(
-            command,
-            env=environment(**extra),
-            stdout=output,
-            stderr=output,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        stack.callback(end, process)
+        with signals_later():  # one that came while it starts would leave it without anybody who ends it
+            process = subprocess.Popen(
+                command,
+                env=environment(**extra),
+                stdout=output,
+                stderr=output,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            stack.callback(end, process)
         yield process
+
+
+@contextlib.contextmanager
+def signals_later() -> Iterator[None]:
+    """Keep what asks this process to stop until the end of a `with` block."""
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def wait(
