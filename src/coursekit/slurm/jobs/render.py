@@ -165,8 +165,7 @@ def _doubts_of_software(site: Site, key: str) -> list[str]:
     lines = []
     for note in site.confirm:
         if f"{note.key}.".startswith(("software.", f"partitions.{key}.modules.")):
-            lines += textwrap.wrap(f"Not confirmed: {note.doubt}. To know:", COMMENT_WIDTH)
-            lines.append(f"  {note.command}")
+            lines += [*textwrap.wrap(f"Not confirmed: {note.doubt}.", COMMENT_WIDTH), f"To know: {note.command}"]
     return lines
 
 
