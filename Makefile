@@ -14,7 +14,8 @@ PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope
-GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md docs/pictures/rooms.svg tests/answers/properties.md
+GENERATED := labs slurm/jobs docs/sites.md docs/site-format.md docs/schedule.md docs/pictures/rooms.svg \
+  tests/answers/properties.md
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,11 +73,13 @@ lab: env ## open JupyterLab on labs/
 doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, space
 	@$(BIN)/coursekit doctor
 
-lock: ## renew the pins in requirements.lock and tools/build-requirements.lock (needs uv)
+lock: ## renew the pins in requirements.lock and in tools/ (needs uv)
 	uv pip compile pyproject.toml --extra tensorflow --extra horovod-build --extra authoring --extra postgresql --extra hub --extra dev \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
 	uv pip compile tools/build-requirements.in --no-deps \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/build-requirements.lock
+	uv pip compile tools/gpu-requirements.in --no-deps \
+	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/gpu-requirements.lock
 
 clean: ## remove build/ (everything in it can be made again; .venv and course/ stay)
 	rm -rf build

@@ -22,8 +22,19 @@ def test_the_first_signal_interrupts_and_the_next_do_not(number):
     assert stop.received == number
 
 
+def test_interrupts_count_also_in_the_background():
+    """A script's shell switches SIGINT off in what it starts with `&`: it ends a run all the same."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with StopSignals().handled(), pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_handlers_are_put_back():
-    """A signal that was switched off stays off meanwhile, as under nohup."""
+    """SIGHUP that was switched off stays off meanwhile, as under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         handlers = [signal.getsignal(number) for number in STOPPING]

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gpus
 from shell import (
     BUILD,
     BUILD_LOCK,
@@ -40,18 +41,15 @@ BUILD_SETTINGS = re.compile(r"CC|CXX|HOROVOD_(GPU|CPU_OPERATIONS|CUDA|NCCL|ROCM|
 
 
 def settings() -> dict[str, str]:
-    """Return the variables of this shell that change what is built."""
-    return {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
-
-
-def with_gpu() -> bool:
-    """Say whether GPU operations are asked for (`HOROVOD_GPU_OPERATIONS=NCCL`)."""
-    return any(name.startswith("HOROVOD_GPU") for name in settings())
+    """Return the variables that change what is built: this shell's, and Horovod's for NCCL."""
+    given = {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
+    asked = gpus.kind() == gpus.NCCL and not any(name.startswith(gpus.OPERATIONS) for name in given)
+    return {**given, f"{gpus.OPERATIONS}_OPERATIONS": "NCCL"} if asked else given
 
 
 def tensorflow_pin() -> str:
-    """Return the lines that pin the TensorFlow to build against: the CPU wheel unless GPU operations are asked for."""
-    return pin(BUILD_LOCK, "tensorflow") if with_gpu() else pin(LOCK, "tensorflow-cpu")
+    """Return the lines that pin the TensorFlow to build against: the CPU wheel unless it is made for GPUs."""
+    return pin(LOCK, "tensorflow-cpu") if gpus.kind() == gpus.NONE else pin(BUILD_LOCK, "tensorflow")
 
 
 def find_compiler() -> None:

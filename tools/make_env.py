@@ -19,10 +19,27 @@ import sys
 import time
 from pathlib import Path
 
+import gpus
 import horovod_wheel
-from shell import BUILD, BUILD_LOCK, CONDA_WAY, LOCK, PYTHON, ROOT, VENV, SetupError, pin, pip_install, run, say, uv
+from shell import (
+    BUILD,
+    BUILD_LOCK,
+    CONDA_WAY,
+    GPU_LOCK,
+    LOCK,
+    PYTHON,
+    ROOT,
+    STAMP,
+    VENV,
+    SetupError,
+    pin,
+    pip_install,
+    read_stamp,
+    run,
+    say,
+    uv,
+)
 
-STAMP = VENV / "coursekit-stamp.json"
 ALLREDUCE_LIMIT_S = 180
 
 
@@ -52,23 +69,18 @@ def make_unless_there() -> None:
 def ingredients() -> dict[str, object]:
     """Return all that the environment is made from; equal ingredients mean an equal environment."""
     mpicc = shutil.which("mpicc")
+    with_cuda = gpus.kind() == gpus.HOST
+    locks = (LOCK, BUILD_LOCK, GPU_LOCK) if with_cuda else (LOCK, BUILD_LOCK)
     return {
         "folder": str(ROOT),
         # The real path: inside .venv as well as outside it, this names the interpreter the environment is based on.
         "python": [os.path.realpath(sys.executable), platform.python_version(), platform.machine()],
-        "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in (LOCK, BUILD_LOCK)],
+        "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in locks],
         "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
         "settings": horovod_wheel.settings(),
         "bytecode": "of all packages",  # an environment without is made anew
+        **({"gpus": gpus.HOST} if with_cuda else {}),
     }
-
-
-def read_stamp() -> object:
-    """Return the ingredients of the finished environment, or None when there is none."""
-    try:
-        return json.loads(STAMP.read_text())
-    except (OSError, ValueError):
-        return None
 
 
 def make(wanted: dict[str, object]) -> None:
@@ -100,13 +112,13 @@ def make(wanted: dict[str, object]) -> None:
         horovod_wheel.keep(wheel, kept)
     compile_to_bytecode()
     STAMP.write_text(json.dumps(wanted, indent=1))
-    say(f".venv is ready after {time.monotonic() - started_s:.0f} s")
+    say(f".venv is ready after {time.monotonic() - started_s:.0f} s, {gpus.words()}")
 
 
 def make_venv() -> None:
     """Make an empty `.venv` with pip in it."""
     python = os.path.realpath(sys.executable)
-    say(f"making .venv with Python {platform.python_version()} ({python})")
+    say(f"making .venv with Python {platform.python_version()} ({python}), {gpus.words()}")
     if run(python, "-c", "import ensurepip, venv", log=BUILD / "venv.log") != 0:
         raise SetupError(
             f"{python} cannot make virtual environments: install what it lacks (Debian: apt install python3-venv), "
@@ -124,7 +136,8 @@ def install_uv() -> None:
 
 def install_packages() -> None:
     """Install the locked packages and this one."""
-    say("installing the locked packages: 1 to 3 minutes when they have to be downloaded (about 1 GB)")
+    size = "about 1 GB" if gpus.kind() == gpus.NONE else "about 3 GB"
+    say(f"installing the locked packages: 1 to 3 minutes when they have to be downloaded ({size})")
     uv("install", "--quiet", "--require-hashes", "--requirement", requirements())
     uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
@@ -147,9 +160,10 @@ def compile_to_bytecode() -> None:
 
 
 def requirements() -> Path:
-    """Write the lock with the TensorFlow asked for, and return the file's path."""
+    """Write the lock with the TensorFlow that is made for, and return the file's path."""
     path = BUILD / "requirements.txt"
-    path.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()))
+    cuda = GPU_LOCK.read_text() if gpus.kind() == gpus.HOST else ""
+    path.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()) + cuda)
     return path
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -20,8 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "env"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "coursekit-stamp.json"
 LOCK = ROOT / "requirements.lock"
 BUILD_LOCK = ROOT / "tools" / "build-requirements.lock"
+GPU_LOCK = ROOT / "tools" / "gpu-requirements.lock"
 CONDA_WAY = "use conda instead (conda env create -f environment.yml)"
 # Kept from every program: other environments, flags of the outer make, a surrounding MPI job, settings of Horovod.
 UNWANTED = re.compile(r"PYTHON(PATH|HOME)|VIRTUAL_ENV|MAKE.*|MFLAGS|(OMPI|PMIX|PMI|PRTE|HOROVOD)_.*")
@@ -36,6 +39,14 @@ class SetupError(Exception):
 def say(text: str) -> None:
     """Print one line of progress."""
     print(f"{CLEAR}make env: {text}", flush=True)
+
+
+def read_stamp() -> object:
+    """Return the ingredients of the finished environment, or None when there is none."""
+    try:
+        return json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -68,16 +79,32 @@ def running(*command: str | Path, log: Path | None = None, **extra: str) -> Iter
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(log.open("w")) if log else None
         # A session of its own: whatever ends the body, the compilers under make are ended too.
-        process = subprocess.Popen(
-            command,
-            env=environment(**extra),
-            stdout=output,
-            stderr=output,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        stack.callback(end, process)
+        with signals_later():  # one that came while it starts would leave it without anybody who ends it
+            process = subprocess.Popen(
+                command,
+                env=environment(**extra),
+                stdout=output,
+                stderr=output,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            stack.callback(end, process)
         yield process
+
+
+@contextlib.contextmanager
+def signals_later() -> Iterator[None]:
+    """Keep what asks this process to stop until the end of a `with` block."""
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def wait(

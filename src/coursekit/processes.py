@@ -40,8 +40,9 @@ class StopSignals:
     @contextmanager
     def handled(self) -> Iterator[None]:
         """Raise during a `with` block, and leave signals as they were before."""
-        # A signal that nohup or a batch system switched off stays off.
-        awake = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+        # SIGHUP that nohup switched off stays off. SIGINT does not: a shell's script switches it off in what it starts
+        # with `&`, and then nothing but a signal that cannot tidy up would end this.
+        awake = [n for n in STOPPING if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         before = [(number, signal.signal(number, self._on_signal)) for number in awake]
         try:
             yield

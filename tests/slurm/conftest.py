@@ -45,6 +45,7 @@ gpu_request = "gres"
 num_gpus_per_node = 4
 num_cpus_per_gpu = 8
 num_cpus_per_node = 32
+whole_nodes = false
 num_nodes = 20
 features = ["cold", "dark"]
 """

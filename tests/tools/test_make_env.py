@@ -318,3 +318,20 @@ def test_gpu_operations_take_the_gpu_tensorflow(ask):
     gpu = ask("horovod_wheel.tensorflow_pin().split()[0]", HOROVOD_GPU_OPERATIONS="NCCL")
 
     assert (cpu, gpu) == ("tensorflow-cpu==2.15.1", "tensorflow==2.15.1")
+
+
+def test_a_signal_waits_until_what_starts_can_be_ended(checkout, finish):
+    """Stopped while a program starts, make env first takes note of it; then the interruption comes."""
+    (checkout / "stop.py").write_text(
+        "import os, signal, sys; sys.path.insert(0, 'tools')\n"
+        "import shell\n"
+        "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
+        "try:\n"
+        "    with shell.signals_later():\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        print('started')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+
+    assert finish("stop.py") == (0, "started\nstopped\n", "")

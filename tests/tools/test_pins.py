@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -116,9 +117,21 @@ def test_project_asks_for_what_is_locked(project, locked, built):
     assert built["tensorflow"] == locked["tensorflow-cpu"]
 
 
+def test_cuda_is_what_tensorflow_names(built):
+    """`make env` on a machine with GPUs takes the libraries of TensorFlow's own extra, in the versions it pins."""
+    named = [Requirement(line) for line in metadata.requires("tensorflow-cpu")]
+    extra = {"python_version": "3.11", "extra": "and-cuda"}
+    wanted = {r.name: str(r.specifier) for r in named if "and-cuda" in str(r.marker) and r.marker.evaluate(extra)}
+    locked = read_lock(ROOT / "tools" / "gpu-requirements.lock", "3.11")
+
+    assert metadata.version("tensorflow-cpu") == built["tensorflow"]
+    assert {name: f"=={version}" for name, version in locked.items()} == wanted
+    assert len(wanted) == 12
+
+
 def test_every_pin_has_hashes():
     """An index that was tampered with is noticed: no package is installed without a hash."""
-    for lock in ("requirements.lock", "tools/build-requirements.lock"):
+    for lock in ("requirements.lock", "tools/build-requirements.lock", "tools/gpu-requirements.lock"):
         blocks = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
 
         assert blocks
@@ -131,6 +144,8 @@ def test_no_index_address_is_written_down():
         "requirements.lock",
         "tools/build-requirements.lock",
         "tools/build-requirements.in",
+        "tools/gpu-requirements.lock",
+        "tools/gpu-requirements.in",
         "environment.yml",
     ):
         text = (ROOT / name).read_text()

@@ -24,7 +24,7 @@ def build(names: tuple[str, ...]) -> None:
     1. solutions/<lab>/<lab>.py becomes build/source/<lab>/<lab>.ipynb, with answers and tests.
     2. nbgrader takes the answers out: labs/<lab>/<lab>.ipynb is what students open.
     3. The tables of labs in labs/README.md and README.md are refreshed.
-    4. slurm/sites/ and slurm/templates/ become slurm/jobs/<site>/, the job scripts, and docs/sites.md.
+    4. slurm/sites/ and slurm/templates/ become slurm/jobs/<site>/, and the pages docs/sites.md and site-format.md.
     5. The minutes of slides/ and labs become docs/schedule.md.
     6. The banks in tests/answers/ become its properties.md.
 
@@ -37,8 +37,8 @@ def build(names: tuple[str, ...]) -> None:
     from coursekit.labs.build.build import build_release  # noqa: PLC0415
     from coursekit.labs.build.tables import build_tables  # noqa: PLC0415
     from coursekit.lecture.slides.schedule import write_schedule  # noqa: PLC0415
+    from coursekit.slurm.jobs.page import write_page  # noqa: PLC0415
     from coursekit.slurm.jobs.render import generate_jobs  # noqa: PLC0415
-    from coursekit.slurm.sites.page import write_page  # noqa: PLC0415
 
     console = Console()
     verdicts: Counter[str] = Counter()

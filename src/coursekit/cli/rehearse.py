@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import sys
@@ -18,16 +19,19 @@ from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.rehearsal.course_copy import make_course
-from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, small_run, submit
+from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, release, small_run, submit
 from coursekit.slurm.rehearsal.progress import RehearsalProgress, table
 from coursekit.slurm.sites.load import load_site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coursekit.slurm.sites.profile import Site
+
 SIGNAL_STATUS = 128
 POLL_S = 1.0
 S_PER_MIN = 60.0
+LEAST_AT_A_TIME = 2
 NUM_LOG_LINES = 40
 
 
@@ -69,13 +73,14 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     site = load_site(root, site_name)
     chosen = () if keep and not scripts else find_scripts(root, site_name, scripts)
     console, stop = Console(), StopSignals()
+    progress = RehearsalProgress(console)
     jobs: list[RehearsedJob] = []
     inviting = False
     try:
-        with stop.handled(), Cluster(site, num_nodes) as cluster:
+        with stop.handled(), _started(progress, site, num_nodes) as cluster:
             # Inside the cluster's folder, which goes away even when this process is killed.
             course = make_course(root, cluster.folder / "course", cut or "tests")
-            jobs = _run(cluster, course, [path.name for path in chosen], console, limit_min * S_PER_MIN)
+            jobs = _run(cluster, course, [path.name for path in chosen], progress, limit_min * S_PER_MIN)
             _report(console, course, jobs)
             if json_file:
                 content = {"site": site_name, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
@@ -89,18 +94,29 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
 
-def _run(cluster: Cluster, course: Path, names: Sequence[str], console: Console, limit_s: float) -> list[RehearsedJob]:
+def _started(progress: RehearsalProgress, site: Site, num_nodes: int) -> Cluster:
+    progress.say(f"starting a Slurm shaped like {site.name}, which takes up to a minute")
+    return Cluster(site, num_nodes)
+
+
+def _run(
+    cluster: Cluster, course: Path, names: Sequence[str], progress: RehearsalProgress, limit_s: float
+) -> list[RehearsedJob]:
     folder = course / "slurm" / "jobs" / cluster.site.name
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
     deadline = time.monotonic() + limit_s
-    with RehearsalProgress(console).shown() as progress:
+    num_at_a_time = max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
+    if names:
+        progress.say(f"{len(names)} scripts submitted; up to {num_at_a_time} run at a time, for the processors here")
+    with progress.shown():
         while True:
+            jobs = release(cluster, jobs, num_at_a_time)
             progress.show(jobs)
             if all(job.ended for job in jobs):
                 return jobs
             if time.monotonic() > deadline:
-                console.print(f"Not done after {limit_s / S_PER_MIN:g} min; allow more with --limit.")
+                progress.say(f"not done after {limit_s / S_PER_MIN:g} min; allow more with --limit")
                 return jobs
             time.sleep(POLL_S)
             jobs = look(cluster, course, jobs)

@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from coursekit.paths import find_root
+from coursekit.slurm.jobs.cost import CLASS_SIZE, class_costs
 from coursekit.slurm.sites.load import FOLDER, load_site, load_sites
 from coursekit.slurm.sites.show import show_list, show_site
 from coursekit.text import counted
@@ -21,12 +22,22 @@ def sites(context: click.Context) -> None:
 
 @sites.command(epilog="Example: coursekit sites show karolina")
 @click.argument("name")
-def show(name: str) -> None:
-    """Show everything about a machine: access, partitions, software, storage, JupyterLab.
+@click.option(
+    "--students",
+    "num_students",
+    type=click.IntRange(1),
+    default=CLASS_SIZE,
+    show_default=True,
+    help="Size of the class.",
+)
+def show(name: str, num_students: int) -> None:
+    """Show everything about a machine: access, what jobs cost, partitions, software, storage, JupyterLab.
 
     A number such as ?2 marks what was not confirmed; the note of that number says what to type there to know.
     """
-    show_site(Console(), load_site(find_root(), name))
+    root = find_root()
+    site = load_site(root, name)
+    show_site(Console(), site, class_costs(root, site, num_students))
 
 
 @sites.command(epilog="Example: coursekit sites check my-cluster")

@@ -10,7 +10,8 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, default_wish, form_html, read_wish
-from coursekit.slurm.jobs.render import JobScript, render
+from coursekit.slurm.jobs.job_script import JobScript
+from coursekit.slurm.jobs.render import render
 from coursekit.slurm.sites.load import load_site, site_names
 
 ROOT = Path(__file__).parents[3]

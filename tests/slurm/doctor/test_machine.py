@@ -76,7 +76,39 @@ def test_gpus_tensorflow_cannot_use_are_wrong(programs):
     programs("nvidia-smi", "echo 'GPU 0: NVIDIA A100 (UUID: 1)'; echo 'GPU 1: NVIDIA A100 (UUID: 2)'")
     finding = machine.check_gpus()
 
-    assert (finding.state, finding.text) == ("wrong", "the machine has 2, but TensorFlow sees none")
+    assert (finding.state, finding.text) == ("wrong", "the machine has 2, but TensorFlow is one for CPUs")
+    assert finding.remedy.startswith("COURSEKIT_GPUS=host make env")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "operations", "text"),
+    [
+        ([], [], "built without NCCL: fine on CPUs"),
+        (
+            ["A100"],
+            [],
+            f"built without NCCL: {machine.THROUGH_HOST}",
+        ),
+        (["A100"], ["NCCL"], "NCCL"),
+    ],
+)
+def test_the_way_of_gradients_is_said(gpus, operations, text, monkeypatch):
+    """Which Horovod make env has made; what stands in for the probe has GPUs, which this machine may not have."""
+    facts = {"tensorflow": {"gpus": gpus, "with_cuda": True}, "horovod": {"gpu_operations": operations}}
+    monkeypatch.setattr(machine, "probe", facts.__getitem__)
+
+    finding = machine.check_gpu_operations()
+
+    assert (finding.text, finding.hinders) == (text, False)
+
+
+@pytest.mark.usefixtures("bare_path")
+def test_gpus_that_the_driver_hides_are_told_apart(programs, monkeypatch):
+    """A TensorFlow for GPUs that sees none lacks no package: the driver is too old, or a variable hides them."""
+    programs("nvidia-smi", "echo 'GPU 0: NVIDIA A100 (UUID: 1)'")
+    monkeypatch.setattr(machine, "probe", lambda _: {"gpus": [], "with_cuda": True})
+
+    assert machine.check_gpus().remedy.startswith("CUDA 12 takes a driver from 525 on")
 
 
 @pytest.mark.usefixtures("bare_path")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -47,15 +48,15 @@ def test_a_site_has_a_script_for_every_lab_and_pattern(name):
 
 
 def test_directives_ask_for_what_the_site_documents():
-    """Karolina's second lab, held against its pages: whole nodes of eight GPUs with 16 cores each, no account."""
+    """Karolina's second lab, held against its pages: two eighths of a node, a GPU with 16 cores each, no account."""
     assert directives_of((ROOT / "slurm/jobs/karolina/02-horovod-sgd.sbatch").read_text()) == [
         "--job-name=02-horovod-sgd",
         "--output=%x-%j.out",
         "--partition=qgpu",
-        "--nodes=2",
-        "--ntasks-per-node=8",
+        "--nodes=1",
+        "--ntasks-per-node=2",
         "--cpus-per-task=16",
-        "--gpus-per-node=8",
+        "--gpus-per-node=2",
         "--time=00:20:00",
         "--signal=B:TERM@120",
         "--requeue",
@@ -72,6 +73,73 @@ def test_a_partition_brings_its_own_directives_and_modules():
         "module load arch/h100",
         "module load tensorflow-gpu/py3/2.11.0",
     ]
+
+
+# What lab 02 and JupyterLab ask for (nodes, ranks on each), what the lab is charged, and what a training asks for.
+PIECES = {
+    "barbora": ((1, 4), "1 whole node with 4 GPUs", 1.3, (2, 4)),
+    "daint-alps": ((1, 4), "1 whole node with 4 GPUs", 1.3, (2, 4)),
+    "jean-zay": ((1, 2), "2 GPUs", 0.7, (2, 4)),
+    "karolina": ((1, 2), "2 GPUs", 0.7, (2, 8)),
+    "local": ((1, 2), "", 0, (1, 2)),
+    "piz-daint": ((2, 1), "2 whole nodes with 2 GPUs", 0.7, (2, 1)),
+}
+
+
+def nodes_and_tasks(script):
+    """Return how many nodes a script asks for, and tasks on each."""
+    values = dict(option.partition("=")[::2] for option in directives_of(script))
+    return int(values["--nodes"]), int(values["--ntasks-per-node"])
+
+
+@every_site
+def test_a_lab_asks_for_the_smallest_piece_with_two_ranks(name):
+    """No more than its ranks need, but all GPUs of nodes that are charged as a whole; its first lines say the cost."""
+    piece, charged, gpu_hours, of_training = PIECES[name]
+    script = render_job(ROOT, name, "lab", "02")
+    cost = (
+        f"at most {gpu_hours} GPU hours for a student ({charged} for 20 min), {40 if gpu_hours > 1 else 20} GPU hours"
+    )
+
+    assert nodes_and_tasks(script) == nodes_and_tasks(render_job(ROOT, name, "jupyter")) == piece
+    assert nodes_and_tasks(render_job(ROOT, name, "train", "03")) == of_training
+    assert (f"# Cost: {cost} for a class of 30.\n" if charged else "# Cost: no GPU hours.\n") in script
+
+
+@every_site
+def test_the_way_to_two_nodes_stands_in_the_script(name):
+    """Where the piece is one node of several, options of sbatch spread it; `coursekit submit` renders the same."""
+    line = re.search(
+        r"^# One rank on each of two nodes: sbatch (.*) slurm/", render_job(ROOT, name, "lab", "02"), re.MULTILINE
+    )
+    assert bool(line) is (PIECES[name][0][0] == 1 and name != "local")
+
+    if line:
+        spread = render_job(ROOT, name, "lab", "02", num_nodes=2, ranks_per_node=1)
+        assert set(line[1].split()) <= set(directives_of(spread))
+        assert nodes_and_tasks(spread) == (2, 1)
+    assert "two nodes" not in render_job(ROOT, name, "lab", "01")
+
+
+def test_nodes_alone_mean_all_their_gpus():
+    """`--nodes` without a number of ranks takes what nodes have, for the larger run."""
+    assert nodes_and_tasks(render_job(ROOT, "jean-zay", "lab", "02", num_nodes=2)) == (2, 4)
+    assert nodes_and_tasks(render_job(ROOT, "jean-zay", "lab", "02", ranks_per_node=4)) == (1, 4)
+    assert nodes_and_tasks(render_job(ROOT, "jean-zay", "lab", "01", num_nodes=1)) == (1, 1)
+
+
+def test_doubts_about_software_stand_in_the_script():
+    """Where modules are loaded, with the command that will tell; doubts about other partitions do not."""
+    script = render_job(ROOT, "jean-zay", "lab", "02")
+    before, _, _ = script.partition("\nmodule load ")
+
+    assert "2.11.0 existed" in before
+    assert (
+        "\n# To know: module spider tensorflow-gpu; module load tensorflow-gpu/py3/2.11.0 && horovodrun --check"
+        in before
+    )
+    assert "arch/a100" not in script
+    assert "arch/h100" in render_job(ROOT, "jean-zay", "lab", "02", partition="h100").partition("\nmodule purge")[0]
 
 
 @pytest.mark.needs("shellcheck")
@@ -154,6 +222,7 @@ def test_an_event_has_its_account_and_reservation(tmp_path):
             "jean-zay has no partition 'k80': slurm/sites/jean-zay.toml has a100, h100, v100, v100-8",
         ),
         ({"partition": "a100", "num_nodes": 99}, "jean-zay, partition gpu_p5: 99 nodes; a job has from 1 to 52"),
+        ({"ranks_per_node": 5}, "jean-zay, partition gpu_p13: 5 ranks on each node; a node has from 1 to 4"),
     ],
 )
 def test_bad_wishes_get_one_sentence(options, message):

@@ -35,6 +35,14 @@ STUBBORN = (
 )
 
 
+@pytest.fixture
+def _in_the_background():
+    """Start processes as a script's shell does with `&`: SIGINT is switched off for them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_an_exception_ends_everything():
     """A `with` block that an exception leaves has stopped daemons and a stubborn job, and removed the folder."""
     others = _descendants(os.getpid())  # of earlier tests: the fork server that all share
@@ -60,8 +68,9 @@ def test_an_exception_ends_everything():
     ("number", "status"),
     [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
 )
+@pytest.mark.usefixtures("_in_the_background")
 def test_a_signal_to_the_command_ends_everything(tmp_path, number, status):
-    """Ctrl-C, SIGTERM and even SIGKILL to `coursekit rehearse --keep` leave nothing, whatever jobs do."""
+    """Ctrl-C, SIGTERM and even SIGKILL to `coursekit rehearse --keep &` leave nothing, whatever jobs do."""
     log = tmp_path / "log"
     command = ["coursekit", "rehearse", "--site", SITE, "--keep"]
     with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as rehearsal:

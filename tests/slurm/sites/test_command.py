@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
 
+ROOT = Path(__file__).parents[3]
 SHOWN = """\
 Nautilus, Vulcania (nautilus, current)
 Two kinds of nodes under the sea.
@@ -16,7 +19,13 @@ Charged: a node.
 Access
   ssh USER@nautilus.example
   export SBATCH_ACCOUNT=nemo # yours in its place
-  sbatch slurm/jobs/nautilus/LAB.sbatch # 8 ranks on 2 nodes
+  sbatch slurm/jobs/nautilus/LAB.sbatch
+
+Cost
+  GPU hours at most: of one job, and of one for each of 30 students
+  solutions  8 GPUs for 0 min     0
+  grade      1 GPU for 1 h        1
+  jupyter    2 GPUs for 1 h       2    60
 
 Partitions
   deep (default): abyss in Slurm
@@ -77,6 +86,20 @@ def sites(checkout, monkeypatch):
 def test_a_site_is_shown_with_marks_on_what_is_in_doubt(sites):
     """Everything that the file says, and what to type on the machine to know more."""
     assert sites("show", "nautilus") == SHOWN
+
+
+def test_the_cost_of_a_class_counts_its_students(monkeypatch):
+    """GPU hours of the labs, for as many students as are said."""
+    monkeypatch.setenv("COURSEKIT_ROOT", str(ROOT))
+    shown = CliRunner().invoke(cli, ["sites", "show", "karolina", "--students", "12"], catch_exceptions=False).output
+
+    assert [line.split()[0] for line in shown.splitlines() if line.endswith(("   12", "    8", "   96"))] == [
+        "02-horovod-sgd",
+        "03-keras-cnn",
+        "04-estimator-cnn",
+        "03-keras-cnn-train",
+        "04-estimator-cnn-train",
+    ]
 
 
 def test_a_doubt_is_marked_where_it_belongs(sites, checkout):

@@ -85,6 +85,14 @@ def test_limits_are_as_documented(site, partition):
     assert (read.default_time_min, read.max_time_min, read.max_num_nodes) == LIMITS[site, partition]
 
 
+def test_whole_nodes_are_charged_where_documented():
+    """CSCS and Barbora give whole nodes; Jean Zay gives GPUs, Karolina eighths of a node."""
+    whole = {site.name: {kind.whole_nodes for kind in site.partitions.values()} for site in load_sites(ROOT)}
+
+    assert {name for name, kinds in whole.items() if kinds == {True}} == {"barbora", "daint-alps", "piz-daint"}
+    assert {name for name, kinds in whole.items() if kinds == {False}} == {"jean-zay", "karolina", "local"}
+
+
 @pytest.mark.parametrize(("site", "partition"), FABRICS)
 def test_fabrics_are_as_documented(site, partition):
     """The network is what its operator or the courses there name; what nobody names is empty and in doubt."""

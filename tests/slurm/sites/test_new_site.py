@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import cli
+from coursekit.slurm.jobs.page import PAGE, write_page
 from coursekit.slurm.jobs.render import render_all
 from coursekit.slurm.rehearsal.shape import shape_of
 from coursekit.slurm.sites.load import load_site, site_names
-from coursekit.slurm.sites.page import PAGE, write_page
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,7 +49,7 @@ def test_a_new_site_gets_job_scripts(course):
     assert set(scripts) == set(render_all(course, load_site(course, "karolina")))
     lines = scripts["02-horovod-sgd.sbatch"].splitlines()
     options = {line.split()[1] for line in lines if line.startswith("#SBATCH ")}
-    assert {"--partition=abyss", "--constraint=cold&dark", "--qos=dive", "--nodes=2", "--gres=gpu:4"} <= options
+    assert {"--partition=abyss", "--constraint=cold&dark", "--qos=dive", "--nodes=1", "--gres=gpu:2"} <= options
 
 
 def test_a_new_site_can_be_rehearsed(course):

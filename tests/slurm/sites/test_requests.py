@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,6 +57,21 @@ def test_every_partition_takes_its_request(cluster, tmp_path):
         verdicts[key] = (done.returncode, done.stderr.strip().rpartition(" in partition ")[2])
 
     assert verdicts == {key: (0, partition.slurm_name) for key, partition in cluster.site.partitions.items()}
+
+
+def test_a_lab_can_be_spread_over_two_nodes(cluster, tmp_path):
+    """The options that its script names take the place of its directives."""
+    kind = cluster.site.partitions[cluster.site.default_partition]
+    script = (ROOT / "slurm" / "jobs" / cluster.site.name / f"{LAB}.sbatch").read_text()
+    options = re.search(r"^# One rank on each of two nodes: sbatch (.*) slurm/", script, re.MULTILINE)[1].split()
+    words = ["sbatch", "--wait", f"--account={account(cluster.site, kind)}", "--time=5", *options]
+    head, _, _ = script.partition("\nset -euo")
+    show = "srun bash -c 'echo $SLURM_PROCID $SLURM_LOCALID $SLURM_NTASKS'"
+
+    done = call(cluster, [*words, f"--output={tmp_path}/log"], tmp_path, f"{head}\n{show}\n")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted((tmp_path / "log").read_text().splitlines()) == ["0 0 2", "1 0 2"]
 
 
 def test_every_rank_sees_all_gpus_of_its_node(cluster, tmp_path):

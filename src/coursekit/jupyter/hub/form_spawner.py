@@ -14,7 +14,8 @@ from traitlets import Unicode
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import form_html, read_wish
 from coursekit.slurm.jobs.directives import Event
-from coursekit.slurm.jobs.render import JobScript, render
+from coursekit.slurm.jobs.job_script import JobScript
+from coursekit.slurm.jobs.render import render
 from coursekit.slurm.sites.load import load_site
 
 if TYPE_CHECKING:

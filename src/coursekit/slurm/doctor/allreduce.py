@@ -31,6 +31,10 @@ def measure() -> dict[str, float]:
     import tensorflow as tf  # noqa: PLC0415
 
     hvd.init()
+    if gpus := tf.config.list_physical_devices("GPU"):
+        mine = gpus[hvd.local_rank() % len(gpus)]
+        tf.config.set_visible_devices(mine, "GPU")
+        tf.config.experimental.set_memory_growth(mine, True)  # both ranks may have the same one
     total = float(hvd.allreduce(tf.constant(hvd.rank() + 1.0), op=hvd.Sum, name="sum"))
     message = tf.zeros(MESSAGE_MB * 2**20 // 4, tf.float32)
     seconds = []

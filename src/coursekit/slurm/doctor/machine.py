@@ -38,6 +38,11 @@ ALLOCATION_VARIABLES = (
     "SLURM_JOB_GPUS",
 )
 
+WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
+NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
+THROUGH_HOST = "gradients of GPUs go through the host's memory, which is slower and as right"
+DRIVER = "CUDA 12 takes a driver from 525 on (nvidia-smi shows yours), and CUDA_VISIBLE_DEVICES must not hide them"
+
 optional = partial(Finding, needed=False)  # of what labs can do without
 
 
@@ -57,12 +62,9 @@ def check_gpu_operations() -> Finding:
     operations = probe("horovod").get("gpu_operations", [])
     if operations:
         return optional("Horovod GPU operations", "good", " and ".join(operations))
-    return optional(
-        "Horovod GPU operations",
-        "wrong" if probe("tensorflow").get("gpus") else "missing",
-        "built without NCCL: fine on CPUs",
-        "with GPUs, load CUDA and NCCL and run HOROVOD_GPU_OPERATIONS=NCCL make env",
-    )
+    seen = probe("tensorflow").get("gpus")
+    how = THROUGH_HOST if seen else "fine on CPUs"
+    return optional("Horovod GPU operations", "missing", f"built without NCCL: {how}", NCCL)
 
 
 def check_mpi() -> Finding:
@@ -87,9 +89,10 @@ def check_gpus() -> Finding:
     num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
     if seen:
         return optional("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
+    if num_present and probe("tensorflow").get("with_cuda"):
+        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow sees none", DRIVER)
     if num_present:
-        text = f"the machine has {num_present}, but TensorFlow sees none"
-        return optional("GPUs", "wrong", text, "load CUDA and run HOROVOD_GPU_OPERATIONS=NCCL make env")
+        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow is one for CPUs", WITH_GPUS)
     return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
 
 

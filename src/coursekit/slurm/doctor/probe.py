@@ -12,12 +12,17 @@ from typing import Any
 
 
 def tensorflow_facts() -> dict[str, Any]:
-    """Return TensorFlow's and Keras's versions and the names of the GPUs that TensorFlow sees."""
+    """Return TensorFlow's and Keras's versions, whether it is one for GPUs, and the names of those that it sees."""
     import tensorflow as tf  # noqa: PLC0415  # may not be there
 
     devices = tf.config.list_physical_devices("GPU")
     names = [tf.config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
-    return {"tensorflow": tf.__version__, "keras": metadata.version("keras"), "gpus": names}
+    return {
+        "tensorflow": tf.__version__,
+        "keras": metadata.version("keras"),
+        "gpus": names,
+        "with_cuda": tf.test.is_built_with_cuda(),
+    }
 
 
 def horovod_facts() -> dict[str, Any]:

@@ -87,26 +87,31 @@ class LaunchPattern:
         signal: what the script hears ahead of its time limit; '' for nothing.
         after_failure: what Slurm does when a node fails.
         time_limit_min: the time limit; 0 for that of the lab, or of all labs together.
-        num_nodes: how many nodes a committed script asks for; 0 for as many as the site's profile says.
+        num_ranks: how many ranks a committed script asks for; 0 for all of as many nodes as the site's profile says,
+            and for a lab's notebook as many as show what the lab is about.
         is_grading: whether it is the array that judges hand-ins, each task on the smallest share of a node.
+        each: for whom or what one such job is: a student, a run, a task.
     """
 
     suffix: str = ""
     signal: str = "TERM"
     after_failure: tuple[Directive, ...] = STARTS_AGAIN
     time_limit_min: int = 0
-    num_nodes: int = 0
+    num_ranks: int = 0
     is_grading: bool = False
+    each: str = "student"
 
 
 LAUNCH_PATTERNS = {
     "lab": LaunchPattern(),
     # A training has itself requeued at this signal, but not when somebody cancels it: that comes as SIGTERM.
     "train": LaunchPattern("-train", signal="USR1"),
-    "solutions": LaunchPattern(),
-    "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_nodes=1),
+    "solutions": LaunchPattern(each="run"),
+    "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
     # Whoever follows the grading submits again what a lost task leaves undone.
-    "grade": LaunchPattern(after_failure=AS_ANOTHER_JOB, time_limit_min=GRADE_MIN, num_nodes=1, is_grading=True),
+    "grade": LaunchPattern(
+        after_failure=AS_ANOTHER_JOB, time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="task of the array"
+    ),
     # A signal would end a hub's server, and its student would not know why.
     "hub": LaunchPattern(signal="", after_failure=NOT_AGAIN),
 }
@@ -115,7 +120,7 @@ LAUNCH_PATTERNS = {
 def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
     job_name: str, launch: LaunchPattern, partition: Partition, shape: JobShape, time_limit_min: int, event: Event
 ) -> tuple[Directive, ...]:
-    """Return the directives of a job; its time limit is cut to what the partition allows."""
+    """Return the directives of a job."""
     task, cpus = WORDS_OF_GRADING if launch.is_grading else WORDS_OF_RANKS
     num_cpus = num_cpus_of_grading(partition) if launch.is_grading else partition.num_cpus_per_gpu
     named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
@@ -129,8 +134,8 @@ def directives(  # noqa: PLR0913, PLR0917  # all that a job asks for
         Directive(f"--nodes={shape.num_nodes}"),
         Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
         Directive(f"--cpus-per-task={num_cpus}", cpus),
-        *_gpus(partition, shape),
-        Directive(f"--time={_clock(min(time_limit_min, partition.max_time_min))}", "the time limit: h:m:s"),
+        *(Directive(option, partition.gpu) for option in gpu_options(partition, shape)),
+        Directive(f"--time={_clock(time_limit_min)}", "the time limit: h:m:s"),
         *([ahead] if launch.signal else []),
         *launch.after_failure,
     )
@@ -151,9 +156,10 @@ def _of_event(partition: Partition, event: Event) -> list[Directive]:
     ]
 
 
-def _gpus(partition: Partition, shape: JobShape) -> list[Directive]:
+def gpu_options(partition: Partition, shape: JobShape) -> list[str]:
+    """Return the option that asks for a GPU for each rank; none where GPUs come with the node."""
     option = GPU_REQUESTS[partition.gpu_request].format(shape.num_tasks_per_node)
-    return [Directive(option, partition.gpu)] if option else []
+    return [option] if option else []
 
 
 def _clock(time_min: int) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import textwrap
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.errors import CourseKitError
 from coursekit.files import no_report, write_if_changed
-from coursekit.labs.build.twin import TWIN_NAME
-from coursekit.labs.lab import find_labs, select_labs
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, NO_EVENT, Directive, Event, JobShape, directives
+from coursekit.labs.lab import select_labs
+from coursekit.slurm.jobs.cost import Cost
+from coursekit.slurm.jobs.directives import NO_EVENT, Directive, Event, JobShape, directives, gpu_options
+from coursekit.slurm.jobs.job_script import JobScript, all_jobs, most_nodes, time_limit_min
 from coursekit.slurm.sites.load import load_site, site_names
 from coursekit.slurm.sites.profile_text import account
 
@@ -20,67 +21,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coursekit.files import Report
-    from coursekit.labs.lab import Lab
-    from coursekit.slurm.jobs.directives import LaunchPattern
     from coursekit.slurm.sites.profile import Partition, Site
 
 TEMPLATES = "slurm/templates"
 JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
+COMMENT_WIDTH = 117
 DIRECTIVE = "#SBATCH"
 WRONG_DIRECTIVE = re.compile(r"#\s+SBATCH\s|##+\s*SBATCH\s|#[Ss][Bb][Aa][Tt][Cc][Hh]\b")
-
-
-@dataclass(frozen=True)
-class JobScript:
-    """What a job script is made from.
-
-    Attributes:
-        pattern: one of `LAUNCH_PATTERNS`.
-        lab: the lab, for the patterns "lab" and "train".
-        partition: a name in the site's file; '' for its default.
-        num_nodes: how many nodes; 0 for what the committed scripts ask for.
-        event: account, reservation and QOS.
-        num_tasks_per_node: ranks of a node; 0 for one per GPU.
-        time_limit_min: the time limit; 0 for that of the pattern.
-        arguments: words for the program that the script starts, for a shell.
-    """
-
-    site: Site
-    pattern: str
-    lab: Lab | None = None
-    partition: str = ""
-    num_nodes: int = 0
-    event: Event = NO_EVENT
-    num_tasks_per_node: int = 0
-    time_limit_min: int = 0
-    arguments: str = ""
-
-    @property
-    def name(self) -> str:
-        """The job's name, which is that of its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
-        return f"{self.lab.name}{self.launch.suffix}" if self.lab else self.pattern
-
-    @property
-    def launch(self) -> LaunchPattern:
-        """What its script has in common with those of other labs and sites."""
-        return LAUNCH_PATTERNS[self.pattern]
-
-    def shape(self, kind: Partition) -> JobShape:
-        """Return how much of its partition it asks for.
-
-        Raises:
-            CourseKitError: no job there may have that many nodes.
-        """
-        one_rank = self.launch.is_grading or (self.lab is not None and self.lab.resources.num_ranks == 1)
-        most = kind.max_num_nodes or kind.num_nodes or self.num_nodes
-        if not 0 <= self.num_nodes <= most:
-            raise CourseKitError(
-                f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
-            )
-        usual = 1 if one_rank else self.launch.num_nodes or self.site.num_nodes
-        return JobShape(self.num_nodes or usual, self.num_tasks_per_node or (1 if one_rank else kind.num_gpus_per_node))
 
 
 def generate_jobs(root: Path, report: Report = no_report) -> None:
@@ -104,14 +53,7 @@ def generate_jobs(root: Path, report: Report = no_report) -> None:
 
 def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
     """Return all scripts of a site by file name: every lab in every pattern that it has, and those of the site."""
-    labs = find_labs(root)
-    jobs = [JobScript(site, "lab", lab, event=event) for lab in labs]
-    # Labs with a script twin, which a launcher starts on many ranks.
-    trained = [lab for lab in labs if (root / "labs" / lab.name / TWIN_NAME).exists()]
-    jobs += [JobScript(site, "train", lab, event=event) for lab in trained]
-    whole_site = ("solutions", "grade", "jupyter") if site.jupyter.tunnel else ("solutions", "grade")
-    jobs += [JobScript(site, pattern, event=event) for pattern in whole_site]
-    return {f"{job.name}{SUFFIX}": render(root, job) for job in jobs}
+    return {f"{job.name}{SUFFIX}": render(root, job) for job in all_jobs(root, site, event)}
 
 
 def render_job(  # noqa: PLR0913  # what a job script depends on; all but the first three have defaults
@@ -122,6 +64,7 @@ def render_job(  # noqa: PLR0913  # what a job script depends on; all but the fi
     *,
     partition: str | None = None,
     num_nodes: int | None = None,
+    ranks_per_node: int | None = None,
     event: Event | None = None,
 ) -> str:
     """Return one script, for names as people type them; see `JobScript`.
@@ -130,7 +73,10 @@ def render_job(  # noqa: PLR0913  # what a job script depends on; all but the fi
         CourseKitError: the site, its partition or the lab does not exist, or the partition gives no such job.
     """
     chosen = select_labs(root, [lab])[0] if lab else None
-    job = JobScript(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT)
+    job = JobScript(
+        *(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT),
+        num_tasks_per_node=ranks_per_node or 0,
+    )
     return render(root, job)
 
 
@@ -143,7 +89,8 @@ def render(root: Path, job: JobScript) -> str:
     site, key = job.site, job.partition or job.site.default_partition
     kind = kind_of_nodes(site, key)
     shape = job.shape(kind)
-    asked = directives(job.name, job.launch, kind, shape, _time_limit_min(root, job), job.event)
+    time_min = time_limit_min(root, job, kind)
+    asked = directives(job.name, job.launch, kind, shape, time_min, job.event)
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
     text = template.render(
         site=site,
@@ -151,7 +98,10 @@ def render(root: Path, job: JobScript) -> str:
         shape=shape,
         script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
         directives=[_line(directive) for directive in asked],
+        cost=Cost(kind, shape, time_min, job.launch.each).words(),
+        two_nodes=_on_two_nodes(job, kind, shape),
         modules=(*site.software.modules, *kind.modules),
+        doubts=_doubts_of_software(site, key),
         account=account(site, kind),
         arguments=job.arguments,
     )
@@ -203,6 +153,22 @@ def kind_of_nodes(site: Site, key: str) -> Partition:
     return site.partitions[key]
 
 
+def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:
+    """Return the options of `sbatch` for a lab's ranks one on each of two nodes; "" where that is nothing else."""
+    if job.num_ranks < 2 or job.launch.suffix or shape.num_nodes > 1 or most_nodes(kind) == 1:  # noqa: PLR2004
+        return ""
+    return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(kind, JobShape(2, 1))])
+
+
+def _doubts_of_software(site: Site, key: str) -> list[str]:
+    """Return what is in doubt about the software that a script loads, in lines for a comment."""
+    lines = []
+    for note in site.confirm:
+        if f"{note.key}.".startswith(("software.", f"partitions.{key}.modules.")):
+            lines += [*textwrap.wrap(f"Not confirmed: {note.doubt}.", COMMENT_WIDTH), f"To know: {note.command}"]
+    return lines
+
+
 def templates(root: Path) -> Environment:
     """Return the templates of job scripts; a name that is not defined is an error."""
     return Environment(
@@ -213,11 +179,6 @@ def templates(root: Path) -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701  # shell, not HTML
     )
-
-
-def _time_limit_min(root: Path, job: JobScript) -> int:
-    labs = [job.lab] if job.lab else find_labs(root)
-    return job.time_limit_min or job.launch.time_limit_min or sum(lab.resources.time_limit_min for lab in labs)
 
 
 def _line(directive: Directive) -> str:

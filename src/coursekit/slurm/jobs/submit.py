@@ -36,6 +36,7 @@ class SubmitOptions:
     Attributes:
         lab: the lab's name, or the beginning of it.
         num_nodes: how many nodes; what the committed script asks for when None.
+        ranks_per_node: ranks on each node; with None one per GPU, or what the committed script asks for.
         partition: a partition of the site's profile; its default when None.
         train: whether to run the lab's script in place of its notebook.
         values: parameters of the notebook, as text by name.
@@ -45,6 +46,7 @@ class SubmitOptions:
     lab: str
     site: str
     num_nodes: int | None = None
+    ranks_per_node: int | None = None
     partition: str | None = None
     train: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +55,7 @@ class SubmitOptions:
     @property
     def is_plain(self) -> bool:
         """Whether the committed script is right as it is."""
-        return self.num_nodes is None and self.partition is None and self.event is None
+        return {self.num_nodes, self.ranks_per_node, self.partition, self.event} == {None}
 
 
 def submit(  # noqa: PLR0913  # the options of the command, for notebooks
@@ -61,6 +63,7 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
     site: str,
     *,
     nodes: int | None = None,
+    ranks_per_node: int | None = None,
     partition: str | None = None,
     train: bool = False,
     values: Mapping[str, object] | None = None,
@@ -73,7 +76,7 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
         CourseKitError: something is missing, or Slurm refuses; the message says what to do.
     """
     words = {name: str(value) for name, value in (values or {}).items()}
-    options = SubmitOptions(lab, site, nodes, partition, train, words, Path(event) if event else None)
+    options = SubmitOptions(lab, site, nodes, ranks_per_node, partition, train, words, Path(event) if event else None)
     job = submit_lab(find_root(), options)
     print(said_of(job))
     if follow:
@@ -140,10 +143,15 @@ def _script(root: Path, options: SubmitOptions, lab: Lab, site: Site) -> tuple[P
         if not path.is_file():
             raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
         return path, ""
-    if options.num_nodes is not None and options.num_nodes < 1:
-        raise CourseKitError(f"--nodes is {options.num_nodes}, but a job has at least 1 node.")
+    for option, number in (("--nodes", options.num_nodes), ("--ranks-per-node", options.ranks_per_node)):
+        if number is not None and number < 1:
+            raise CourseKitError(f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank.")
     event = load_event(options.event) if options.event else NO_EVENT
     text = render_job(
-        root, site.name, pattern, lab.name, partition=options.partition, num_nodes=options.num_nodes, event=event
+        *(root, site.name, pattern, lab.name),
+        partition=options.partition,
+        num_nodes=options.num_nodes,
+        ranks_per_node=options.ranks_per_node,
+        event=event,
     )
     return root / FOLDER / f"{name}{SUFFIX}", text

@@ -57,6 +57,7 @@ class RehearsedJob:
         elapsed_s: how long it has run.
         nodes: its nodes, as Slurm folds them.
         last_line: the last line of its log; of sbatch, when it was refused.
+        held: whether Slurm keeps it back, for the processors of this machine.
     """
 
     script: str
@@ -65,6 +66,7 @@ class RehearsedJob:
     elapsed_s: int = 0
     nodes: str = ""
     last_line: str = ""
+    held: bool = False
 
     @property
     def ended(self) -> bool:
@@ -121,9 +123,9 @@ def small_run() -> dict[str, str]:
 
 
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
-    """Submit a script unmodified from the course's folder; a refusal is a job, too."""
+    """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
     done = subprocess.run(
-        ["sbatch", "--parsable", str(script.relative_to(course))],
+        ["sbatch", "--parsable", "--hold", str(script.relative_to(course))],
         cwd=course,
         env=dict(environ),
         capture_output=True,
@@ -133,7 +135,16 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJ
     )
     if done.returncode:
         return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
-    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING")
+    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING", held=True)
+
+
+def release(cluster: Cluster, jobs: Sequence[RehearsedJob], num_at_a_time: int) -> list[RehearsedJob]:
+    """Let the next of the held jobs go, as long as no more than that many wait for nodes or run."""
+    num_free = num_at_a_time - sum(not (job.held or job.ended) for job in jobs)
+    going = [job.job_id for job in jobs if job.held and not job.ended][: max(num_free, 0)]
+    for job_id in going:
+        cluster.call("scontrol", "release", job_id)
+    return [replace(job, held=False) if job.job_id in going else job for job in jobs]
 
 
 def look(cluster: Cluster, course: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:

@@ -13,13 +13,15 @@ from coursekit.text import markdown_table
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
-STEPS = """## How to add a machine
+STEPS = """# How to add a machine
+
+A site is one file, `slurm/sites/<name>.toml`, and everything that the course knows of the machine stands there.
 
 1. Copy the file of the machine that is closest to yours to `slurm/sites/<name>.toml` and change it; \
 nothing else in the project names a machine.
 2. `coursekit sites check <name>` says what is unknown, missing, or does not fit; \
 `coursekit sites show <name>` shows the rest.
-3. `coursekit build` makes its job scripts in `slurm/jobs/<name>/`, and refreshes this page.
+3. `coursekit build` makes its job scripts in `slurm/jobs/<name>/`, and refreshes [the page of machines](sites.md).
 4. `coursekit rehearse --site <name>` submits them to a Slurm of that shape.
 5. On the machine, try what you were not sure of; until then, `[[confirm]]` says so.
 
@@ -28,7 +30,7 @@ Every key that is not optional must be there, and no other.
 
 
 def guide_text() -> str:
-    """Return the section on adding a machine, in Markdown: steps, then a table of keys for each part of the file."""
+    """Return the page on adding a machine, in Markdown: steps, then a table of keys for each part of the file."""
     hints = get_type_hints(Site, include_extras=True)
     parts = {name: part for name, hint in hints.items() if (part := _part(name, hint))}
     sections = [_section("At the top of the file", Site, leave_out={"name", *parts})]
@@ -72,7 +74,7 @@ def _section(heading: str, cls: type, leave_out: frozenset[str] | set[str] = fro
             required = field.default is MISSING and field.default_factory is MISSING
             kind = _kind(hints[field.name], required=required)
             rows.append((f"`{field.name}`", kind, said[field.name]))
-    return f"### {heading}\n\n{markdown_table(('key', 'value', 'meaning'), rows)}"
+    return f"## {heading}\n\n{markdown_table(('key', 'value', 'meaning'), rows)}"
 
 
 def _kind(hint: Any, *, required: bool) -> str:

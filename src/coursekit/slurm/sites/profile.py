@@ -37,6 +37,7 @@ class Partition:
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
         num_cpus_per_node: what Slurm counts as CPUs of a node: cores, or hardware threads.
         memory_gb: memory of a node.
+        whole_nodes: whether a job gets, and pays for, whole nodes, however few of their GPUs it asks for.
         num_nodes: how many such nodes the site has; 0 where it is not known.
         max_num_nodes: the most that one job may have; 0 for no limit of its own.
         default_time_min: the time limit of a job without `--time`.
@@ -61,6 +62,7 @@ class Partition:
     num_cpus_per_gpu: Count
     num_cpus_per_node: Count
     memory_gb: Count
+    whole_nodes: bool
     num_nodes: Annotated[int, AtLeast(0)]
     default_time_min: Count
     max_time_min: Count
@@ -209,7 +211,7 @@ class Site:
         status: `current` or `retired`.
         summary: one sentence.
         default_partition: that of the committed job scripts.
-        num_nodes: how many nodes the committed job scripts ask for.
+        num_nodes: how many nodes trainings and the run of all solutions ask for; notebooks ask for the smallest piece.
         internet_on_nodes: whether compute nodes reach the internet.
         billing_unit: the smallest piece that is charged, in words.
         access: how people get in.

@@ -34,20 +34,24 @@ def show_list(console: Console, sites: Sequence[Site]) -> None:
     console.print(table)
 
 
-def show_site(console: Console, site: Site) -> None:
-    """Print everything that a site's file says; what was not confirmed carries the number of its note at the end."""
+def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
+    """Print everything that a site's file says; what was not confirmed carries the number of its note at the end.
+
+    `costs` are lines on what its jobs cost.
+    """
     marks = _Marks(site)
     console.print(f"[bold]{escape(site.title)}[/] ({site.name}, {site.status})", highlight=False)
     _lines(console, [f"{site.summary}", f"Charged: {site.billing_unit}."], indent=0)
     _section(console, "Access", marks.of("access"))
     partition = site.partitions[site.default_partition]
-    num_ranks = site.num_nodes * partition.num_gpus_per_node
     job = [
         f"export SBATCH_ACCOUNT={account(site, partition)} # yours in its place",
-        f"sbatch slurm/jobs/{site.name}/LAB.sbatch # {counted(num_ranks, 'rank')} on {counted(site.num_nodes, 'node')}",
+        f"sbatch slurm/jobs/{site.name}/LAB.sbatch",
     ]
     _lines(console, [*site.access.login, *job], CODE)
     _notes(console, site.access.notes)
+    _section(console, "Cost", marks.of("billing_unit"))
+    _lines(console, costs)
     _section(console, "Partitions", marks.of("partitions", parts=False))
     for key in site.partitions:
         _show_partition(console, site, key, marks)
@@ -123,6 +127,7 @@ def _show_partition(console: Console, site: Site, key: str, marks: _Marks) -> No
         marked(f"processors: {partition.cpu or UNKNOWN}", "cpu"),
         marked(f"fabric: {partition.fabric or UNKNOWN}", "fabric"),
         marked(f"a rank: {counted(partition.num_cpus_per_gpu, 'CPU')}", "num_cpus_per_gpu"),
+        *([marked("jobs get whole nodes", "whole_nodes")] if partition.whole_nodes else []),
         marked(f"size: {nodes}{most}", "num_nodes", "max_num_nodes"),
         marked(f"time: at most {longest}; {default_time} for jobs that do not say", "max_time_min", "default_time_min"),
         marked(f"account: {account(site, partition)}", "account_suffix"),
