@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.slurm.jobs.job_script import all_jobs, time_limit_min
-from coursekit.slurm.sites.profile_text import counted, format_minutes
+from coursekit.slurm.sites.profile_text import format_minutes
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
