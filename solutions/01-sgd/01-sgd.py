@@ -13,6 +13,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter.
 # Cells with `raise NotImplementedError` are yours: replace that line by your answer.
 # The cell after each exercise checks it and says what is missing; run it as often as you like.
+# Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
 # Hints unfold with a click.
 
 # %% [markdown] role="readonly" id="parameters-text"
