@@ -17,7 +17,8 @@
 # Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. On a laptop two ranks are two processes on its cores; inside a Slurm allocation they are tasks of a job step.
+# The numbers of this run. On a laptop two ranks are two processes on its cores; inside an *allocation* of Slurm
+# (the *nodes*, computers of the machine, that a job got for a time) they are tasks of a *job step* (processes that one `srun` starts on these nodes).
 # Try `num_ranks = 4` when you are through.
 
 # %% tags=["parameters"] id="parameters"
@@ -102,9 +103,9 @@ def rank_facts():
 
 # %% role="tests" id="rank-facts-tests" points=1
 with check("rank facts", section="1"):
-    pieces.check_rank_facts(rank_facts, num_ranks=2)
-    ### BEGIN HIDDEN TESTS
     pieces.check_rank_facts(rank_facts, num_ranks=4, ranks_per_node=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_rank_facts(rank_facts, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
@@ -160,7 +161,9 @@ def make_data(num_samples, seed):
 
 
 x, y = make_data(num_samples, seed)
-batch_size = -(-num_samples // num_ranks)  # per rank, rounded up: all ranks together use the whole set in one step
+batch_size = -(
+    -num_samples // num_ranks
+)  # per rank; -(-a // b) is a / b rounded up: all ranks use the whole set in one step
 
 # %% [markdown] role="readonly" id="train-text"
 # And the loop of lab 01 with the gradient tape, with four gaps. A gap that is `None` is skipped, so without any piece every rank trains alone.
@@ -233,9 +236,9 @@ def shard(x, y):
 
 # %% role="tests" id="shard-tests" points=3
 with check("shards", section="3"):
-    pieces.check_shard(shard, num_ranks=2, num_samples=12)
+    pieces.check_shard(shard, num_ranks=4, num_samples=19)
     ### BEGIN HIDDEN TESTS
-    pieces.check_shard(shard, num_ranks=3, num_samples=31)
+    pieces.check_shard(shard, num_ranks=3, num_samples=32)
     ### END HIDDEN TESTS
 
 
@@ -278,7 +281,7 @@ def broadcast_start(variables):
 
 # %% role="tests" id="broadcast-start-tests" points=1
 with check("broadcast", section="4"):
-    pieces.check_broadcast(broadcast_start, num_ranks=2)
+    pieces.check_broadcast(broadcast_start, num_ranks=4)
     ### BEGIN HIDDEN TESTS
     pieces.check_broadcast(broadcast_start, num_ranks=3)
     ### END HIDDEN TESTS
@@ -315,7 +318,7 @@ def average(gradients):
 
 # %% role="tests" id="average-tests" points=2
 with check("averaged gradients", section="5"):
-    pieces.check_average(average, num_ranks=2)
+    pieces.check_average(average, num_ranks=4)
     ### BEGIN HIDDEN TESTS
     pieces.check_average(average, num_ranks=3)
     ### END HIDDEN TESTS
@@ -372,9 +375,9 @@ def scale_rate(learning_rate):
 
 # %% role="tests" id="scale-rate-tests" points=1
 with check("learning rate", section="6"):
-    pieces.check_scale_rate(scale_rate, num_ranks=2, ranks_per_node=2)
-    ### BEGIN HIDDEN TESTS
     pieces.check_scale_rate(scale_rate, num_ranks=4, ranks_per_node=2)
+    ### BEGIN HIDDEN TESTS
+    pieces.check_scale_rate(scale_rate, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="scale-picture" tags=["picture"]
@@ -468,7 +471,7 @@ def save_history(history, folder):
 
 # %% role="tests" id="save-history-tests" points=1
 with check("files", section="7"):
-    pieces.check_save_history(save_history, num_ranks=2)
+    pieces.check_save_history(save_history, num_ranks=4)
     ### BEGIN HIDDEN TESTS
     pieces.check_save_history(save_history, num_ranks=3)
     ### END HIDDEN TESTS
@@ -481,7 +484,7 @@ with check("files", section="7"):
 # **Exercise (5 points).** Write the whole training. It gets all the data and the learning rate *of one rank*; `batch_size` is the size of the batch of *each* rank.
 #
 # 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from random normal numbers, broadcast. 4. Scale the rate.
-# 5. In every epoch, go over the shard in batches, with averaged gradients. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+# 5. In every epoch, go over the whole shard in batches, of which the last may be smaller, with averaged gradients. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
 # You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
 #
@@ -527,36 +530,46 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# One launch on two ranks feeds all five checks: short trainings on made data from whose trajectories the properties can be read.
+# One launch on three ranks, two on one node and one on another, feeds all five checks: short trainings on made data from whose trajectories the
+# properties can be read.
 
 # %% role="readonly" id="horovod-trial"
-horovod_trial = trial.try_training(train_horovod, num_ranks=2)
-print(horovod_trial.error or "The training ran on two ranks; now the checks.")
+horovod_trial = trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
+print(horovod_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="horovod-start-tests" points=1
 with check("same start (train_horovod)", section="4"):
     properties.check_same_start(horovod_trial)
+    ### BEGIN HIDDEN TESTS
+    properties.check_same_start(horovod_trial.on(4))
+    ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-average-tests" points=1
 with check("averaged gradients (train_horovod)", section="5"):
     properties.check_averaged(horovod_trial)
+    ### BEGIN HIDDEN TESTS
+    properties.check_averaged(horovod_trial.on(4))
+    ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-shards-tests" points=1
 with check("shards (train_horovod)", section="3"):
     properties.check_shards(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_shards(horovod_trial.on(3))
+    properties.check_shards(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-rate-tests" points=1
 with check("learning rate (train_horovod)", section="6"):
     properties.check_rate(horovod_trial)
+    ### BEGIN HIDDEN TESTS
+    properties.check_rate(horovod_trial.on(4))
+    ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-serial-tests" points=1
 with check("equal to one process (train_horovod)", section="8"):
     properties.check_equals_serial(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_equals_serial(horovod_trial.on(3))
+    properties.check_equals_serial(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="horovod-picture" tags=["picture"]
@@ -569,10 +582,11 @@ pictures.show(figure, f"The trajectories of {num_ranks} ranks lie on each other,
 # %% [markdown] role="readonly" id="keras-text"
 # ## 9. The same with tf.keras
 #
-# With Keras the loop is `model.fit`, and Horovod comes in at four places:
+# With Keras the loop is `model.fit`, and Horovod comes in at five places:
 #
 # - `hvd_keras.init()`, as before;
 # - this rank's shard as the training data;
+# - the learning rate, scaled with the number of ranks;
 # - the *optimiser*, wrapped: `hvd_keras.DistributedOptimizer(optimizer)`. It averages the gradients;
 # - the *callback* `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`. It broadcasts after the first batch, when all variables exist.
 #
@@ -627,8 +641,8 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% role="readonly" id="keras-trial"
-keras_trial = trial.try_training(train_keras, num_ranks=2, timeout_s=60)
-print(keras_trial.error or "The training ran on two ranks; now the checks.")
+keras_trial = trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=60)
+print(keras_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1
 with check("same start (train_keras)", section="4"):
@@ -641,10 +655,12 @@ with check("averaged gradients (train_keras)", section="5"):
 # %% role="tests" id="keras-shards-tests" points=1
 with check("shards (train_keras)", section="3"):
     properties.check_shards(keras_trial)
+    properties.check_epochs(keras_trial)
 
 # %% role="tests" id="keras-rate-tests" points=1
 with check("learning rate (train_keras)", section="6"):
     properties.check_rate(keras_trial)
+    properties.check_plain(keras_trial)
 
 # %% role="readonly" id="keras-picture" tags=["picture"]
 histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)
