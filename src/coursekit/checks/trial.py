@@ -109,7 +109,7 @@ class Trial:
 
 
 def try_training(
-    train: Callable[..., Any], num_ranks: int = 3, timeout_s: float = 30.0, ranks_per_node: int = 2
+    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0, ranks_per_node: int = 2
 ) -> Trial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
