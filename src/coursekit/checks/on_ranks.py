@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 20.0
 MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
+NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks would be the same
 
 
 class Elsewhere(Protocol):
@@ -97,7 +98,7 @@ def run_here(  # settings with good defaults, by keyword
         driver: a function of `coursekit.drivers`; `coursekit.drivers.places` says what it finds.
         *args: as for `call_here`.
         num_ranks: the world size.
-        ranks_per_node: as for `ranks.run`.
+        ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
         timeout_s: seconds for the whole launch.
         private: for each rank a value that a judge shows to this rank alone.
 
@@ -128,7 +129,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
 
     What a rank tells of its files is a claim of a process in which the answer runs.
     """
-    per_node = ranks_per_node or num_ranks
+    per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
     note(num_ranks, per_node)
     elsewhere = _elsewhere(args) or _elsewhere((driver,))
     if elsewhere:

@@ -1,26 +1,31 @@
-"""Five properties of a distributed training, each read off the trajectories of a `Trial`.
+"""Properties of a distributed training, each read off the trajectories of a `Trial`.
 
-One start, averaged gradients, disjoint and complete shards, the scaled learning rate; whoever has all four takes the
-steps of one process with all the data, which is the fifth.
-`updates` reads rates and samples off the trajectories.
+One start, averaged gradients, disjoint and complete shards, the scaled learning rate, whole epochs of plain steps;
+whoever has them all takes the steps of one process with all the data, which is the last.
+`updates` reads sources, rates and samples off the trajectories, so that a fault in one leaves the others readable.
 Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
 
 import numpy as np
 
-from coursekit.checks.check import require
-from coursekit.checks.shards import check_owners
-from coursekit.checks.trial import CODED, FIRST_STEP, NUM_EPOCHS, RATE, START
-from coursekit.checks.updates import explains_updates, is_averaged, rates, require_motion, used_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coursekit.checks.trial import Array, Trial
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.shards import check_uses
+from coursekit.checks.trial import (
+    BATCH_SIZE,
+    FIRST_STEP,
+    NUM_EPOCHS,
+    RATE,
+    START,
+    STEPS_PER_EPOCH,
+    Array,
+    Trial,
+    num_constant_samples,
+)
+from coursekit.checks.updates import OWN, gradients, is_averaged, read_updates, require_motion, uses_of_samples
 
 SAME_PLACE = 1e-5  # float32 rounding
 NEAR_START = 0.06  # two steps of an optimiser that keeps a rate of 0.01 although it is told zero
@@ -35,14 +40,13 @@ def check_same_start(trial: Trial) -> None:
 
     An answer without variables, which communicates otherwise, has no such place: averaged gradients are enough there.
     """
-    for name in ("real", "apart"):
-        gaps = _gaps(trial, name)[: FIRST_STEP + 1]
-        luck = "by luck or by a seed the ranks start together; put apart, " if name == "apart" else ""
-        require(
-            min(gaps) < SAME_PLACE,
-            f"{luck}the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[-1]:.3g} apart after {FIRST_STEP} "
-            "steps: the start is not broadcast",
-        )
+    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
+    luck = "by luck or by a seed the ranks start together; put apart, " if _gaps(trial, "real")[0] == 0 else ""
+    require(
+        min(gaps) < SAME_PLACE,
+        f"{luck}expected all ranks to start at one point, got points up to {gaps[0]:.3g} apart, and still "
+        f"{gaps[-1]:.3g} apart after {len(gaps) - 1} steps: the start is not broadcast",
+    )
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
     require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
 
@@ -70,14 +74,15 @@ def check_averaged(trial: Trial) -> None:
     both move by 2 * 0.08 * 6000 = 960; with their own they move by 640 and 1280.
     """
     require_motion(trial)
-    averaged = is_averaged(trial)
-    own = not averaged and explains_updates(trial, averaged=False)
-    require(not own, "the ranks move by their own gradients: the gradients are not averaged over the ranks")
-    require(
-        averaged,
-        "the ranks move by something else than the mean of their gradients: "
-        "the gradients are not averaged over the ranks in every step",
-    )
+    if is_averaged(trial):
+        return
+    source = read_updates(trial).source
+    got = "steps by something else: the gradients are not averaged over the ranks in every step"
+    if source == OWN:
+        got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
+    elif isinstance(source, int):
+        got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
+    raise CheckError(f"expected steps by the mean of all ranks' gradients, got {got}")
 
 
 def check_shards(trial: Trial) -> None:
@@ -86,12 +91,15 @@ def check_shards(trial: Trial) -> None:
     Example: of four samples rank 0 uses 0 and 2, rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be used
     by both ranks and 1 by none.
     """
-    for name in CODED:
-        steps = used_samples(trial, name)
-        if all(len(by) == 1 for step in steps for by in step.values()):
-            continue
-        owners = {sample: sorted({rank for step in steps for rank in step[sample]}) for sample in steps[0]}
-        check_owners(owners, trial.num_ranks)
+    require_motion(trial)
+    num_steps = trial.history("coded").shape[1] - 1
+    num_epochs, num_samples = NUM_EPOCHS["coded"], len(trial.inputs.codes)
+    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of {num_epochs} epochs"
+    readable = num_steps % num_epochs == 0
+    require(readable, f"{expected}, got {num_steps} steps in all, too few or too many for shares of all samples")
+    for uses in uses_of_samples(trial):
+        num_uses = num_steps // num_epochs * BATCH_SIZE * trial.num_ranks
+        check_uses(uses, num_uses, num_samples, trial.num_ranks)
 
 
 def check_rate(trial: Trial) -> None:
@@ -100,70 +108,85 @@ def check_rate(trial: Trial) -> None:
     Example: updates that show the rates 0.08 and 0.08, twice the given one, are right; 0.04 is not scaled, 0.16 is
     scaled twice or comes of gradients that are summed, and 0.04 and 0.08 depend on the rank.
     """
-    found, expected = rates(trial), RATE * trial.num_ranks
-    factors = found / RATE
+    require_motion(trial)
+    factors, expected = read_updates(trial).rates / RATE, trial.num_ranks
+    if np.allclose(factors, expected, rtol=1e-2):
+        return
     hint = ""
     if np.allclose(factors, 1, rtol=1e-2):
-        hint = "; it is not scaled (or by the ranks of one node: here every rank has a node of its own)"
-    elif np.allclose(factors, trial.num_ranks**2, rtol=1e-2):
-        hint = "; it is scaled twice, or the gradients are summed and not averaged"
+        hint = ": it is not scaled"
+    elif np.allclose(factors, expected**2, rtol=1e-2):
+        hint = ": it is scaled twice, or the gradients are summed and not averaged"
     elif np.ptp(factors) > 0.1:  # noqa: PLR2004  # far above rounding
-        hint = "; it depends on the rank"
-    require(
-        bool(np.allclose(found, expected, rtol=1e-2)),
-        f"the ranks step with {', '.join(f'{factor:.3g}' for factor in factors)} times the learning rate given, "
-        f"not {trial.num_ranks} times{hint}",
+        hint = ": it depends on the rank, or counts the ranks of one node only"
+    elif np.allclose(factors, 2, rtol=1e-2):
+        hint = ": it counts two ranks whatever their number, or those of one node only"
+    told = sorted({f"{factor:.3g}" for factor in factors}, key=float)
+    raise CheckError(
+        f"expected {expected} times the learning rate given on {expected} ranks, got {', '.join(told)}{hint}"
     )
 
 
+def check_epochs(trial: Trial) -> None:
+    """Every rank goes in each epoch once over its whole share, in batches of the size given.
+
+    Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
+    smaller batch, or takes the share as a whole.
+    """
+    num_ranks, num_samples = trial.num_ranks, num_constant_samples(trial.num_ranks)
+    expected = f"in batches of {BATCH_SIZE} from {num_samples} samples on {num_ranks} ranks, expected {STEPS_PER_EPOCH}"
+    histories = {name: trial.history(name) for name in ("constant", "coded", "real")}
+    in_step = not trial.stuck
+    require(in_step, f"{expected} steps in each epoch on every rank, got ranks that wait for others: {trial.stuck}")
+    for name, history in histories.items():
+        num_steps, num_epochs = history.shape[1] - 1, NUM_EPOCHS[name]
+        hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
+        is_right = num_steps == STEPS_PER_EPOCH * num_epochs
+        require(is_right, f"{expected} steps in each of {num_epochs} epochs, got {num_steps} steps in all{hint}")
+
+
+def check_plain(trial: Trial) -> None:
+    """Every step is the gradient times the rate, without a memory of the steps before.
+
+    Example: with a momentum of 0.9, nine tenths of each step are added to the next.
+    """
+    momentum = read_updates(trial).momentum
+    require(not momentum, f"expected steps of plain gradient descent, got steps with a momentum of {momentum:.2g}")
+
+
 def check_equals_serial(trial: Trial) -> None:
-    """Every step on every rank is the step of gradient descent in one process on all the data.
+    """Every step on every rank is the step of gradient descent in one process on all the ranks' batches.
 
     Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is
     (-3, -4), one process steps to (0.24, 0.32) with the rate 0.08; a rank with the second sample alone would step
     to (0.48, 0.48).
     """
+    check_epochs(trial)
+    check_plain(trial)
     gaps, history = _gaps(trial, "real"), trial.history("real")
-    num_steps = history.shape[1] - 1
-    require(
-        num_steps == NUM_EPOCHS,
-        f"every rank made {num_steps} steps in {NUM_EPOCHS} epochs; with its share of the data it needs {NUM_EPOCHS}",
-    )
     start = next((row for row in range(FIRST_STEP + 1) if gaps[row] < SAME_PLACE), 0)
     serial = serial_history(trial, history[0, start:])
     for rank, points in enumerate(history[:, start:]):
         for step, (point, expected) in enumerate(zip(points, serial), start):
             require(
                 bool(np.allclose(point, expected, rtol=1e-3, atol=5e-4)),
-                f"after step {step} rank {rank} is at ({point[0]:.4f}, {point[1]:.4f}); "
-                f"one process with all the data would be at ({expected[0]:.4f}, {expected[1]:.4f})",
+                f"after step {step} expected rank {rank} at ({expected[0]:.4f}, {expected[1]:.4f}), as one process "
+                f"with the batches of all ranks, got ({point[0]:.4f}, {point[1]:.4f})",
             )
 
 
 def serial_history(trial: Trial, seen: Array) -> Array:
     """Return the trajectory of one process with all of the real data, from the first point of `seen`, same shape.
 
-    Each sample's target is that of the rank that used it. Which rank that is may change from step to step, when an
-    answer shuffles before it shards: of all even divisions of the samples, each step takes the one that leads nearest
-    to the next point of `seen`.
+    A rank's samples are one or the other of its two points. How many of each are in a batch depends on the shards and
+    on shuffling: each step takes those that lead nearest to the next point of `seen`.
     """
-    x = trial.inputs.x
-    owners = np.array(list(_even_divisions([len(x) // trial.num_ranks] * trial.num_ranks)))
-    y = trial.inputs.y[owners, np.arange(len(x))]  # shape (num_divisions, num_samples)
-    inputs = np.stack([x, np.ones_like(x)], axis=1).astype(float)
-    points = [np.asarray(seen[0], dtype=float)]
-    for point in seen[1:]:
-        errors = inputs @ points[-1] - y
-        reached = points[-1] - RATE * trial.num_ranks * 2 * errors @ inputs / len(x)
-        points.append(reached[np.argmin(np.sum((reached - point) ** 2, axis=1))])
-    return np.array(points)
-
-
-def _even_divisions(places: list[int]) -> Iterator[list[int]]:
-    """Yield all ways to give each sample a rank, when rank r has places[r] places: [0, 1] and [1, 0] for [1, 1]."""
-    if not any(places):
-        yield []
-    for rank, free in enumerate(places):
-        if free:
-            left = [other - (number == rank) for number, other in enumerate(places)]
-            yield from ([rank, *rest] for rest in _even_divisions(left))
+    numbers = np.array(list(itertools.product(range(BATCH_SIZE + 1), repeat=trial.num_ranks)))  # of the second points
+    places = [np.asarray(seen[0], dtype=float)]
+    for place in seen[1:]:
+        at = np.repeat(places[-1][np.newaxis], trial.num_ranks, axis=0)
+        first, second = (gradients(at, trial.inputs.points[:, kind]) for kind in range(2))
+        downhill = first.mean(axis=0) + numbers @ (second - first) / (BATCH_SIZE * trial.num_ranks)
+        reached = places[-1] - RATE * trial.num_ranks * downhill
+        places.append(reached[np.argmin(np.sum((reached - place) ** 2, axis=1))])
+    return np.array(places)

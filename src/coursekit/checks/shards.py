@@ -22,6 +22,28 @@ def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing
     require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} samples are used by no rank")
 
 
+def check_uses(uses: int | None, num_uses: int, num_samples: int, num_ranks: int) -> None:
+    """Every sample is used once in an epoch.
+
+    Args:
+        uses: how many ranks use each sample, None where that differs.
+        num_uses: how many samples all ranks use in all.
+        num_samples: how many there are.
+        num_ranks: the world size.
+    """
+    require(
+        uses != num_ranks or num_ranks == 1,
+        f"no shard: expected each of the {num_samples} samples on one rank, got each on all {num_ranks} ranks",
+    )
+    is_once = uses in {None, 1}
+    require(is_once, f"the shards are not disjoint: expected each sample on one rank, got each on {uses}")
+    expected = f"expected each of the {num_samples} samples once in an epoch, got"
+    enough = uses or num_uses >= num_samples
+    require(bool(enough), f"the shards are not complete: {expected} {num_uses}, so that some are used by no rank")
+    require(bool(uses), f"the shards are not disjoint and complete: {expected} some by several ranks or by none")
+
+
 def check_sizes(sizes: Sequence[int]) -> None:
     """No rank has more than one sample more than another; `sizes` holds each rank's number of samples."""
-    require(max(sizes) - min(sizes) <= 1, f"the shards have {sizes} samples: they must be as equal as possible")
+    is_even = max(sizes) - min(sizes) <= 1
+    require(is_even, f"expected shards of equal size, or with one sample more, got {list(sizes)} samples")

@@ -1,14 +1,16 @@
 """Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
 
 Short trainings in one launch, from which `coursekit.checks.updates` and `properties` read everything else:
-*constant*, where all targets of a rank are one number; *coded*, where every sample of every rank has a target of its
-own; *real*, on noisy data as in the lab.
-The last, *apart*, is the real one with the rate zero and with variables that start elsewhere on each rank, whatever
-the answer says, so that only a broadcast brings them together.
-The coded one is made several times: random shards that fit together by luck do so once.
+*constant*, where all samples of a rank are one point; *coded*, where the mean target of an epoch tells whether every
+sample was used once; *real*, where a rank has two points of its own, many times each.
+The last, *apart*, is the constant one with the rate zero and with variables that start elsewhere on each rank,
+whatever the answer says, so that only a broadcast brings them together.
 
-The targets of a rank are its own, and so is where its variables start: no other rank can know its constant, which of
-its samples has which code, its noise, or its start.
+Each epoch has several batches, of which the last is smaller in the constant training, where the shards are unequal.
+Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again on equal shards,
+so that their other properties can be told.
+
+The data of a rank are its own, and so is where its variables start: no other rank can know them.
 So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
@@ -26,25 +28,26 @@ from coursekit.checks.plain_numbers import as_array, as_dict
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.remembered import remember
 from coursekit.drivers import trial as drivers
-from coursekit.ranks import RankError
+from coursekit.ranks import RankError, RankTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Array = np.ndarray[Any, Any]
 
-NUM_EPOCHS = 10
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
+BATCH_SIZE = 4
+STEPS_PER_EPOCH = 2  # of every rank, in every training, in batches of this size
+NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 4, "apart": 2}
+SHARE = 8  # samples of a rank, but in the constant training
 # Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
-CONSTANT = 1e4
+CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
+MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
+NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
-MIN_NUM_STEPS = FIRST_STEP + 3  # two updates that can be compared, and the last, which is left out
-# One bit for each sample of each rank; float32 holds sums of that many bits exactly enough, with room for rounding.
-CODED_SAMPLES_PER_RANK = {1: 8, 2: 2, 3: 1}
-CODED = ("coded 1", "coded 2", "coded 3")
-NUM_REAL_SAMPLES = 6  # so few that all ways to divide them among the ranks can be tried
+MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the last, which is left out
 NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
 START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
 MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
@@ -55,18 +58,20 @@ class Inputs:
     """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part.
 
     Attributes:
-        constants: the target of the constant training, shape (num_ranks,).
-        bits: by coded training, which bit of the sums stands for each sample, shape (num_ranks, num_coded); its
-            targets are `UNIT` times two to this power.
-        x: inputs of the real training, shape (num_samples,), which all ranks know.
-        y: its targets, shape (num_ranks, num_samples).
+        constants: the point (x, y) of the constant training, shape (num_ranks, 2).
+        codes: of every sample of the coded training, shape (num_samples,), but 0 for the one whose code is `MARK`
+            times two to the power of the rank; its target is `UNIT` times its code.
+        marked: the number of that sample.
+        points: the points (x, y) of the real training, shape (num_ranks, 2, 2).
+        kinds: which of the two points each sample is, shape (num_samples,).
         starts: values where variables start in the training *apart*, shape (num_ranks, num_starts).
     """
 
     constants: Array
-    bits: dict[str, Array]
-    x: Array
-    y: Array
+    codes: Array
+    marked: int
+    points: Array
+    kinds: Array
     starts: Array
 
 
@@ -80,14 +85,16 @@ class Trial:
             and after the last.
         inputs: what the ranks trained on.
         error: why the trainings did not end, or ''.
+        stuck: how the ranks waited for each other on unequal shards, or ''.
         on: gives the trial of the same training on another number of ranks; it is made once.
         changed: gives the name of the training when the notebook's is another by now, else ''.
     """
 
     num_ranks: int
     histories: dict[str, Array] = field(default_factory=dict)
-    inputs: Inputs = field(default_factory=lambda: Inputs(np.zeros(0), {}, *[np.zeros(0)] * 3))
+    inputs: Inputs = field(default_factory=lambda: draw_inputs(1, np.random.default_rng(0)))
     error: str = ""
+    stuck: str = ""
     on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
     changed: Callable[[], str] = field(default=str, compare=False, repr=False)
 
@@ -102,87 +109,111 @@ class Trial:
 
 
 def try_training(
-    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0, ranks_per_node: int = 1
+    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0, ranks_per_node: int = 2
 ) -> Trial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
-    Every rank believes to be on a node of its own, so that rank and local rank, size and local size differ.
+    With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
     Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
     """
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
     changed = remember(train)
     inputs = draw_inputs(num_ranks, fresh_rng())
-    zeros = np.zeros(CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks, np.float32)
+    launch = partial(_launch, train, inputs, ranks_per_node=min(ranks_per_node, num_ranks), timeout_s=timeout_s)
+    stuck = ""
     try:
-        results = run_here(
-            drivers.trainings,
-            train,
-            {"constant": zeros, **dict.fromkeys(CODED, zeros), "real": inputs.x},
-            NUM_EPOCHS,
-            RATE,
-            num_ranks=num_ranks,
-            ranks_per_node=ranks_per_node,
-            timeout_s=timeout_s,
-            private=secrets(inputs),
-        )
-        by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
-        names = ("constant", *CODED, "real", "apart")
-        histories = {name: _stacked([result.get(name) for result in by_rank]) for name in names}
+        try:
+            histories = launch()
+        except RankTimeoutError as error:
+            stuck = describe(error)
+            histories = launch(unequal=False)
     except (RankError, AnswerError, CheckError, TypeError) as error:
-        return Trial(num_ranks, error=describe(error), on=on, changed=changed)
-    return Trial(num_ranks, histories, inputs, on=on, changed=changed)
+        return Trial(num_ranks, error=stuck or describe(error), on=on, changed=changed)
+    return Trial(num_ranks, histories, inputs, stuck=stuck, on=on, changed=changed)
+
+
+def _launch(
+    train: Callable[..., Any], inputs: Inputs, *, unequal: bool = True, ranks_per_node: int, timeout_s: float
+) -> dict[str, Array]:
+    """Return the trajectories of one launch, by training."""
+    private = secrets(inputs, unequal=unequal)
+    results = run_here(
+        drivers.trainings,
+        train,
+        NUM_EPOCHS,
+        BATCH_SIZE,
+        RATE,
+        num_ranks=len(private),
+        ranks_per_node=ranks_per_node,
+        timeout_s=timeout_s,
+        private=private,
+    )
+    by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
+    return {name: _stacked(name, [result.get(name) for result in by_rank]) for name in NUM_EPOCHS}
 
 
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     """Return random inputs."""
-    num_coded = CODED_SAMPLES_PER_RANK[num_ranks] * num_ranks
-    blocks = num_coded * np.arange(num_ranks)[:, np.newaxis]
-    x = rng.uniform(-0.5, 0.5, NUM_REAL_SAMPLES).astype(np.float32)
-    noise = rng.uniform(-1, 1, (num_ranks, NUM_REAL_SAMPLES))
+    num_samples = SHARE * num_ranks
+    codes, marked = rng.permutation(NUM_CODES * num_samples)[:num_samples], int(rng.integers(num_samples))
+    codes[marked] = 0
+    x = rng.uniform(0.2, 0.6, (num_ranks, 2)) * [-1, 1]
     signs = rng.choice([-1, 1], (num_ranks, NUM_STARTS))
     return Inputs(
         constants=_draw_constants(num_ranks, rng),
-        bits={name: rng.permuted(blocks + np.arange(num_coded), axis=1) for name in CODED},
-        x=x,
-        y=(2 * x + noise).astype(np.float32),
+        codes=codes,
+        marked=marked,
+        points=np.stack([x, 2 * x + rng.uniform(-1, 1, x.shape)], axis=2).astype(np.float32).astype(float),
+        kinds=rng.permutation(np.arange(num_samples) % 2),
         starts=(signs * rng.uniform(START / 3, START, signs.shape)).astype(np.float32),
     )
 
 
 def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw a constant for each rank, not all alike: the mean must be another than what some rank has."""
+    """Draw a point for each rank, not all alike: the mean must be another than what some rank has."""
+    x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
     while True:
-        constants = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
-        if num_ranks == 1 or np.ptp(constants) > CONSTANT / 4:
-            return constants.astype(np.float32).astype(float)
+        y = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
+        if num_ranks == 1 or np.ptp(y) > CONSTANT / 4:
+            found: Array = np.stack([x, y], axis=1).astype(np.float32).astype(float)
+            return found
 
 
-def secrets(inputs: Inputs) -> list[dict[str, Array]]:
-    """Return for each rank what it alone is told: its targets, by training, and where its variables start."""
-    num_coded = inputs.bits[CODED[0]].shape[1]
-    return [
-        {
-            "constant": np.full(num_coded, constant, np.float32),
-            **{name: (UNIT * 2.0 ** bits[rank]).astype(np.float32) for name, bits in inputs.bits.items()},
-            "real": inputs.y[rank],
-            "starts": inputs.starts[rank],
-        }
-        for rank, constant in enumerate(inputs.constants)
-    ]
+def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
+    """Return for each rank what it alone is told: its data, by training, and where its variables start.
+
+    The data are x and y, shape (2, num_samples).
+    """
+    num_ranks = len(inputs.constants)
+    num_constant = num_constant_samples(num_ranks, unequal=unequal)
+    found = []
+    for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
+        codes = inputs.codes.astype(float)
+        codes[inputs.marked] = MARK * 2.0**rank
+        constants = np.repeat(constant[:, np.newaxis], num_constant, axis=1)
+        data = {"constant": constants, "coded": [0 * codes, UNIT * codes], "real": points[inputs.kinds].T}
+        by_name = {name: np.array(both, np.float32) for name, both in {**data, "apart": constants}.items()}
+        found.append({**by_name, "starts": inputs.starts[rank]})
+    return found
 
 
-def _stacked(histories: Sequence[Any]) -> Array:
+def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:
+    """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+    return 5 * num_ranks + 1 if unequal else SHARE * num_ranks
+
+
+def _stacked(name: str, histories: Sequence[Any]) -> Array:
     found = [as_array(history, f"the trajectory of rank {rank}") for rank, history in enumerate(histories)]
     for rank, history in enumerate(found):
         require(
             history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
-            f"the training must return an array of shape (num_steps + 1, 2), not {history.shape} as on rank {rank}",
+            f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}",
         )
         require(bool(np.isfinite(history).all()), f"the trajectory of rank {rank} is not finite")
         num_steps = len(history) - 1
-        enough = num_steps >= MIN_NUM_STEPS
-        require(enough, f"rank {rank} returned {num_steps} steps of {NUM_EPOCHS} epochs: each has a step at least")
-        require(num_steps <= MAX_NUM_STEPS, f"rank {rank} returned {num_steps} steps of {NUM_EPOCHS} epochs")
+        enough = num_steps >= MIN_NUM_STEPS or name != "constant"
+        expected = f"expected {STEPS_PER_EPOCH} steps in each of {NUM_EPOCHS[name]} epochs, got"
+        require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
     lengths = [len(history) - 1 for history in found]
     require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
     return np.stack(found)

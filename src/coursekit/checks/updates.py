@@ -1,125 +1,173 @@
-"""What the updates of a trial's trainings say: with which rate, by whose gradients, of which samples.
+"""What the updates of a trial's trainings say: by whose gradients, with which rate and momentum, of which samples.
 
-Where all targets of a rank are c, every update of its offset b is -2 * rate * (b - c), and where the ranks average,
--2 * rate * (mean b - mean c).
-Of the two, the one is true for which the rate comes out the same in every step.
-The rank cannot know mean c by itself: the constants of the others are known to them alone.
+Where all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+Updates are read as those by the mean of all ranks' gradients, by the rank's own, and by those of one rank; the
+reading is true in which the rate comes out the same in every step.
+A rank cannot know this mean by itself: the points of the others are known to them alone.
 
-Where every sample of every rank has a target 2**k of its own, the mean target behind an update, read like a number in
-binary, says which rank used which samples in that step.
-Every trial draws anew which bit belongs to which sample.
+Where every sample has a target of its own, the same on all ranks, the mean target of an epoch's updates says whether
+every sample was used equally often.
+One sample has another target on each rank, two to the power of its number, which says who used it, and so how many
+ranks use each sample.
 """
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.trial import CODED, CODED_SAMPLES_PER_RANK, FIRST_STEP, RATE, UNIT
+from coursekit.checks.trial import BATCH_SIZE, CONSTANT, FIRST_STEP, MARK, NUM_EPOCHS, RATE, SHARE, UNIT
 
 if TYPE_CHECKING:
     from coursekit.checks.trial import Array, Trial
 
-ROUNDING = 0.3
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
-SAME_RATE = 4e-3
+SAME_RATE = 6e-3
+ROUNDING = 0.4  # of a sum of codes
+SAME_PLACE = 1e-5 * CONSTANT  # float32 rounding
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
+NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
+MEAN, OWN, NOBODY = "mean", "own", "nobody"
 
 
-def rates(trial: Trial) -> Array:
-    """Return the learning rate with which each rank steps, shape (num_ranks,)."""
-    return _rates(trial, averaged=is_averaged(trial))
+@dataclass(frozen=True)
+class Reading:
+    """How the ranks of a trial move.
+
+    Attributes:
+        source: `MEAN` of all ranks' gradients, each by its `OWN`, or the number of the rank whose gradients move all;
+            `NOBODY` when no reading is true.
+        shares: how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks).
+        rates: the learning rate of each rank, shape (num_ranks,).
+        momentum: how much of the update before is in each.
+    """
+
+    source: str | int
+    shares: Array
+    rates: Array
+    momentum: float = 0.0
 
 
-def _rates(trial: Trial, *, averaged: bool) -> Array:
-    found: Array = np.median(_rate_by_step(trial, averaged=averaged), axis=1)
+def read_updates(trial: Trial) -> Reading:
+    """Return how the ranks move; when no reading is true, the rate is that of the first step by a mean."""
+    num_ranks = trial.num_ranks
+    sources: dict[str | int, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
+    sources |= {rank: np.repeat(np.eye(num_ranks)[rank : rank + 1], num_ranks, axis=0) for rank in range(num_ranks)}
+    for with_momentum, (source, shares) in itertools.product((False, True), sources.items()):
+        momentum = _momentum(trial, shares) if with_momentum else 0.0
+        rates = _rates(trial, shares, momentum)
+        if rates is not None:
+            return Reading(source, shares, rates, momentum)
+    history = trial.history("constant")
+    first = next((row for row in range(FIRST_STEP) if np.ptp(history[:, row], axis=0).max() < SAME_PLACE), FIRST_STEP)
+    downhill = (sources[MEAN] @ gradients(history[:, first], trial.inputs.constants)).mean(axis=0)
+    rates = -(history[:, first + 1] - history[:, first]) @ downhill / (downhill @ downhill)
+    return Reading(NOBODY, sources[MEAN], rates)
+
+
+def gradients(places: Array, points: Array) -> Array:
+    """Return the gradient of the squared error of each rank's line in a point, shape (num_ranks, 2).
+
+    Args:
+        places: slope and offset of each rank, same shape.
+        points: x and y of each rank, same shape.
+    """
+    slopes, offsets = places.T
+    x, y = points.T
+    found: Array = 2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1)
     return found
 
 
-def _rate_by_step(trial: Trial, *, averaged: bool) -> Array:
-    """Return the rate behind each update of the constant training, shape (num_ranks, num_updates).
+def _steps(trial: Trial, shares: Array) -> tuple[Array, Array]:
+    """Return updates and gradients of the constant training, both of shape (num_ranks, num_updates, 2).
 
     Leaves out the last step: changes to the model after the training must not blur those in it.
     """
-    offsets = trial.history("constant")[:, FIRST_STEP:-1, 1][:, : NUM_UPDATES + 1]
-    constants = trial.inputs.constants[:, np.newaxis]
-    gaps = _as_gradients_are(constants, averaged=averaged) - _as_gradients_are(offsets[:, :-1], averaged=averaged)
-    found: Array = np.diff(offsets, axis=1) / (2 * np.where(gaps == 0, np.nan, gaps))
-    return found
+    history = trial.history("constant")[:, FIRST_STEP:-1][:, : NUM_UPDATES + 1]
+    downhill = [shares @ gradients(places, trial.inputs.constants) for places in history[:, :-1].transpose(1, 0, 2)]
+    return np.diff(history, axis=1), np.stack(downhill, axis=1)
 
 
-def _as_gradients_are(values: Array, *, averaged: bool) -> Array:
-    """Return what counts in a gradient: a mean of gradients of parabolas is the gradient at their mean place."""
-    mean: Array = values.mean(axis=0, keepdims=True)
-    return mean if averaged else values
+def _momentum(trial: Trial, shares: Array) -> float:
+    """Return the momentum that explains the updates of the constant training best."""
+    moves, downhill = _steps(trial, shares)
+    if moves.shape[1] < NUM_UPDATES_OF_MOMENTUM:
+        return 0.0
+    pairs = [np.stack([old.ravel(), -down.ravel()], axis=1) for old, down in zip(moves[:, :-1], downhill[:, 1:])]
+    found = [np.linalg.lstsq(pair, new.ravel(), rcond=None)[0][0] for pair, new in zip(pairs, moves[:, 1:])]
+    return float(np.median(found))
 
 
-def explains_updates(trial: Trial, *, averaged: bool) -> bool:
-    """Whether the rank's updates have one rate if the ranks average, or if they do not; frozen ranks do not count."""
-    found = _rate_by_step(trial, averaged=averaged)
-    moving = found[np.abs(found).max(axis=1) > 0]
-    return len(moving) > 0 and bool((np.ptp(moving, axis=1) <= SAME_RATE * np.abs(np.median(moving, axis=1))).all())
+def _rates(trial: Trial, shares: Array, momentum: float) -> Array | None:
+    """Return the rate of each rank, which is 0 for a frozen one, or None when it is another in each step."""
+    moves, downhill = _steps(trial, shares)
+    if momentum:
+        moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
+    squares = np.sum(downhill**2, axis=2)
+    by_step = -np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares)
+    rates: Array = np.median(by_step, axis=1)
+    rest = np.linalg.norm(moves + rates[:, np.newaxis, np.newaxis] * downhill, axis=2)
+    is_same = bool((rest <= SAME_RATE * np.linalg.norm(moves, axis=2)).all())
+    moving = np.abs(moves).max(axis=(1, 2)) > 0
+    is_downhill = bool((rates[moving] > RATE / 100).all())
+    return rates if moving.any() and is_same and is_downhill and 0 <= momentum < 1 else None
 
 
 def is_averaged(trial: Trial) -> bool:
-    """Whether the mean of all ranks' targets explains the updates of all ranks that move."""
-    if not explains_updates(trial, averaged=True):
-        return False
-    for name in CODED:
-        targets = _mean_targets(trial, name, averaged=True)
-        moving = targets[np.isfinite(targets).all(axis=1)]
-        if not len(moving) or not np.allclose(moving, moving[:1], rtol=1e-2):
-            return False
-    return True
+    """Whether the mean of all ranks' gradients explains the updates of all ranks that move."""
+    reading = read_updates(trial)
+    targets = _mean_targets(trial, reading)
+    moving = targets[np.isfinite(targets).all(axis=1)]
+    return reading.source == MEAN and len(moving) > 0 and np.allclose(moving, moving[:1], rtol=1e-2)
 
 
-def _mean_targets(trial: Trial, name: str, *, averaged: bool) -> Array:
-    """Return the mean target behind each update of a coded training but the last; nan for a frozen rank.
+def _mean_targets(trial: Trial, reading: Reading) -> Array:
+    """Return the mean code behind each update of the coded training from `FIRST_STEP` on but the last.
 
-    The shape is (num_ranks, num_steps - FIRST_STEP - 1).
+    The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a frozen rank.
     """
-    offsets = trial.history(name)[:, FIRST_STEP:-1, 1]
-    rate = _rates(trial, averaged=averaged)[:, np.newaxis]
-    places = _as_gradients_are(offsets[:, :-1], averaged=averaged)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(rate > RATE / 100, places + np.diff(offsets, axis=1) / (2 * rate), np.nan)
+    offsets = trial.history("coded")[:, :-1, 1]
+    moves = np.diff(offsets, axis=1)
+    pulls = moves[:, FIRST_STEP:] - reading.momentum * moves[:, FIRST_STEP - 1 : -1]
+    rates = reading.rates[:, np.newaxis]
+    places = reading.shares @ offsets[:, FIRST_STEP:-1]
+    return np.where(rates > RATE / 100, places + pulls / (2 * np.maximum(rates, RATE / 100)), np.nan) / UNIT
 
 
 def require_motion(trial: Trial) -> None:
     """Require that some rank moves: ranks that stand still show nothing."""
-    moves = np.abs(np.diff(trial.history("constant")[:, :, 1], axis=1)) > 0
+    moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     require(bool(moves.any()), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
 
 
-def used_samples(trial: Trial, name: str) -> list[dict[int, list[int]]]:
-    """Return for every step of a coded training the ranks whose targets of each sample entered an update.
+def uses_of_samples(trial: Trial) -> list[int | None]:
+    """Return for each whole epoch of the coded training how many ranks use each sample, None where that differs.
 
-    Raises:
-        CheckError: the updates are no plain means over batches of num_samples / num_ranks samples.
+    Epochs with one of the first or the last step are left out; where the gradients of one rank move all, the samples
+    of the others leave no trace, and the list is empty.
     """
-    require_motion(trial)
-    steps = []
-    for used in _used_bits(trial, name, averaged=is_averaged(trial)):
-        owners = ([rank for rank, bit in enumerate(bits) if used >> bit & 1] for bits in trial.inputs.bits[name].T)
-        steps.append(dict(enumerate(owners)))
-    return steps
+    reading = read_updates(trial)
+    num_steps = trial.history("coded").shape[1] - 1
+    per_epoch, rest = divmod(num_steps, NUM_EPOCHS["coded"])
+    if rest or not per_epoch or isinstance(reading.source, int):
+        return []
+    with np.errstate(all="ignore"):
+        means = np.nanmean(_mean_targets(trial, reading), axis=0)
+    firsts = range(-(-FIRST_STEP // per_epoch) * per_epoch, num_steps - per_epoch, per_epoch)
+    likely = {1, trial.num_ranks, per_epoch * BATCH_SIZE // SHARE}
+    return [_num_users(trial, float(means[first - FIRST_STEP :][:per_epoch].mean()), likely) for first in firsts]
 
 
-def _used_bits(trial: Trial, name: str, *, averaged: bool) -> list[int]:
-    """Return for each step of a coded training the bits of all ranks' samples that entered the updates."""
-    batch_size = CODED_SAMPLES_PER_RANK[trial.num_ranks]
-    num_together = trial.num_ranks if averaged else 1
-    sums = _mean_targets(trial, name, averaged=averaged) * batch_size * num_together / UNIT
-    rounded = np.rint(np.where(np.abs(sums) < 2**40, sums, 0)).astype(np.int64)
-    known = np.bitwise_or.reduce(1 << trial.inputs.bits[name], axis=1)[:, np.newaxis]  # the bits of each rank's samples
-    known = np.bitwise_or.reduce(known, keepdims=True) if averaged else known
-    num_used = np.vectorize(lambda number: bin(number).count("1"))(rounded)
-    is_sum = (np.abs(sums - rounded) < ROUNDING) & (rounded >= 0) & (rounded & ~known == 0)
-    is_mean = is_sum & (num_used == batch_size * num_together)
-    require(
-        bool((is_mean | np.isnan(sums)).all()),
-        f"the updates are not means over batches of {batch_size} samples per rank, as batch_size={batch_size} asks",
-    )
-    return [int(used) for used in np.bitwise_or.reduce(rounded, axis=0)]
+def _num_users(trial: Trial, mean: float, likely: set[int]) -> int | None:
+    """Return how many ranks use each sample in an epoch whose mean code is this, or None if that differs."""
+    codes = trial.inputs.codes
+    for num_users in sorted(likely):
+        marks = num_users * (mean * len(codes) - codes.sum()) / MARK
+        is_whole = abs(marks - round(marks)) * MARK < ROUNDING * num_users
+        if is_whole and 0 <= marks < 2**trial.num_ranks and bin(round(marks)).count("1") == num_users:
+            return num_users
+    return None

@@ -1,9 +1,8 @@
-"""What a trial of a whole training does on a rank: train several times, each time with targets of this rank's own."""
+"""What a trial of a whole training does on a rank: train several times, each time on data of this rank's own."""
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,23 +15,25 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def trainings(train: Callable[..., Any], inputs: Mapping[str, Array], num_epochs: int, rate: float) -> dict[str, Array]:
-    """Train once for each of `inputs`; return the trajectories, by the same names, and one more named ``apart``.
+def trainings(
+    train: Callable[..., Any], num_epochs: Mapping[str, int], batch_size: int, rate: float
+) -> dict[str, Array | None]:
+    """Train once for each of `num_epochs`; return the trajectories, by the same names.
 
-    All ranks get the same inputs, of shape (num_samples,); the targets, same shape, are this rank's private value.
-    A batch is the rank's share of the samples.
-    The last training is run once more as ``apart``, with the rate zero, and with variables that start on each rank at
-    values of its own, also a private value.
+    This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.
+    The training named ``apart`` has the rate zero, and variables that start on each rank at values of its own, its
+    ``starts``.
     """
     private = places.private()
 
-    def history(name: str, rate: float) -> Array:
-        x, y = np.array(inputs[name]), np.array(private[name])
-        return np.asarray(train(x, y, num_epochs, len(x) // int(os.environ["HOROVOD_SIZE"]), rate), dtype=float)
+    def history(name: str) -> Array | None:
+        x, y = (np.array(part) for part in private[name])
+        is_apart = name == "apart"
+        with variables_that_start_at(private["starts"]) if is_apart else nullcontext():
+            returned = train(x, y, num_epochs[name], batch_size, 0.0 if is_apart else rate)
+        return None if returned is None else np.asarray(returned, dtype=float)
 
-    histories = {name: history(name, rate) for name in inputs}
-    with variables_that_start_at(private["starts"]):
-        return {**histories, "apart": history(list(inputs)[-1], 0.0)}
+    return {name: history(name) for name in num_epochs}
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 # title = "The rate is scaled and the batch of each rank divided as well"
 #
 # [fails]
-# horovod-shards-tests = ["not means over batches"]
 # horovod-serial-tests = ["steps"]
 # ///
 

@@ -3,7 +3,7 @@
 #
 # [fails]
 # horovod-serial-tests = ["steps"]
-# horovod-shards-tests = ["steps of 10 epochs"]
+# horovod-shards-tests = ["steps in all"]
 # ///
 
 # %% role="changes" id="train-horovod"

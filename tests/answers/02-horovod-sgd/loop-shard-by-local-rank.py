@@ -2,7 +2,7 @@
 # title = "The shard is that of the local rank: right on one node"
 #
 # [fails]
-# horovod-shards-tests = ["no shard"]
+# horovod-shards-tests = ["not disjoint"]
 # horovod-serial-tests = []
 # ///
 

@@ -3,7 +3,6 @@
 #
 # [fails]
 # horovod-shards-tests = ["not disjoint"]
-# horovod-serial-tests = []
 # ///
 
 # %% role="changes" id="train-horovod"

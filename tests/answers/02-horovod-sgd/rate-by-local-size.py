@@ -3,9 +3,9 @@
 #
 # [fails]
 # scale-rate-tests = ["one node"]
-# horovod-rate-tests = ["not scaled"]
+# horovod-rate-tests = ["one node"]
 # horovod-serial-tests = []
-# keras-rate-tests = ["not scaled"]
+# keras-rate-tests = ["one node"]
 # ///
 
 # %% role="answer" id="scale-rate"

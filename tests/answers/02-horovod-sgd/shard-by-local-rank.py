@@ -3,9 +3,9 @@
 #
 # [fails]
 # shard-tests = ["no shard"]
-# horovod-shards-tests = ["no shard"]
+# horovod-shards-tests = ["not disjoint"]
 # horovod-serial-tests = []
-# keras-shards-tests = ["no shard"]
+# keras-shards-tests = ["not disjoint"]
 # ///
 
 # %% role="changes" id="shard"

@@ -4,7 +4,6 @@
 # [fails]
 # shard-tests = ["not disjoint"]
 # horovod-shards-tests = ["not disjoint"]
-# horovod-serial-tests = []
 # keras-shards-tests = ["not disjoint"]
 # ///
 

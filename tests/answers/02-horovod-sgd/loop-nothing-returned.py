@@ -1,0 +1,14 @@
+# /// answer
+# title = "The return is forgotten"
+#
+# [fails]
+# horovod-start-tests = ["nothing (None)"]
+# horovod-average-tests = []
+# horovod-shards-tests = []
+# horovod-rate-tests = []
+# horovod-serial-tests = []
+# ///
+
+# %% role="changes" id="train-horovod"
+# -    return np.array(history)
+# +    np.array(history)
