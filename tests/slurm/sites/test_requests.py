@@ -68,7 +68,7 @@ def test_a_lab_can_be_spread_over_two_nodes(cluster, tmp_path):
     head, _, _ = script.partition("\nset -euo")
     show = "srun bash -c 'echo $SLURM_PROCID $SLURM_LOCALID $SLURM_NTASKS'"
 
-    done = call(cluster, [*words, f"--output={tmp_path}/log"], tmp_path, f"{head}\n{show}\n")
+    done = call(cluster, [*words, f"--output={tmp_path}/log", "--error=/dev/null"], tmp_path, f"{head}\n{show}\n")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted((tmp_path / "log").read_text().splitlines()) == ["0 0 2", "1 0 2"]
