@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPT, lost_a_peer
 
 if TYPE_CHECKING:
     from coursekit.ranks.outcome import RunOutcome
@@ -26,6 +26,7 @@ COLLECTIVES = {
     **dict.fromkeys(("broadcast", "broadcast_", "broadcast_variables"), "broadcast"),
     **dict.fromkeys(("broadcast_object", "broadcast_global_variables"), "broadcast"),
 }
+INTERRUPTED = "some ranks wait where no interrupt reaches them"
 CERTAIN = "no rank can ever go on, which is certain"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _QUOTED_FILE = re.compile(r'File "(?P<file>[^"]*)"')
@@ -139,7 +140,9 @@ def _cell(file: str) -> str:
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    why = f"the deadline of {timeout_s:g} s passed" if outcome.stopped == DEADLINE else CERTAIN
+    why = {DEADLINE: f"the deadline of {timeout_s:g} s passed", DEADLOCK: CERTAIN, INTERRUPT: INTERRUPTED}[
+        outcome.stopped
+    ]
     lines = [f"{why}; all ranks were ended. Where they stood:"]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []
@@ -175,8 +178,11 @@ def _stack_lines(frames: list[StackFrame]) -> list[str]:
     return lines or ["    (none)"]
 
 
-def explain_failure(outcome: RunOutcome) -> tuple[str, int | None]:
-    """Return the message for a run in which a rank failed, and that rank; causes come before consequences."""
+def explain_failure(outcome: RunOutcome, then: str = "all ranks were ended") -> tuple[str, int | None]:
+    """Return the message for a run in which a rank failed, and that rank; causes come before consequences.
+
+    `then` says what became of the ranks.
+    """
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
     if failed and not lost_a_peer(outcome.reports[failed[0]]):
@@ -184,7 +190,7 @@ def explain_failure(outcome: RunOutcome) -> tuple[str, int | None]:
         report = outcome.reports[rank]
         others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
         return (
-            f"rank {rank} raised {report.error_type}; all ranks were ended.\n\n{name_cells(report.traceback)}{others}",
+            f"rank {rank} raised {report.error_type}; {then}.\n\n{name_cells(report.traceback)}{others}",
             rank,
         )
     if lost:

@@ -222,6 +222,13 @@ def shared_step(num_ranks: int) -> JobStep:
     return _steps[-1]
 
 
+def take_shared_step(num_ranks: int) -> JobStep:
+    """Return such a job step for the caller alone."""
+    step = shared_step(num_ranks)
+    _steps.clear()
+    return step
+
+
 def close_shared_step() -> None:
     """End this process's job step, if there is one."""
     while _steps:

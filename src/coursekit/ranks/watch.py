@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, cast
 
 from coursekit.ranks.deadlock import DeadlockWatch
 from coursekit.ranks.explain import parse_stacks
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, RunOutcome, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPT, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
     from multiprocessing.connection import Connection
 
     from coursekit.ranks.pulse import Pulse
@@ -37,6 +38,7 @@ class LinePrinter:
     def __init__(self, rank: int, *, show: bool) -> None:
         self.rank = rank
         self.show = show
+        self.write: Callable[[str], object] = lambda text: sys.stdout.write(text)
         self._rest = b""
         self._num_bytes_left = MAX_BYTES_PER_RANK
 
@@ -60,10 +62,10 @@ class LinePrinter:
         """
         if self._num_bytes_left <= 0:
             return
-        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        self.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
         self._num_bytes_left -= len(line) + 1
         if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
+            self.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
 
 
 class RunWatch:
@@ -100,19 +102,26 @@ class RunWatch:
     def run(self) -> RunOutcome:
         """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
         with self._selector:
-            while not (self.outcome.server_died or self.running.gone):
-                if self._grace_end_s is None:
-                    self._grace_end_s = self._grace_end()
-                if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
-                    break
-                for key, _ in self._selector.select(TICK_S):
-                    key.data()
-                self.outcome.stopped = self.outcome.stopped or self._time_is_up()
-                if self.outcome.stopped:
-                    self._collect_stacks()
-                    break
+            self._watch()
             self._drain_output()
         return self.outcome
+
+    def _watch(self) -> None:
+        while not (self.outcome.server_died or self.running.gone or self._is_over()):
+            if self._grace_end_s is None:
+                self._grace_end_s = self._grace_end()
+            if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
+                break
+            for key, _ in self._selector.select(TICK_S):
+                key.data()
+            self.outcome.stopped = self.outcome.stopped or self._time_is_up()
+            if self.outcome.stopped:
+                self._collect_stacks()
+                break
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing more to wait for, although the ranks are there: those that end are waited for."""
+        return False
 
     def _time_is_up(self) -> str:
         """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
@@ -122,7 +131,7 @@ class RunWatch:
 
     def _collect_stacks(self) -> None:
         """Let every rank write where it stands; on a deadlock they have done so already."""
-        if self.outcome.stopped == DEADLINE:
+        if self.outcome.stopped in {DEADLINE, INTERRUPT}:
             self.running.ask_for_stacks()
         end_s = self._own_s + STACKS_S
         self.outcome.stacks = self.running.new_stacks()
@@ -132,7 +141,7 @@ class RunWatch:
             self.outcome.stacks = self.running.new_stacks()
 
     def _all_have_written(self) -> bool:
-        ended = self.outcome.exit_codes.keys() | self.outcome.reports.keys()
+        ended = {*self.outcome.exit_codes, *self._returned()}
         return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
 
     def _grace_end(self) -> float | None:
@@ -165,11 +174,19 @@ class RunWatch:
         """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
         if len(self._pulses) < self.running.num_running:
             return
-        self._own_s = max(self._own_s, min(pulse.own_s for pulse in self._pulses.values()))
+        self._own_s = max(self._own_s, self._since_start(min(pulse.own_s for pulse in self._pulses.values())))
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
         is_open = self._grace_end_s is None and not self.outcome.stopped
-        if is_open and self._deadlock.is_certain(self._own_s, marks, self.outcome.reports):
+        if is_open and self._deadlock.is_certain(self._own_s, marks, self._returned()):
             self.outcome.stopped = DEADLOCK
+
+    def _since_start(self, own_s: float) -> float:
+        """Return the part of the ranks' own time that belongs to what is watched."""
+        return own_s
+
+    def _returned(self) -> Collection[int]:
+        """Return the ranks that will enter no collective any more."""
+        return self.outcome.reports
 
     def _read_report(self, rank: int) -> None:
         connection: Connection = self.running.reports[rank]
