@@ -211,6 +211,14 @@ def take_shared_server() -> ForkServer:
     return server
 
 
+def give_back(server: ForkServer) -> None:
+    """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
+    if _servers or not server.usable():
+        server.close()
+    else:
+        _servers.append(server)
+
+
 def close_shared_server() -> None:
     """End this process's fork server, if there is one."""
     while _servers:

@@ -107,7 +107,7 @@ def show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
             from IPython.display import Image, display  # noqa: PLC0415  # there are figures in notebooks only
 
             print(f"[{rank}]")
-            display(Image(figure))
+            display(Image(figure))  # type: ignore[no-untyped-call]
 
 
 def compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:

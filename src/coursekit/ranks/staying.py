@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import psutil
 
-from coursekit.ranks import allocation, slurm
+from coursekit.ranks import allocation, forkserver, slurm
 from coursekit.ranks.environ import refuse_placing
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_stop
-from coursekit.ranks.forkserver import take_shared_server
 from coursekit.ranks.launch import check_numbers, start_ranks
 from coursekit.ranks.staying_watch import StayingWatch
 from coursekit.ranks.worker import Task, pickled_call
@@ -81,7 +80,7 @@ class StayingRanks:
         self._running: RunningRanks | None = None
         self.restart()
 
-    def __enter__(self) -> StayingRanks:
+    def __enter__(self) -> StayingRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
         """Return the ranks, to be stopped at the end of the block."""
         return self
 
@@ -107,7 +106,7 @@ class StayingRanks:
             search_path=tuple(sys.path),
             stays=True,
         )
-        self._server = slurm.take_shared_step(self.num_ranks) if self._in_step else take_shared_server()
+        self._server = slurm.take_shared_step(self.num_ranks) if self._in_step else forkserver.take_shared_server()
         try:
             self._running = start_ranks(self._server, task, self._extra, self._ranks_per_node, use_gpus=self._use_gpus)
             self._wait(range(self.num_ranks), START_TIMEOUT_S, grouped=False)
@@ -118,10 +117,18 @@ class StayingRanks:
     def stop(self) -> None:
         """End every process of theirs; safe to call twice."""
         running, self._running = self._running, None
-        if running is not None:
-            if self._owner == os.getpid():
-                running.stop()
+        if running is None:
+            return
+        if self._owner == os.getpid() and running.stop():
+            self._give_back()
+        else:
             self._server.close()
+
+    def _give_back(self) -> None:
+        if isinstance(self._server, slurm.JobStep):
+            slurm.give_back(self._server)
+        else:
+            forkserver.give_back(self._server)
 
     def cell(
         self,
@@ -131,21 +138,19 @@ class StayingRanks:
         timeout_s: float = math.inf,
         grouped: bool = False,
     ) -> list[Any]:
-        """Call `function(namespace, *args)` on some ranks, all by default, and return what each returns, in their order.
+        """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
 
         Raises:
-            RankError: a rank failed. Where all came back the message says that they stay, else that they were ended.
+            RankError: a rank failed, or the cell was interrupted. Where all came back the message says that they stay, else that they were ended.
             RankTimeoutError: nobody could go on, or the deadline passed: they were ended.
-            KeyboardInterrupt: the cell was interrupted, and all came back.
         """
         if self._running is None:
             raise RankError(LOST)
         wanted = list(range(self.num_ranks)) if ranks is None else list(ranks)
         wrong = [rank for rank in wanted if not 0 <= rank < self.num_ranks]
         if wrong or not wanted:
-            raise ValueError(
-                f"expected ranks from 0 to {self.num_ranks - 1}, got {', '.join(map(str, wrong)) or 'none'}"
-            )
+            named = ", ".join(map(str, wrong)) or "none"
+            raise ValueError(f"expected ranks from 0 to {self.num_ranks - 1}, got {named}")
         call = pickled_call((function, args, {}))
         for rank in wanted:
             with suppress(OSError):  # it has ended, which its server tells
@@ -167,7 +172,7 @@ class StayingRanks:
             if not all_back:
                 self.stop()
         if not all_back:
-            raise _ended(outcome, running, timeout_s)
+            raise _ended(outcome, running.server, timeout_s, was_interrupted=watch.was_interrupted)
         if watch.was_interrupted:
             raise RankError(f"the cell was interrupted; {KEPT}")
         if outcome.failed_ranks():
@@ -180,11 +185,11 @@ def _value(report: Report) -> Any:
     return None if report.value is None else pickle.loads(report.value)  # noqa: S301  # of our ranks
 
 
-def _ended(outcome: RunOutcome, running: RunningRanks, timeout_s: float) -> RankError:
-    """Return the error of a cell after which the ranks had to be ended."""
+def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupted: bool) -> RankError:
+    """Return the error of a cell after which the ranks had to be ended: the first cause, where one is known."""
     if outcome.server_died:
-        return RankError(f"{running.server} was killed, and with it all ranks.\n\n{LOST}")
-    if outcome.stopped:
+        return RankError(f"{server} was killed, and with it all ranks.\n\n{LOST}")
+    if was_interrupted or (outcome.stopped and not outcome.failed_ranks()):
         return RankTimeoutError(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
     message, rank = explain_failure(outcome)
     return RankError(f"{message}\n\n{LOST}", rank=rank)

@@ -32,13 +32,17 @@ READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
 
 
+def _to_stdout(text: str) -> None:
+    sys.stdout.write(text)  # whatever that is by now
+
+
 class LinePrinter:
     """Print what a rank writes, line by line, each marked with the rank."""
 
     def __init__(self, rank: int, *, show: bool) -> None:
         self.rank = rank
         self.show = show
-        self.write: Callable[[str], object] = lambda text: sys.stdout.write(text)
+        self.write: Callable[[str], object] = _to_stdout
         self._rest = b""
         self._num_bytes_left = MAX_BYTES_PER_RANK
 
