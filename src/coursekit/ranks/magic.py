@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import cloudpickle
 
+from coursekit.errors import CourseKitError
 from coursekit.ranks import staying
 from coursekit.ranks.launch import run
 from coursekit.ranks.staying_rank import execute
@@ -40,28 +41,41 @@ def register(shell: InteractiveShell) -> None:
     shell.register_magic_function(ranks, magic_kind="line", magic_name="ranks")  # type: ignore[arg-type, call-arg]
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that says in one sentence what it cannot read."""
+class Parser(argparse.ArgumentParser):
+    """A parser of a magic's line that says in one sentence what it cannot read."""
+
+    def read(self, line: str) -> argparse.Namespace:
+        """Return the options in a line.
+
+        Raises:
+            CourseKitError: it cannot be read.
+        """
+        try:
+            words = shlex.split(line)
+        except ValueError as error:  # a quotation mark is missing
+            self.error(str(error))
+        return self.parse_args(words)
 
     def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{self.prog}: {message}; write {self.usage}")
+        """Say what is wrong, and what to write."""
+        raise CourseKitError(f"{self.prog}: {message}; write {self.usage}")
 
 
 def _parse_cell(line: str) -> argparse.Namespace:
-    parser = _Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
+    parser = Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
     parser.add_argument("num_ranks", nargs="?", type=int)
     parser.add_argument("--rank", type=lambda text: [int(one) for one in text.split(",")])
     parser.add_argument("--output", choices=["live", "grouped"], default="live")
     parser.add_argument("--timeout", type=float)
     parser.add_argument("--seed", type=int)
-    return parser.parse_args(shlex.split(line))
+    return parser.read(line)
 
 
 def _parse_line(line: str) -> argparse.Namespace:
-    parser = _Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
+    parser = Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
     parser.add_argument("command", nargs="?", choices=["start", "restart", "stop"])
     parser.add_argument("-n", dest="num_ranks", type=int, default=2)
-    return parser.parse_args(shlex.split(line))
+    return parser.read(line)
 
 
 def _do(options: argparse.Namespace) -> None:
@@ -84,17 +98,23 @@ def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -
         run_on_staying(code, options.rank, grouped=options.output == "grouped", **settings)
         return
     if options.rank is not None:
-        raise ValueError(f"--rank chooses among ranks that stay: {staying.NO_RANKS}")
+        raise CourseKitError(f"--rank chooses among ranks that stay: {staying.NO_RANKS}")
     names = _picklable({name: shell.user_ns[name] for name in _names_in(cell) if name in shell.user_ns})
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
     show(range(num_ranks), shown)
 
 
-def run_on_staying(code: tuple[str, str], ranks: Sequence[int] | None, *, grouped: bool, **settings: Any) -> None:
-    """Run a cell on the ranks that stay, or on some of them, and show what it leaves."""
+def run_on_staying(
+    code: tuple[str, str], ranks: Sequence[int] | None, *, grouped: bool, **settings: Any
+) -> tuple[Sequence[int], list[Shown]]:
+    """Run a cell on the ranks that stay, or on some of them, show what it leaves, and return the ranks and that."""
     there = staying.required()
-    show(ranks or range(there.num_ranks), there.cell(execute, *code, ranks=ranks, grouped=grouped, **settings))
+    if ranks is None:
+        ranks = range(there.num_ranks)
+    shown = there.cell(execute, *code, ranks=ranks, grouped=grouped, **settings)
+    show(ranks, shown)
+    return ranks, shown
 
 
 def show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:

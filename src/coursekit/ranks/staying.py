@@ -141,7 +141,7 @@ class StayingRanks:
         """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
 
         Raises:
-            RankError: a rank failed, or the cell was interrupted. Where all came back the message says that they stay, else that they were ended.
+            RankError: a rank failed, or the cell was interrupted. The message says whether they stay or were ended.
             RankTimeoutError: nobody could go on, or the deadline passed: they were ended.
         """
         if self._running is None:
