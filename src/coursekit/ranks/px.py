@@ -113,8 +113,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     px = Px(shell)
     line_magics: dict[str, Any] = {"ipcluster": px.cluster, "px": px.line, "pxresult": px.result}
     for name, function in line_magics.items():
-        shell.register_magic_function(function, magic_kind="line", magic_name=name)  # type: ignore[arg-type, call-arg]
-    shell.register_magic_function(px.cell, magic_kind="cell", magic_name="px")  # type: ignore[call-arg]
+        shell.register_magic_function(function, magic_kind="line", magic_name=name)  # type: ignore[call-arg]
+    shell.register_magic_function(px.cell, magic_kind="cell", magic_name="px")  # type: ignore[arg-type, call-arg]
     for name in REPLACED:
         if name not in sys.modules and importlib.util.find_spec(name) is None:
             sys.modules[name] = _Replaced(name)
