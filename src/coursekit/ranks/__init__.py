@@ -1,11 +1,12 @@
-"""Real Horovod ranks from a notebook cell: `ranks.run(function, …)` and the cell magic `%%ranks`."""
+"""Real Horovod ranks from a notebook: `ranks.run(function, …)`, ranks that stay, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit.ranks import allocation
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
+from coursekit.ranks.staying import pull, push, start
 
-__all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "run", "warm_up"]
+__all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "pull", "push", "run", "start", "warm_up"]
 
 
 def warm_up() -> None:
@@ -18,7 +19,7 @@ def warm_up() -> None:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Provide `%%ranks` after `%load_ext coursekit.ranks`."""
+    """Provide `%%ranks` and `%ranks` after `%load_ext coursekit.ranks`."""
     from coursekit.ranks.magic import register  # noqa: PLC0415  # IPython is only there in notebooks
 
     register(shell)  # type: ignore[arg-type]

@@ -151,8 +151,11 @@ def _stack_lines(frames: list[StackFrame]) -> list[str]:
     return lines or ["    (none)"]
 
 
-def explain_failure(outcome: RunOutcome) -> tuple[str, int | None]:
-    """Return the message for a run in which a rank failed, and that rank; causes come before consequences."""
+def explain_failure(outcome: RunOutcome, then: str = "all ranks were ended") -> tuple[str, int | None]:
+    """Return the message for a run in which a rank failed, and that rank; causes come before consequences.
+
+    `then` says what became of the ranks.
+    """
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
     if failed and not lost_a_peer(outcome.reports[failed[0]]):
@@ -160,7 +163,7 @@ def explain_failure(outcome: RunOutcome) -> tuple[str, int | None]:
         report = outcome.reports[rank]
         others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
         return (
-            f"rank {rank} raised {report.error_type}; all ranks were ended.\n\n{name_cells(report.traceback)}{others}",
+            f"rank {rank} raised {report.error_type}; {then}.\n\n{name_cells(report.traceback)}{others}",
             rank,
         )
     if lost:

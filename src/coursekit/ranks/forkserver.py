@@ -108,10 +108,10 @@ class ForkServer:
         files: list[int] = []
         for rank in range(task.num_ranks):
             output, output_end = os.pipe()
-            report, report_end = os.pipe()
+            report, report_end = _socketpair() if task.stays else os.pipe()
             stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the others
             running.outputs.append(output)
-            running.reports.append(Connection(report, writable=False))
+            running.reports.append(Connection(report, writable=task.stays))
             running.stacks.append(stack)
             files += [output_end, report_end, os.dup(stack.fileno()), *map(_file_with, inputs[rank : rank + 1])]
         request = LaunchRequest(
@@ -172,6 +172,11 @@ class ForkServer:
             self._process.wait()
 
 
+def _socketpair() -> tuple[int, int]:
+    ours, theirs = socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
 def _file_with(content: bytes) -> int:
     """Return the number of a file without a name that holds `content`, at its beginning."""
     number = os.memfd_create("input")
@@ -197,6 +202,21 @@ def shared_server() -> ForkServer:
     if not _servers:
         _servers.append(ForkServer())
     return _servers[-1]
+
+
+def take_shared_server() -> ForkServer:
+    """Return this process's fork server for the caller alone; the next run starts another, unless it is given back."""
+    server = shared_server()
+    _servers.clear()
+    return server
+
+
+def give_back(server: ForkServer) -> None:
+    """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
+    if _servers or not server.usable():
+        server.close()
+    else:
+        _servers.append(server)
 
 
 def close_shared_server() -> None:

@@ -27,6 +27,7 @@ from coursekit.ranks.worker import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from coursekit.ranks.forkserver import ForkServer
     from coursekit.ranks.outcome import RunOutcome
     from coursekit.ranks.running_ranks import RunningRanks
 
@@ -80,7 +81,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         MachineTooSlowError: the machine was so busy that nothing is known.
         Interrupted: the stop button or Ctrl-C; the message says where every rank stood.
     """
-    _check(function, num_ranks, timeout_s, ranks_per_node)
+    _check_function(function)
+    check_numbers(num_ranks, timeout_s, ranks_per_node)
     extra = dict(environ or {})
     refuse_placing(extra)
     in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
@@ -92,13 +94,13 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         bind_cores=bind_cores and not in_step,
         folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
         search_path=tuple(sys.path),
-        sources=_cell_sources(),
+        sources=cell_sources(),
     )
     with _one_run_at_a_time:
         running = None
         try:
-            start = _start_in_step if in_step else _start_here
-            running = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
+            server = slurm.shared_step(num_ranks) if in_step else shared_server()
+            running = start_ranks(server, task, extra, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
         except KeyboardInterrupt:
             raise Interrupted("you stopped this cell before its ranks had started, or after they had ended") from None
@@ -113,15 +115,19 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
 RESERVED = {name for name, one in inspect.signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY}
 
 
-def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
-    if not callable(function):
-        raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
+def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
+    """Refuse what is not a number of ranks, of seconds, or of ranks on a node."""
     if not isinstance(num_ranks, int) or isinstance(num_ranks, bool) or not 1 <= num_ranks <= MAX_NUM_RANKS:
         raise ValueError(f"num_ranks must be a whole number from 1 to {MAX_NUM_RANKS}, not {num_ranks!r}")
     if not 0 < timeout_s < math.inf:
         raise ValueError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
     if ranks_per_node is not None and not 1 <= ranks_per_node <= num_ranks:
         raise ValueError(f"ranks_per_node must be from 1 to num_ranks ({num_ranks}), not {ranks_per_node!r}")
+
+
+def _check_function(function: Callable[..., Any]) -> None:
+    if not callable(function):
+        raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
     try:
         names = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
@@ -131,22 +137,25 @@ def _check(function: Callable[..., Any], num_ranks: int, timeout_s: float, ranks
         raise TypeError(f"the function's argument {clash[0]!r} has a name that ranks.run keeps for itself: rename it")
 
 
-def _cell_sources() -> dict[str, Any]:
+def cell_sources() -> dict[str, Any]:
     """Return the source lines of notebook cells, which exist in no file, so that ranks can quote them."""
     return {name: entry for name, entry in linecache.cache.items() if is_cell(name)}
 
 
-def _start_here(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
-    """Start the ranks on this machine."""
+def start_ranks(
+    server: ForkServer | slurm.JobStep,
+    task: Task,
+    extra: Mapping[str, str],
+    ranks_per_node: int,
+    *,
+    use_gpus: bool | None,
+) -> RunningRanks:
+    """Start ranks on this machine, or in a job step, where Slurm has spread tasks over nodes and given them GPUs."""
+    environ = {**scrubbed(), **extra}
+    if isinstance(server, slurm.JobStep):
+        return server.launch(task, {**environ, **(HIDE_GPUS if use_gpus is False else {})})
     ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
-    return shared_server().launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
-
-
-def _start_in_step(task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
-    """Start the ranks as tasks of the Slurm job we are in, which has spread them over nodes and given them GPUs."""
-    del ranks_per_node
-    hidden = HIDE_GPUS if use_gpus is False else {}
-    return slurm.shared_step(task.num_ranks).launch(task, {**environ, **hidden})
+    return server.launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
 
 
 def _stop(running: RunningRanks | None, close_server: Callable[[], None]) -> None:

@@ -55,8 +55,12 @@ class RunningRanks:
         """
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
+        self.tell("dump at rest" if at_rest else "dump")
+
+    def tell(self, command: str) -> None:
+        """Send a command to every server that still has ranks: "interrupt", or for ranks that stay "watch", "rest"."""
         for control in self._running:
-            control.send("dump at rest" if at_rest else "dump")
+            control.send(command)
 
     def new_stacks(self) -> list[str]:
         """Return by rank what it has written since it was asked, complete or not."""
@@ -74,8 +78,7 @@ class RunningRanks:
     def stop(self) -> bool:
         """End every process of the run; return True when all are gone, False when a server cannot tell."""
         with contextlib.suppress(OSError, EOFError):
-            for control in self._running:
-                control.send("stop")
+            self.tell("stop")
             while self._running:
                 self.receive(self._running[0])
         self.close()

@@ -25,6 +25,7 @@ from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descen
 from coursekit.ranks.pulse import Pulses, is_at_rest
 from coursekit.ranks.rendezvous import Store
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest, receive_over_socket
+from coursekit.ranks.staying_rank import stay
 from coursekit.ranks.tracing import spare_horovod
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, dump_stacks_to, flush_output, run_rank
 
@@ -96,6 +97,7 @@ class _Run:
             os.close(file)
         os.set_blocking(self.no_walls[0], False)
         self.pulses = Pulses(self.rank_of)
+        self.is_watched = True
 
     def supervise(self) -> None:
         """Report ends of ranks and their pulse, obey what is asked, and leave no process behind."""
@@ -107,12 +109,12 @@ class _Run:
             selector.register(wake_read, selectors.EVENT_READ)
             try:
                 while self._reap():
-                    for key, _ in selector.select(self.pulses.due_in_s()):
+                    for key, _ in selector.select(self.pulses.due_in_s() if self.is_watched else None):
                         if key.fd == wake_read:
                             os.read(wake_read, 4096)
                         elif not self._obey(self.channel.recv()):
                             return
-                    if not self.pulses.due_in_s():
+                    if self.is_watched and not self.pulses.due_in_s():
                         self.channel.send(("pulse", self.pulses.take()))
             finally:
                 signal.set_wakeup_fd(-1)
@@ -131,6 +133,12 @@ class _Run:
                 if command == "dump" or is_at_rest(pid):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, DUMP_STACKS_SIGNAL)
+        elif command == "interrupt":
+            for pid in self.rank_of:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGINT)
+        elif command in {"watch", "rest"}:
+            self.is_watched = command == "watch"
         elif command == "stop":
             self._leave_nothing()
             self.channel.send(("gone", None))
@@ -215,7 +223,10 @@ def _become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous
         os.environ["TMPDIR"] = tempfile.gettempdir()
         if inputs:
             os.environ[INPUT_VARIABLE] = str(inputs[0])
-        run_rank(request.task, rank, Connection(reports, readable=False))
+        if request.task.stays:
+            stay(request.task, rank, Connection(reports))
+        else:
+            run_rank(request.task, rank, Connection(reports, readable=False))
         exit_code = 0
     finally:
         flush_output()

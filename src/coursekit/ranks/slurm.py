@@ -222,6 +222,21 @@ def shared_step(num_ranks: int) -> JobStep:
     return _steps[-1]
 
 
+def take_shared_step(num_ranks: int) -> JobStep:
+    """Return such a job step for the caller alone."""
+    step = shared_step(num_ranks)
+    _steps.clear()
+    return step
+
+
+def give_back(step: JobStep) -> None:
+    """Let runs use a step that was taken, or end it where they have another, or where it cannot serve."""
+    if _steps or not step.usable():
+        step.close()
+    else:
+        _steps.append(step)
+
+
 def close_shared_step() -> None:
     """End this process's job step, if there is one."""
     while _steps:

@@ -16,6 +16,7 @@ from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
     from multiprocessing.connection import Connection
 
     from coursekit.ranks.pulse import Pulse
@@ -32,12 +33,17 @@ READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
 
 
+def _to_stdout(text: str) -> None:
+    sys.stdout.write(text)  # whatever that is by now
+
+
 class LinePrinter:
     """Print what a rank writes, line by line, each marked with the rank."""
 
     def __init__(self, rank: int, *, show: bool | int) -> None:
         self.rank = rank
         self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
+        self.write: Callable[[str], object] = _to_stdout
         self._rest = b""
         self._num_bytes_left = self.max_bytes
 
@@ -61,10 +67,10 @@ class LinePrinter:
         """
         if self._num_bytes_left <= 0:
             return
-        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        self.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
         self._num_bytes_left -= len(line) + 1
         if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
+            self.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
 
 
 class RunWatch:
@@ -112,7 +118,7 @@ class RunWatch:
         return self.outcome
 
     def _watch(self) -> None:
-        while not (self.outcome.server_died or self.running.gone or self.outcome.stopped):
+        while not (self.outcome.server_died or self.running.gone or self.outcome.stopped or self._is_over()):
             if self._grace_end_s is None:
                 self._grace_end_s = self._grace_end()
             if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
@@ -120,6 +126,10 @@ class RunWatch:
             for key, _ in self._selector.select(TICK_S):
                 key.data()
             self.outcome.stopped = self.outcome.stopped or self._time_is_up()
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing more to wait for, although the ranks are there: those that end are waited for."""
+        return False
 
     def _time_is_up(self) -> str:
         """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
@@ -139,7 +149,7 @@ class RunWatch:
             self.outcome.stacks = self.running.new_stacks()
 
     def _all_have_written(self) -> bool:
-        ended = self.outcome.exit_codes.keys() | self.outcome.reports.keys()
+        ended = {*self.outcome.exit_codes, *self._returned()}
         return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
 
     def _grace_end(self) -> float | None:
@@ -172,11 +182,19 @@ class RunWatch:
         """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
         if len(self._pulses) < self.running.num_running:
             return
-        self._own_s = max(self._own_s, min(pulse.own_s for pulse in self._pulses.values()))
+        self._own_s = max(self._own_s, self._since_start(min(pulse.own_s for pulse in self._pulses.values())))
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
         is_open = self._grace_end_s is None and not self.outcome.stopped
-        if is_open and self._deadlock.is_certain(self._own_s, marks, self.outcome.reports):
+        if is_open and self._deadlock.is_certain(self._own_s, marks, self._returned()):
             self.outcome.stopped = DEADLOCK
+
+    def _since_start(self, own_s: float) -> float:
+        """Return the part of the ranks' own time that belongs to what is watched."""
+        return own_s
+
+    def _returned(self) -> Collection[int]:
+        """Return the ranks that will enter no collective any more."""
+        return self.outcome.reports
 
     def _read_report(self, rank: int) -> None:
         connection: Connection = self.running.reports[rank]

@@ -21,6 +21,7 @@ import numpy as np
 from coursekit.ranks.frames import students_traceback
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 DUMP_STACKS_SIGNAL = signal.SIGUSR1
@@ -30,7 +31,7 @@ DUMP_STACKS_SIGNAL = signal.SIGUSR1
 class Task:
     """One run: the pickled call, and the settings that are the same on every rank."""
 
-    call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`
+    call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`; b"" for ranks that stay: they are told later
     num_ranks: int
     entropy: int  # every rank derives its own random seed from it
     num_threads: int
@@ -39,6 +40,7 @@ class Task:
     search_path: tuple[str, ...]
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
     returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
+    stays: bool = False  # obeys one cell after the other (`staying_rank`), and ends when it is ended
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,7 @@ class Report:
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
     """Prepare this process as one rank, call the function, and send one `Report`."""
-    try:
-        for prepare in (_prepare_interpreter, _prepare_cores, _prepare_tensorflow, _prepare_seeds):
-            prepare(task, rank)
-        report = _call(task)
-    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
-        report = Report(error_type=type(error).__name__, error_text=str(error), traceback=students_traceback(error))
+    report = report_of(_prepare_and_call, task, rank)
     flush_output()
     # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
     with contextlib.suppress(BrokenPipeError):
@@ -90,6 +87,25 @@ def run_rank(task: Task, rank: int, reports: Connection) -> None:
             signal.pause()
     _shut_horovod_down()
     flush_output()
+
+
+def _prepare_and_call(task: Task, rank: int) -> Report:
+    prepare(task, rank)
+    return call(task.call, returns_bytes=task.returns_bytes)
+
+
+def report_of(function: Callable[..., Report], *args: Any) -> Report:
+    """Return the report that a function makes, or one of the exception that ended it, whatever that was."""
+    try:
+        return function(*args)
+    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
+        return Report(error_type=type(error).__name__, error_text=str(error), traceback=students_traceback(error))
+
+
+def prepare(task: Task, rank: int) -> None:
+    """Make this process one rank of the task."""
+    for step in (_prepare_interpreter, _prepare_cores, _prepare_tensorflow, _prepare_seeds):
+        step(task, rank)
 
 
 def flush_output() -> None:
@@ -145,10 +161,11 @@ def seed_all(seed: int) -> None:
         sys.modules["tensorflow"].keras.utils.set_random_seed(seed)
 
 
-def _call(task: Task) -> Report:
-    function, args, kwargs = pickle.loads(task.call)  # noqa: S301  # from our own notebook
-    value = function(*args, **kwargs)
-    if task.returns_bytes:
+def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
+    """Call what `coursekit.ranks.pickling` has packed, with these arguments before its own, and return the report of its result."""
+    function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
+    value = function(*first, *args, **kwargs)
+    if returns_bytes:
         return Report(value=value)
     try:
         return Report(value=cloudpickle.dumps(value))

@@ -1,0 +1,263 @@
+"""Ranks that stay: cells run on them one after the other, and each rank keeps its variables.
+
+Where `ranks.run` and `%%ranks 4` start fresh processes for each cell, these are for exploring.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import pickle
+import secrets
+import socket
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import psutil
+
+from coursekit.errors import Interrupted
+from coursekit.ranks import allocation, forkserver, slurm
+from coursekit.ranks.environ import refuse_placing
+from coursekit.ranks.errors import RankError, RankTimeoutError
+from coursekit.ranks.explain import explain_failure, explain_stop
+from coursekit.ranks.launch import check_numbers, start_ranks
+from coursekit.ranks.pickling import dumps
+from coursekit.ranks.staying_watch import StayingWatch
+from coursekit.ranks.worker import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coursekit.ranks.outcome import RunOutcome
+    from coursekit.ranks.running_ranks import RunningRanks
+    from coursekit.ranks.worker import Report
+
+LOST = "The ranks that stayed were ended, their variables with them; `%ranks restart` starts new ones."
+KEPT = "the ranks stay, with their variables"
+NO_RANKS = "no ranks stay: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
+START_TIMEOUT_S = 60.0
+
+
+class RankState(NamedTuple):
+    """One rank that stays: the name of its node, its process, and the memory that it uses, in MiB."""
+
+    rank: int
+    node: str
+    pid: int
+    memory_mib: int
+
+
+class StayingRanks:
+    """Ranks that stay until `stop`, or the end of a `with` block, or of this process.
+
+    Args:
+        num_ranks: the world size.
+        seed, num_threads, bind_cores, ranks_per_node, use_gpus, environ: as for `ranks.run`.
+
+    Raises:
+        RankError: they cannot be started.
+    """
+
+    def __init__(  # noqa: PLR0913  # settings with good defaults, all but the first by keyword
+        self,
+        num_ranks: int = 2,
+        *,
+        seed: int | None = None,
+        num_threads: int = 1,
+        bind_cores: bool = False,
+        ranks_per_node: int | None = None,
+        use_gpus: bool | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        check_numbers(num_ranks, START_TIMEOUT_S, ranks_per_node)
+        self.num_ranks = num_ranks
+        self._extra = dict(environ or {})
+        refuse_placing(self._extra)
+        self._in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
+        self._ranks_per_node, self._use_gpus = ranks_per_node or num_ranks, use_gpus
+        self._seed, self._num_threads, self._bind_cores = seed, num_threads, bind_cores and not self._in_step
+        self._owner = os.getpid()
+        self._running: RunningRanks | None = None
+        self.restart()
+
+    def __enter__(self) -> StayingRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
+        """Return the ranks, to be stopped at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop them."""
+        self.stop()
+
+    @property
+    def alive(self) -> bool:
+        """Whether cells can run on them."""
+        return self._running is not None
+
+    def restart(self) -> None:
+        """Start them anew, without variables."""
+        self.stop()
+        task = Task(
+            call=b"",
+            num_ranks=self.num_ranks,
+            entropy=secrets.randbits(64) if self._seed is None else self._seed,
+            num_threads=self._num_threads,
+            bind_cores=self._bind_cores,
+            folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
+            search_path=tuple(sys.path),
+            stays=True,
+        )
+        self._server = slurm.take_shared_step(self.num_ranks) if self._in_step else forkserver.take_shared_server()
+        try:
+            self._running = start_ranks(self._server, task, self._extra, self._ranks_per_node, use_gpus=self._use_gpus)
+            self._wait(range(self.num_ranks), START_TIMEOUT_S, grouped=False)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End every process of theirs; safe to call twice."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        if self._owner == os.getpid() and running.stop():
+            self._give_back()
+        else:
+            self._server.close()
+
+    def _give_back(self) -> None:
+        if isinstance(self._server, slurm.JobStep):
+            slurm.give_back(self._server)
+        else:
+            forkserver.give_back(self._server)
+
+    def cell(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        ranks: Sequence[int] | None = None,
+        timeout_s: float = math.inf,
+        grouped: bool = False,
+    ) -> list[Any]:
+        """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
+
+        Raises:
+            RankError: a rank failed. The message says whether they stay or were ended.
+            Interrupted: the stop button or Ctrl-C; so does this one.
+            RankTimeoutError: nobody could go on, or the deadline passed: they were ended.
+        """
+        if self._running is None:
+            raise RankError(LOST)
+        wanted = list(range(self.num_ranks)) if ranks is None else list(ranks)
+        wrong = [rank for rank in wanted if not 0 <= rank < self.num_ranks]
+        if wrong or not wanted:
+            named = ", ".join(map(str, wrong)) or "none"
+            raise ValueError(f"expected ranks from 0 to {self.num_ranks - 1}, got {named}")
+        call = dumps((function, args, {}))
+        for rank in wanted:
+            with suppress(OSError):  # it has ended, which its server tells
+                self._running.reports[rank].send_bytes(call)
+        return self._wait(wanted, timeout_s, grouped=grouped)
+
+    def states(self) -> list[RankState]:
+        """Return what there is to say of each rank."""
+        return self.cell(_state)
+
+    def _wait(self, wanted: Sequence[int], timeout_s: float, *, grouped: bool) -> list[Any]:
+        running = cast("RunningRanks", self._running)
+        watch = StayingWatch(running, wanted, timeout_s=timeout_s, grouped=grouped)
+        all_back = False
+        try:
+            outcome = watch.run()
+            all_back = not outcome.server_died and outcome.reports.keys() >= {*wanted}
+        finally:
+            if not all_back:
+                self.stop()
+        if not all_back:
+            raise _ended(outcome, running.server, timeout_s, was_interrupted=watch.was_interrupted)
+        if watch.was_interrupted:
+            raise Interrupted(f"you stopped this cell; {KEPT}")
+        if outcome.failed_ranks():
+            message, rank = explain_failure(outcome, KEPT)
+            raise RankError(message, rank=rank)
+        return [_value(outcome.reports[rank]) for rank in wanted]
+
+
+def _value(report: Report) -> Any:
+    return None if report.value is None else pickle.loads(report.value)  # noqa: S301  # of our ranks
+
+
+def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupted: bool) -> RankError | Interrupted:
+    """Return the error of a cell after which the ranks had to be ended: the first cause, where one is known."""
+    if outcome.server_died:
+        return RankError(f"{server} was killed, and with it all ranks.\n\n{LOST}")
+    if was_interrupted:
+        return Interrupted(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
+    if outcome.stopped and not outcome.failed_ranks():
+        return RankTimeoutError(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
+    message, rank = explain_failure(outcome)
+    return RankError(f"{message}\n\n{LOST}", rank=rank)
+
+
+def _update(namespace: dict[str, Any], values: dict[str, Any]) -> None:
+    namespace.update(values)
+
+
+def _get(namespace: dict[str, Any], name: str) -> Any:
+    if name not in namespace:
+        raise NameError(f"name {name!r} is not defined on this rank")
+    return namespace[name]
+
+
+def _state(namespace: dict[str, Any]) -> RankState:
+    del namespace
+    memory_mib = psutil.Process().memory_info().rss >> 20
+    return RankState(int(os.environ.get("HOROVOD_RANK", "0")), socket.gethostname(), os.getpid(), memory_mib)
+
+
+_current: list[StayingRanks] = []  # one at most
+
+
+def start(num_ranks: int = 2, **settings: Any) -> StayingRanks:
+    """Start ranks that stay, in place of those that stayed before; settings are those of `StayingRanks`."""
+    stop()
+    _current.append(StayingRanks(num_ranks, **settings))
+    return _current[-1]
+
+
+def current() -> StayingRanks | None:
+    """Return the ranks that were started last and not stopped, if there are any; they may have been ended since."""
+    return _current[-1] if _current else None
+
+
+def required() -> StayingRanks:
+    """Return them.
+
+    Raises:
+        RankError: there are none.
+    """
+    if not _current:
+        raise RankError(NO_RANKS)
+    return _current[-1]
+
+
+def push(**values: Any) -> None:
+    """Give the ranks that stay variables by these names: plain data, arrays, functions."""
+    required().cell(_update, values)
+
+
+def pull(name: str) -> list[Any]:
+    """Return the variable of this name from every rank that stays."""
+    return required().cell(_get, name)
+
+
+def stop() -> None:
+    """End the ranks that stay, if there are any."""
+    while _current:
+        _current.pop().stop()
+
+
+atexit.register(stop)
+# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+os.register_at_fork(after_in_child=stop)

@@ -1,0 +1,99 @@
+"""What a rank that stays does: one cell after the other, in one namespace, until it is ended."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import os
+import signal
+import sys
+import types
+import warnings
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from coursekit.ranks.worker import Report, call, flush_output, prepare, report_of
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from coursekit.ranks.worker import Task
+
+
+class Shown(TypedDict):
+    """What a cell shows besides its output: its last value as text, '' for none, and open figures as PNG."""
+
+    value: str
+    figures: list[bytes]
+
+
+def stay(task: Task, rank: int, channel: Connection) -> None:
+    """Obey what arrives on the channel, each with one `Report`, until it is closed.
+
+    The first report says that the rank is there.
+    What arrives is a function, packed by `pickling.dumps`, that gets the rank's namespace before its other arguments.
+    """
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module  # so that what cells define can travel by value
+    channel.send_bytes(report_of(_begin, task, rank).dumps())
+    interrupts = _Interrupts()
+    with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: no leave is taken
+        while True:
+            report = report_of(interrupts.obey, channel.recv_bytes(), module.__dict__)
+            flush_output()
+            channel.send_bytes(report.dumps())
+
+
+def _begin(task: Task, rank: int) -> Report:
+    prepare(task, rank)
+    os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them
+    warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
+    return Report()
+
+
+class _Interrupts:
+    """Lets an interrupt reach what a cell does, and nothing between two cells."""
+
+    def __init__(self) -> None:
+        self._obeys = False
+        signal.signal(signal.SIGINT, self._interrupt)
+
+    def obey(self, pickled: bytes, namespace: dict[str, Any]) -> Report:
+        self._obeys = True
+        try:
+            return call(pickled, namespace)
+        finally:
+            self._obeys = False
+
+    def _interrupt(self, *_: object) -> None:
+        if self._obeys:
+            raise KeyboardInterrupt
+
+
+def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
+    """Run a cell in this namespace; its last expression is its value, as in a notebook."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    tree = ast.parse(source, filename)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, filename, "exec"), namespace)  # noqa: S102  # running the student's cell is the purpose
+    value = None
+    if isinstance(last, ast.Expr):
+        value = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)  # noqa: S307  # as above
+        if value is not None:
+            namespace["_"] = value
+    return {"value": "" if value is None else repr(value), "figures": _figures()}
+
+
+def _figures() -> list[bytes]:
+    """Return all open figures as PNG files, and close them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    images = []
+    for number in pyplot.get_fignums():
+        file = io.BytesIO()
+        pyplot.figure(number).savefig(file, format="png", bbox_inches="tight")
+        images.append(file.getvalue())
+    pyplot.close("all")
+    return images

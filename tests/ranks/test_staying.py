@@ -1,0 +1,214 @@
+"""Ranks that stay: variables from cell to cell, and a notebook that goes on whatever a cell does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from coursekit import ranks
+from coursekit.errors import Interrupted
+from coursekit.ranks import forkserver, staying
+from coursekit.ranks.staying_rank import execute
+
+SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.rank()"
+SUM = "float(hvd.allreduce(np.float32(10.0 ** rank), op=hvd.Sum).numpy())"
+PNG = b"\x89PNG\r\n\x1a\n"
+NUM_CELLS, NUM_STARTS = 300, 10
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays():
+    """End what a test leaves."""
+    yield
+    staying.stop()
+
+
+@pytest.fixture
+def cell():
+    """Start two ranks that stay; return a function that runs a cell and gives the values of their last lines."""
+    there = ranks.start(2)
+
+    def run(source, **settings):
+        return [shown["value"] for shown in there.cell(execute, source, "<a cell>", **settings)]
+
+    run(SETUP)
+    return run
+
+
+def refusal(cell, source, **settings):
+    """Return what is said of a cell that fails."""
+    with pytest.raises((ranks.RankError, Interrupted)) as caught:
+        cell(source, **settings)
+    return str(caught.value)
+
+
+def test_variables_stay_and_ranks_talk(cell):
+    """What one cell sets the next one reads, on each rank its own, and collectives join them."""
+    cell("mine = rank * 3")
+    assert cell("mine") == ["0", "3"]
+    assert cell(SUM) == ["11.0", "11.0"]
+    assert cell("_") == ["11.0", "11.0"]
+
+
+def test_a_cell_may_be_for_some_ranks(cell):
+    """The others keep what they have."""
+    cell("mine = 5", ranks=[1])
+    assert cell("'mine' in globals()") == ["False", "True"]
+    with pytest.raises(ValueError, match="expected ranks from 0 to 1, got 2"):
+        cell("1", ranks=[2])
+
+
+def test_what_is_pushed_is_pulled(cell):
+    """Arrays and functions travel; a name that a rank does not have is told with its rank."""
+    ranks.push(table=np.arange(4), double=lambda number: 2 * number)
+    cell("mine = double(table[rank:].sum())")
+    assert ranks.pull("mine") == [12, 12]
+    np.testing.assert_array_equal(ranks.pull("table"), [np.arange(4)] * 2)
+    assert "name 'nothing' is not defined" in refusal(ranks.pull, "nothing")
+
+
+def test_output_comes_live_or_rank_by_rank(cell, capfd):
+    """Each line is marked with its rank; grouped, all of rank 0 comes before all of rank 1."""
+    cell("for number in range(3):\n    print(number)\n    hvd.allreduce(np.float32(0))", grouped=True)
+    assert capfd.readouterr().out == "".join(f"[{rank}] {number}\n" for rank in range(2) for number in range(3))
+    cell("print('live')")
+    assert sorted(capfd.readouterr().out.splitlines()) == ["[0] live", "[1] live"]
+
+
+def test_figures_come_from_every_rank():
+    """Figures that a cell leaves open arrive as PNG files, once."""
+    there = ranks.start(2)
+    plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    shown = there.cell(execute, plot, "<a cell>")
+    assert [[figure[: len(PNG)] for figure in one["figures"]] for one in shown] == [[PNG], [PNG]]
+    assert there.cell(execute, "1", "<a cell>") == [{"value": "1", "figures": []}] * 2
+
+
+def test_after_a_failure_everywhere_the_ranks_stay(cell):
+    """The first cause is shown, and variables are kept."""
+    cell("mine = rank")
+    said = refusal(cell, "1 / mine if rank == 0 else mine")
+    assert said.startswith("rank 0 raised ZeroDivisionError; the ranks stay, with their variables.")
+    assert cell("mine") == ["0", "1"]
+    assert cell(SUM) == ["11.0", "11.0"]
+
+
+def test_who_waits_for_a_rank_that_failed_is_ended(cell):
+    """Nothing reaches a rank inside a collective: all are ended, the cause is told, and new ones can be started."""
+    said = refusal(cell, "if rank == 0:\n    raise ValueError('own words')\nhvd.allreduce(np.zeros(1))")
+    assert said.startswith("rank 0 raised ValueError; all ranks were ended.")
+    assert said.endswith(staying.LOST)
+    assert refusal(cell, "1") == staying.LOST
+    staying.required().restart()
+    cell(SETUP)
+    assert cell(SUM) == ["11.0", "11.0"]
+
+
+def test_who_sleeps_after_a_failure_comes_back(cell):
+    """A rank that waits without need is interrupted, and all stay."""
+    said = refusal(cell, "import time\nif rank == 0:\n    raise ValueError('own words')\ntime.sleep(900)")
+    assert said.startswith("rank 0 raised ValueError; the ranks stay, with their variables.")
+    assert cell("rank") == ["0", "1"]
+
+
+def test_a_deadlock_is_told(cell):
+    """A rank that has finished comes into no collective."""
+    said = refusal(cell, "if rank == 0:\n    hvd.broadcast(np.zeros(1), 0)")
+    assert said.startswith("no rank can ever go on, which is certain; all ranks were ended.")
+    assert "rank 0 waits in hvd.broadcast" in said
+    assert said.endswith(staying.LOST)
+
+
+def test_a_rank_that_dies_is_told(cell):
+    """Also when it dies between two cells."""
+    os.kill(staying.required().states()[1].pid, signal.SIGKILL)
+    said = refusal(cell, "import time\ntime.sleep(900)")
+    assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
+    assert said.endswith(staying.LOST)
+
+
+def interrupted(cell, source):
+    """Return what is said of a cell that is interrupted once its ranks have begun."""
+    pids = [state.pid for state in staying.required().states()]
+
+    def wait_and_interrupt():
+        while not all(psutil.Process(pid).status() == "sleeping" and Path(f"began-{pid}").exists() for pid in pids):
+            time.sleep(0.1)
+        time.sleep(1)  # so that all have come to where they wait
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=wait_and_interrupt)
+    thread.start()
+    try:
+        return refusal(cell, f"import os, time\nopen(f'began-{{os.getpid()}}', 'w').close()\n{source}")
+    finally:
+        thread.join()
+
+
+def test_an_interrupt_keeps_the_variables(tmp_path, monkeypatch, cell):
+    """Ranks that compute or sleep come back."""
+    monkeypatch.chdir(tmp_path)
+    staying.required().restart()
+    cell(SETUP)
+    assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks stay, with their variables"
+    assert cell("rank") == ["0", "1"]
+
+
+def test_an_interrupt_ends_who_waits_in_a_collective(tmp_path, monkeypatch, cell):
+    """The message says where they stood, and new ones can be started."""
+    monkeypatch.chdir(tmp_path)
+    staying.required().restart()
+    cell(SETUP)
+    said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
+    assert "rank 1 waits in hvd.allreduce" in said
+    assert said.endswith(staying.LOST)
+    staying.required().restart()
+    assert cell("1 + 1") == ["2", "2"]
+
+
+def test_fresh_ranks_run_beside(cell):
+    """`ranks.run` starts its own processes, and the others keep what they have."""
+    cell("mine = rank")
+    assert ranks.run(abs, -3) == [3, 3]
+    assert cell("mine") == ["0", "1"]
+
+
+def test_nothing_grows(cell):
+    """Many cells, starts and stops leave as many processes and open files as one, and no memory to speak of."""
+    me = psutil.Process()
+
+    def counts():
+        return me.num_fds(), len(me.children(recursive=True))
+
+    def memory():
+        return [psutil.Process(state.pid).memory_info().rss for state in staying.required().states()]
+
+    before = counts()
+    cell("1")
+    used = memory()
+    for _ in range(NUM_CELLS):
+        cell("1 + 1")
+    assert counts() == before
+    assert max(now - then for now, then in zip(memory(), used)) < 8 * MIB
+    for _ in range(NUM_STARTS):
+        ranks.start(2)
+    assert counts() == before
+    server = forkserver.shared_server() if not forkserver._servers else forkserver._servers[-1]  # noqa: SLF001
+    staying.stop()
+    assert psutil.Process(server.pid).children(recursive=True) == []
+
+
+def test_with_stops_them():
+    """At the end of a block they are gone, and the server serves runs again."""
+    with ranks.start(2) as there:
+        pids = [state.pid for state in there.states()]
+    assert not any(map(psutil.pid_exists, pids))
+    assert ranks.run(abs, -3) == [3, 3]
