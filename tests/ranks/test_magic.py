@@ -20,6 +20,7 @@ class Reply:
     stderr: str = ""
     value: str = ""
     error: str = ""
+    num_figures: int = 0
 
 
 class Notebook:
@@ -41,6 +42,8 @@ class Notebook:
                     self.manager.interrupt_kernel()
             elif kind == "execute_result":
                 reply.value = content["data"]["text/plain"]
+            elif kind == "display_data":
+                reply.num_figures += "image/png" in content["data"]
             elif kind == "error":
                 reply.error = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(content["traceback"]))
 
@@ -173,3 +176,42 @@ def test_a_first_run_can_be_interrupted_and_a_kernel_ends_with_its_server(tmp_pa
     assert "launch.py" not in stopped.error
     assert works.value == "[1, 1]"
     assert alive == []
+
+
+def test_ranks_stay_from_cell_to_cell(notebook):
+    """Variables and figures of each rank are shown, an error names the cell, and after stop a cell gets fresh ranks."""
+    assert notebook.cell("%ranks start -n 2") == Reply()
+    notebook.cell("%%ranks\nimport horovod.tensorflow as hvd\nhvd.init()\nmine = 10 * hvd.rank()")
+    assert notebook.cell("%%ranks\nmine + 1") == Reply(stdout="[0] 1\n[1] 11\n")
+    assert notebook.cell("%%ranks --rank 1\nmine") == Reply(stdout="[1] 10\n")
+    plot = notebook.cell("%%ranks\nimport matplotlib.pyplot as plt\nplt.plot([1, mine])\nplt.show()")
+    assert (plot.num_figures, plot.error) == (2, "")
+    failed = notebook.cell("%%ranks\nshift = 1\nshift / mine").error
+    assert "rank 0 raised ZeroDivisionError; the ranks stay, with their variables." in failed
+    assert re.search(r"Cell In\[\d+\], line 2", failed)
+    lines = notebook.cell("%ranks").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["rank", "0", "1"]
+    stopped = notebook.cell(
+        "%%ranks\nimport time\nif mine:\n    print('there', flush=True)\ntime.sleep(900)", interrupt_at="there"
+    )
+    assert stopped.error == "KeyboardInterrupt: you stopped this cell; the ranks stay, with their variables"
+    assert notebook.cell("%%ranks\nmine").stdout == "[0] 0\n[1] 10\n"
+    assert notebook.cell("%ranks stop") == Reply()
+    assert "name 'mine' is not defined" in notebook.cell("%%ranks 2\nmine").error
+
+
+def test_the_words_of_ipyparallel_are_known(notebook):
+    """A notebook of another course runs as it is; what is not there is told in one sentence."""
+    assert notebook.cell("%load_ext coursekit.ranks.px\nimport ipcmagic\nimport ipyparallel as ipp") == Reply()
+    assert notebook.cell("%ipcluster start -n 2 --mpi") == Reply(stdout="2 ranks are ready: %%px runs cells on them\n")
+    notebook.cell("%%px --local\nfactor = 5")
+    notebook.cell("%%px\nimport horovod.tensorflow as hvd\nhvd.init()")
+    notebook.cell("%px mine = hvd.rank() + 1")
+    assert notebook.cell("%%px --target 0\nmine") == Reply(stdout="[0] 1\n")
+    assert notebook.cell("%%px -t ::-1\nmine") == Reply(stdout="[1] 2\n[0] 1\n")
+    assert notebook.cell("%pxresult") == Reply(stdout="[1] 2\n[0] 1\n")
+    assert notebook.cell("factor").value == "5"
+    assert notebook.cell("%%px --noblock\n1").error.startswith("CourseKitError: %%px --noblock is not there")
+    assert notebook.cell("ipp.Client()").error.startswith("CourseKitError: ipyparallel.Client is not there")
+    assert notebook.cell("%ipcluster stop") == Reply()
+    assert notebook.cell("%px 1").error.startswith("RankError: no ranks stay")

@@ -50,14 +50,13 @@ class Parser(argparse.ArgumentParser):
             CourseKitError: it cannot be read.
         """
         try:
-            words = shlex.split(line)
-        except ValueError as error:  # a quotation mark is missing
-            self.error(str(error))
-        return self.parse_args(words)
+            return self.parse_args(shlex.split(line))
+        except ValueError:  # a quotation mark may be missing, too
+            raise CourseKitError(f"{self.prog} cannot read {line!r}; write {self.usage}") from None
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and what to write."""
-        raise CourseKitError(f"{self.prog}: {message}; write {self.usage}")
+        """Leave it to `read` to say what to write."""
+        raise ValueError(message)
 
 
 def _parse_cell(line: str) -> argparse.Namespace:

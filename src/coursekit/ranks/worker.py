@@ -162,7 +162,7 @@ def seed_all(seed: int) -> None:
 
 
 def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
-    """Call what `coursekit.ranks.pickling` has packed, with these arguments before its own, and return the report of its result."""
+    """Call what `pickling.dumps` has packed, with these arguments before its own; return the report of its result."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
     if returns_bytes:
