@@ -49,6 +49,21 @@ for name, function, error in (("failure", fail, ranks.RankError), ("stall", stal
     except error as caught:
         found[name] = str(caught)
 found["after"] = ranks.run(place, num_ranks=2, show_output=False)
+
+def remember(namespace):
+    namespace["mine"] = place()
+
+def fail_alone(namespace):
+    if namespace["mine"][0] == 1:
+        raise ValueError("own words")
+
+with ranks.start(4) as there:
+    there.cell(remember)
+    try:
+        there.cell(fail_alone)
+    except ranks.RankError as caught:
+        found["kept"] = str(caught)
+    found["stayed"] = ranks.pull("mine")
 print("found:", json.dumps(found))
 """
 
@@ -65,7 +80,10 @@ def cluster():
 @pytest.mark.needs("slurmctld")
 @pytest.mark.parametrize("controller", ["gloo", "mpi"])
 def test_ranks_are_tasks_on_all_nodes(cluster, controller):
-    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well."""
+    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
+
+    Ranks that stay keep their places and variables, too.
+    """
     words = ["salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu"]
     environ = {
         **os.environ,
@@ -95,3 +113,5 @@ def test_ranks_are_tasks_on_all_nodes(cluster, controller):
     assert "own words" in found["failure"]
     assert "rank 0 waits for rank 1" in found["stall"]
     assert found["after"] == two
+    assert found["kept"].startswith("rank 1 raised ValueError; the ranks stay, with their variables.")
+    assert found["stayed"] == four
