@@ -22,6 +22,7 @@ from coursekit.slurm.rehearsal.course_copy import make_course
 from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, release, small_run, submit
 from coursekit.slurm.rehearsal.progress import RehearsalProgress, table
 from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.profile_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +109,9 @@ def _run(
     deadline = time.monotonic() + limit_s
     num_at_a_time = max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
     if names:
-        progress.say(f"{len(names)} scripts submitted; up to {num_at_a_time} run at a time, for the processors here")
+        progress.say(
+            f"{counted(len(names), 'script')} submitted; up to {num_at_a_time} run at a time, for the processors here"
+        )
     with progress.shown():
         while True:
             jobs = release(cluster, jobs, num_at_a_time)

@@ -55,7 +55,11 @@ class RehearsalProgress:
                 self.say(_change(job))
             self._states[job.script] = job.state
         if time.monotonic() - self._said_s >= self._sign_of_life_s:
-            working = (f"{job.script} {job.elapsed_s} s, {job.last_line}" for job in jobs if job.state in RUNNING)
+            working = (
+                f"{job.script} {job.elapsed_s} s, {job.last_line or 'no word yet'}"
+                for job in jobs
+                if job.state in RUNNING
+            )
             self.say("; ".join([_counts(jobs), *working]))
 
     def _clock(self) -> str:
