@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
+
+from coursekit.labs.lab import find_labs
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*"))
@@ -40,3 +43,13 @@ def test_points_in_the_text_are_those_of_the_tests(lab):
     named = [text.split(" ", 1)[0] for cell in cells for text in cell.source.split("**Exercise (")[1:]]
 
     assert (given, sum(map(int, named))) == (20, 20)
+
+
+@pytest.mark.parametrize("lab", find_labs(ROOT), ids=lambda lab: lab.name)
+def test_minutes_in_the_text_are_those_of_the_lab(lab):
+    """The first cell states the minutes of lab.toml; those at the sections, where they stand, add up to them."""
+    cells = nbformat.read(ROOT / "labs" / lab.name / f"{lab.name}.ipynb", as_version=4).cells
+    at_sections = [int(found) for cell in cells for found in re.findall(r"(?m)^## .*\((\d+) minutes\)$", cell.source)]
+
+    assert f"**{lab.minutes} minutes, " in cells[0].source
+    assert not at_sections or sum(at_sections) == lab.minutes
