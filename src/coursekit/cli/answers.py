@@ -51,7 +51,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     """Run a bank of right and wrong answers through the tests of LAB, and show where the tests disagree with it.
 
     The bank is tests/answers/LAB, or any folder DIR of the same form. For the former, the ranks that tests looked at
-    are kept in tests/answers/layouts.json.
+    are kept in its layouts.json.
     """
     root = find_root()
     (chosen,) = select_labs(root, [lab])
@@ -65,13 +65,14 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     from coursekit.labs.build.build import build_sources  # noqa: PLC0415
 
     source = build_sources(root, [chosen])[chosen.name]
-    bank = _matching(load_bank(folder or root / "tests" / "answers" / chosen.name, source), pattern)
+    place = folder or root / "tests" / "answers" / chosen.name
+    bank = _matching(load_bank(place, source), pattern)
     console = Console()
     settings = PoolSettings(num_jobs or default_num_slots(), sandbox, limits=SubmissionLimits(notebook_s=timeout_s))
     with busy(num_loops):
         results = _run(bank, source, settings, console)
     if folder is None:
-        note_layouts(root, chosen.name, [score for result in results for score in result.scores])
+        note_layouts(place, [score for result in results for score in result.scores])
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]
     if all_messages:

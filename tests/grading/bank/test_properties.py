@@ -43,14 +43,14 @@ def test_a_row_names_ranks_and_mistakes(course, bank):
     """Of tests that passed the ranks are kept; where nobody has looked, the page says so."""
     wrong = '# /// answer\n# title = "One less"\n# [fails]\n# mean-tests = ["is 3"]\n# ///\n'
     bank("one-less", wrong + '# %% role="answer" id="mean"\nmean = lambda x: sum(x) / (len(x) - 1)\n')
-    note_layouts(course, "01-small", [CellScore("mean-tests", 1, 1, "", [(3, 2)]), CellScore("path-tests", 1, 1, "")])
-    note_layouts(course, "01-small", [CellScore("shard-tests", 0, 2, "no", [(2, 1)]), CellScore("x", 1, 1, "", [])])
+    note_layouts(bank.folder, [CellScore("mean-tests", 1, 1, "", [(3, 2)]), CellScore("path-tests", 1, 1, "")])
+    note_layouts(bank.folder, [CellScore("shard-tests", 0, 2, "no", [(2, 1)]), CellScore("path-tests", 1, 1, "", [])])
 
     rows = page_text(course, select_labs(course, ["01"])).splitlines()[-3:]
 
-    assert (course / BANKS / LAYOUTS).is_file()
+    assert (bank.folder / LAYOUTS).is_file()
     assert [" ".join(row.split()) for row in rows] == [
         "| (`shard-tests`) | ? | |",
         "| (`mean-tests`) | 3 on 2 | [one-less](01-small/one-less.py) |",
-        "| (`path-tests`) | ? | |",
+        "| (`path-tests`) | no ranks | |",
     ]
