@@ -66,7 +66,8 @@ hub: env $(PROXY) ## start JupyterHub on this machine with an instructor and thr
 	@$(BIN)/coursekit hub --port $(PORT)
 
 lab: env ## open JupyterLab on labs/
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --notebook-dir=labs # nbgrader's pages start programs by name
+	@JUPYTER_CONFIG_PATH="$(CURDIR)/src/coursekit/jupyter/settings$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --notebook-dir=labs # nbgrader's pages start programs by name
 
 doctor: env ## check what the labs run on: versions, Horovod, MPI, GPUs, Slurm, space
 	@$(BIN)/coursekit doctor

@@ -49,10 +49,15 @@ def test_unanswered_exercise_is_called_so():
     with pytest.raises(CheckError) as here, check("loss", section="2"):
         raise NotImplementedError
     with pytest.raises(CheckError) as on_a_rank, check("shards", section="3"):
-        raise ranks.RankError("rank 0 raised NotImplementedError", rank=0, error_type="NotImplementedError")
+        raise ranks.RankError(
+            "rank 0 raised NotImplementedError",
+            rank=0,
+            error_type="NotImplementedError",
+            place="Cell In[3], line 4 in pin_gpu: `raise NotImplementedError`",
+        )
 
     assert str(here.value) == "loss: not answered yet → section 2"
-    assert str(on_a_rank.value) == "shards: not answered yet → section 3"
+    assert str(on_a_rank.value) == "shards: not answered yet (pin_gpu) → section 3"
 
 
 def test_exception_of_an_answer_becomes_one_line():
@@ -105,17 +110,18 @@ def test_a_failed_run_is_told_once_and_findings_each_time():
     told = []
     for name in ("first", "second"):
         with pytest.raises(CheckError) as caught, check(name, section="1"):
-            require_result("rank 0 raised ValueError: words (Cell In[2], line 3 in train)", "the training")
+            require_result("rank 0 raised ValueError: words (Cell In[2], line 3 in f)", "the training")
         told.append(str(caught.value))
+    for name in ("one answer", "another answer"):
         with pytest.raises(CheckError, match="not disjoint"), check(name, section="1"):
             require(condition=False, message="not disjoint")
     with pytest.raises(CheckError) as caught, check("third", section="1"):
         require_result("not answered yet", "the training")
 
-    assert told[0].startswith("first: the training did not end well: rank 0 raised ValueError: words (Cell In[2]")
-    assert told[1].startswith(
-        "second: the training did not end well: rank 0 raised"
-    )  # the first says another thing now
+    assert told == [
+        "first: the training did not end well: rank 0 raised ValueError: words (Cell In[2], line 3 in f) → section 1",
+        "second: the training did not end well: rank 0 raised ValueError: see “first” → section 1",
+    ]
     assert str(caught.value) == "third: not answered yet → section 1"
 
 

@@ -318,7 +318,7 @@ def test_replies_that_leave_questions_out_do_not_pass(check):
     """A forged reply that is empty, too short or too long is told; the whole one passes."""
     check(RemoteAnswer("answer", Forged(list)), NUM_RANKS)
     for change in (lambda _: [], lambda replies: replies[:1], lambda replies: [*replies, replies[0]]):
-        with pytest.raises(CheckError, match=r"gave \d+ replies to \d+ questions"):
+        with pytest.raises(CheckError, match=r"expected \d+ replies, got \d+"):
             check(RemoteAnswer("answer", Forged(change)), NUM_RANKS)
 
 

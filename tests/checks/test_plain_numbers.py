@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, linear
-from coursekit.checks.plain_numbers import as_array, as_dict, as_list, as_number, told
+from coursekit.checks.plain_numbers import as_array, as_dict, as_list, as_number, require_equal, told
 
 
 class AlwaysEqual(float):
@@ -46,7 +46,7 @@ def test_numbers_in_any_form_are_numbers(value, expected):
 @pytest.mark.parametrize("value", [None, "3", b"3", [1, 2], [[1], [2, 3]], NoText(), lambda: 3, {"a": 1}, []])
 def test_what_is_no_number_is_told_in_one_sentence(value):
     """Anything else is refused by a sentence that names it and shows it shortly."""
-    with pytest.raises(CheckError, match=r"the loss must be (one number|numbers), not ") as caught:
+    with pytest.raises(CheckError, match=r"the loss: expected (one number|numbers), got ") as caught:
         as_number(value, "the loss")
 
     assert len(str(caught.value)) < 150
@@ -57,9 +57,9 @@ def test_sequences_and_dictionaries_are_copied_into_plain_ones():
     assert as_list((1, 2), "it") == as_list(np.array([1, 2]), "it") == [1, 2]
     assert as_dict({"a": 1}, "it") == {"a": 1}
     for value in ("ab", 3, None, (n for n in range(3)), np.array(3)):
-        with pytest.raises(CheckError, match="it must be a sequence"):
+        with pytest.raises(CheckError, match="it: expected a sequence, got"):
             as_list(value, "it")
-    with pytest.raises(CheckError, match="it must be a dictionary"):
+    with pytest.raises(CheckError, match="it: expected a dictionary, got"):
         as_dict([1], "it")
 
 
@@ -75,6 +75,17 @@ def test_long_values_are_told_shortly():
     assert told(None) == "nothing (None)"
     assert len(told(list(range(10**5)))) < 100
     assert "NoText" in told(NoText())
+
+
+def test_numbers_are_told_rounded():
+    """Nobody compares sixteen digits, in whatever holds them."""
+    third = 1 / 3
+
+    assert told(third) == told(np.float32(third)) == "0.333333"
+    assert told([third, (2, third)]) == "[0.333333, (2, 0.333333)]"
+    assert told(np.array([[third, 1.0]])) == "array([[0.333333, 1]])"
+    with pytest.raises(CheckError, match=r"^the rate: expected 0\.5, got 0\.333333, which is wrong$"):
+        require_equal(third, 0.5, "the rate", ", which is wrong")
 
 
 def test_objects_that_are_equal_to_everything_are_wrong():

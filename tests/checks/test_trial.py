@@ -118,3 +118,21 @@ def test_ranks_that_wait_for_each_other_are_tried_again_on_equal_shards():
     properties.check_shards(found)
     with pytest.raises(CheckError, match="got ranks that wait for others"):
         properties.check_epochs(found)
+
+
+def talkative(x, y, num_epochs, batch_size, learning_rate):
+    """Say more than anybody wants to read, and something on stderr."""
+    del x, y, num_epochs, batch_size, learning_rate
+    print("my rank is", os.environ["HOROVOD_RANK"])
+    print("a library's words", file=sys.stderr)
+    print("x" * 1000 + "\n" * 10_000)
+
+
+def test_what_an_answer_prints_in_a_trial_is_shown(capfd):
+    """Students look for mistakes with print: the first lines of each rank appear, and no log of a library."""
+    trial.try_training(talkative)
+    lines = capfd.readouterr().out.splitlines()
+
+    assert {"[0] my rank is 0", "[1] my rank is 1", "[0] … (more than 4 KiB; the rest is not shown)"} < set(lines)
+    assert not any("library" in line for line in lines)
+    assert len(lines) < 10_000

@@ -67,7 +67,7 @@ def test_student_works_through_the_start_of_lab_02(page):
     run_cell(page, "def rank_facts():")
     unanswered = run_cell(page, 'check("rank facts"')
 
-    assert "rank facts: not answered yet → section 1" in unanswered
+    assert "rank facts: not answered yet (rank_facts) → section 1" in unanswered
 
     cell(page, "def rank_facts():").locator(".cm-content").click()
     page.keyboard.press("Control+A")
@@ -87,3 +87,17 @@ def test_student_works_through_the_start_of_lab_02(page):
     screenshot(page, "lab02-hint")
 
     assert hint.locator("p").first.is_visible()
+
+
+def test_run_all_goes_on_past_failed_checks_to_the_report(page):
+    """A student who has answered nothing chooses Run All Cells: every check says so, and the report lists them all."""
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_selector("text=0 of 17 checks passed.", timeout=600_000)
+    screenshot(page, "lab02-run-all")
+
+    report = cell(page, "hand_in_report({").locator(".jp-OutputArea").inner_text()
+    assert report.splitlines()[0] == "✗ rank facts (1 point): not answered yet (rank_facts)"
+    assert "not run" not in report
+    assert "Here these are 0 of 20 points" in report

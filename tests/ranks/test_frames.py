@@ -26,13 +26,13 @@ def outer(x):
 def alone(x):
     return inner(x)
 """
-PAGE = """Graph execution error:
+PAGE = f"""Graph execution error:
 
 Detected at node Allreduce defined at (most recent call last):
-  File "/somewhere/keras/engine/training.py", line 1807, in fit
+  File "{sys.prefix}/keras/engine/training.py", line 1807, in fit
 
 Shapes differ.
-\t [[{{node Allreduce}}]] [Op:__inference_train_function_615]"""
+\t [[{{{{node Allreduce}}}}]] [Op:__inference_train_function_615]"""
 
 
 @pytest.fixture
@@ -92,6 +92,33 @@ def test_a_page_of_tensorflow_becomes_its_cause():
 
     assert frames.students_traceback(error_of(fail)).splitlines()[-1] == "RuntimeError: Shapes differ."
     assert frames.cause_in("one\ntwo") == "one\ntwo"
+
+
+@pytest.mark.usefixtures("cell")
+def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
+    """What fails while Keras makes its graph is told with the line of the cell, which its traceback does not have."""
+    page = f"""in user code:
+
+    File "{sys.prefix}/keras/training.py", line 1401, in train_function  *
+        return step_function(self, iterator)
+    File "{CELL}", line 2, in None  *
+        lambda a: tf.reshape(a, [7])
+
+    ValueError: Cannot reshape.
+"""
+
+    def fail():
+        raise ValueError(page)
+
+    text = frames.students_traceback(error_of(fail))
+
+    assert frames.cause_in(page) == "Cannot reshape."
+    assert text.splitlines()[-3:] == [
+        "ValueError: Cannot reshape.",
+        f'    File "{CELL}", line 2, in None  *',
+        "        lambda a: tf.reshape(a, [7])",
+    ]
+    assert frames.last_place(text) == "2.py, line 2 in None: `lambda a: tf.reshape(a, [7])`"
 
 
 def test_a_place_is_quoted_from_the_text_alone(tmp_path):

@@ -134,21 +134,27 @@ def test_the_cell_magic_runs_a_cell_on_every_rank(notebook):
 
 def test_the_cell_magic_explains_itself(notebook):
     """A wrong option is answered with the way to write it, and broken code stays in the notebook."""
-    wrong = notebook.cell("%%ranks four\n1")
-    assert "%%ranks cannot read 'four'; write %%ranks [NUM_RANKS] [--timeout SECONDS]" in wrong.error
+    for line in ("four", "4 '", "4 5"):
+        wrong = notebook.cell(f"%%ranks {line}\n1")
+        assert wrong.error.startswith(f"CourseKitError: %%ranks cannot read {line!r}; write %%ranks [NUM_RANKS]")
+        assert (wrong.error.count("\n"), wrong.stderr) == (0, "")
     assert "SyntaxError" in notebook.cell("%%ranks\n1 +").error
     error = notebook.cell("%%ranks --timeout 30\nx = 1\nraise RuntimeError('in the cell')").error
     assert "raise RuntimeError('in the cell')" in error
 
 
 def test_the_interrupt_button_ends_a_hanging_run(notebook):
-    """A kernel interrupt ends all ranks, which would stay for an hour, and the next run works."""
+    """A kernel interrupt says where all ranks stood and ends them, and the next run works; no line is the kit's."""
     notebook.cell(
         "def hang():\n    hvd.init()\n    print('ready', flush=True)\n"
         "    if hvd.rank() == 0:\n        hvd.allreduce(np.zeros(1))\n    time.sleep(3600)",
     )
     code = "import time\nranks.run(hang, timeout_s=3600)"
-    assert "KeyboardInterrupt" in notebook.cell(code, interrupt_at="[1] ready").error
+    error = notebook.cell(code, interrupt_at="[1] ready").error
+    assert error.startswith("KeyboardInterrupt: you stopped this cell; all ranks were ended. Where they stood:")
+    assert re.search(r"rank 0 waits in hvd\.allreduce \(Cell In\[\d+\], line 5 in hang: .*\)", error)
+    assert re.search(r"rank 1 is not in a collective \(Cell In\[\d+\], line 6 in hang: .*\)", error)
+    assert "watch.py" not in error
     assert notebook.below_server() == []
     assert notebook.cell("ranks.run(abs, -2)").value == "[2, 2]"
 
@@ -164,5 +170,6 @@ def test_a_first_run_can_be_interrupted_and_a_kernel_ends_with_its_server(tmp_pa
     notebook.close()
     _, alive = psutil.wait_procs([server], timeout=END_TIMEOUT_S)
     assert "KeyboardInterrupt" in stopped.error
+    assert "launch.py" not in stopped.error
     assert works.value == "[1, 1]"
     assert alive == []

@@ -92,7 +92,7 @@ def test_very_much_output_is_cut_and_the_run_goes_on(capfd):
     lines = capfd.readouterr().out.splitlines()
     for rank in (0, 1):
         own = [line for line in lines if line.startswith(f"[{rank}] ")]
-        assert own[-1] == f"[{rank}] … (more than 1 MiB; the rest is not shown)"
+        assert own[-1] == f"[{rank}] … (more than 1024 KiB; the rest is not shown)"
         assert len("\n".join(line[4:] for line in own[:-1])) == pytest.approx(MAX_BYTES_PER_RANK, abs=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from contextlib import contextmanager, redirect_stderr
@@ -76,10 +77,11 @@ def _told_once(name: str, error: Exception) -> str:
     lines = describe(error, place_below(error, OWN_FRAMES)).splitlines()
     message = " ".join(line.strip() for line in lines)
     is_finding = isinstance(error, CheckError) and not isinstance(error, NoResultError)
-    if is_finding or message == NOT_ANSWERED:
+    if is_finding or message.startswith(NOT_ANSWERED):
         return message
     teller = _told_by.setdefault(message, name)
-    return message if teller == name else f"{message.partition(': ')[0]}: see “{teller}”"
+    num_parts = 2 if isinstance(error, NoResultError) else 1  # of which the last names the cause
+    return message if teller == name else f"{': '.join(message.split(': ')[:num_parts])}: see “{teller}”"
 
 
 def describe(error: Exception, place: str = "") -> str:
@@ -87,17 +89,20 @@ def describe(error: Exception, place: str = "") -> str:
     if isinstance(error, CheckError):
         return str(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
+    place = error.place if isinstance(error, RankError) else place
     if kind == NotImplementedError.__name__:
-        return NOT_ANSWERED
+        function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
+        return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
+    told_place = f" ({place})" if place else ""
     if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
         return f"the answer did not end in time: {error}"
     if not isinstance(error, RankError):
-        return f"the answer raised {kind}: {cause_in(str(error))}{f' ({place})' if place else ''}"
+        return f"the answer raised {kind}: {cause_in(str(error))}{told_place}"
     head = str(error).split("\n\n", maxsplit=1)[0]
     told = f"{kind}: {cause_in(error.error_text)}" if kind else ""
     if told and head.startswith(f"rank {error.rank} raised "):
-        return f"rank {error.rank} raised {told}{f' ({error.place})' if error.place else ''}"
-    details = "; ".join(filter(None, (told, error.place)))
+        return f"rank {error.rank} raised {told}{told_place}"
+    details = "; ".join(filter(None, (told, place)))
     return f"{head} ({details})" if details else head
 
 
@@ -112,7 +117,7 @@ def require_result(error: str, what: str, changed: str = "") -> None:
     if changed:
         raise NoResultError(f"{changed} was changed after its trial: run the cell of the trial again, then this one")
     if error:
-        raise NoResultError(error if error == NOT_ANSWERED else f"{what} did not end well: {error}")
+        raise NoResultError(error if error.startswith(NOT_ANSWERED) else f"{what} did not end well: {error}")
 
 
 def hand_in_report(points: Mapping[str, float] | None = None) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 20.0
 NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks would be the same
+MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
 
 
 class Elsewhere(Protocol):
@@ -87,8 +88,9 @@ def run_here(  # settings with good defaults, by keyword
     timeout_s: float = TIMEOUT_S,
     private: Sequence[Any] | None = None,
 ) -> list[Any]:
-    """Call `driver(*args)` on ranks, quietly, on CPUs of this machine, also inside an allocation.
+    """Call `driver(*args)` on ranks, on CPUs of this machine, also inside an allocation.
 
+    In a notebook, what an answer prints is shown, each line marked with its rank, and nothing of what goes to stderr.
     The properties are the same there, and a check must not wait for job steps or need a GPU for each of its ranks.
 
     Args:
@@ -151,7 +153,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
             ranks_per_node=per_node,
             timeout_s=timeout_s,
             use_gpus=False,
-            show_output=False,
+            show_output=MAX_SHOWN_BYTES,
         )
         return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
 

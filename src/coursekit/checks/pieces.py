@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.linear_math import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.plain_numbers import Array, as_array, as_list, as_number, told
+from coursekit.checks.plain_numbers import Array, as_array, as_list, as_number, require_equal, told
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.shards import check_owners, check_sizes
 from coursekit.drivers import pieces as drivers
@@ -28,12 +28,12 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
     per_node = ranks_per_node or num_ranks
     for rank, facts in enumerate(got):
         expected = {"rank": rank, "size": num_ranks, "local_rank": rank % per_node}
-        require(isinstance(facts, dict), f"rank_facts must return a dictionary, not {told(facts)}")
+        require(isinstance(facts, dict), f"rank_facts: expected a dictionary, got {told(facts)}")
         for name, value in expected.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
             hint = " (with two nodes, rank and local rank differ)" if per_node < num_ranks else ""
             got_value = as_number(facts[name], f"on rank {rank}, {name!r}")
-            require(got_value == value, f"on rank {rank}, {name!r} is {got_value:g}, not {value}{hint}")
+            require_equal(got_value, value, f"{name!r} on rank {rank}", hint)
 
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
@@ -48,7 +48,7 @@ def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks
         require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank")
         require(
             visible == [local_rank],
-            f"rank {rank}, local rank {local_rank} of its node, took GPU {visible[0]}: pin by the local rank",
+            f"rank {rank}, local rank {local_rank} of its node: expected GPU {local_rank}, got GPU {visible[0]}",
         )
 
 
@@ -84,7 +84,7 @@ def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None
     gap = max(float(np.max(np.abs(end - after[0]))) for end in after)
     require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
     known = any(np.array_equal(after[0], start) for start in before)
-    require(known, f"the ranks agree on {after[0].tolist()}, but no rank started there: send one rank's values to all")
+    require(known, f"the ranks agree on {told(after[0])}, but no rank started there: send one rank's values to all")
 
 
 def check_average(average: Callable[..., Any], num_ranks: int) -> None:
@@ -95,7 +95,7 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
     for number, position in enumerate(zip(*gradients)):
         for rank, (given, got) in enumerate(zip(gradients, returned)):
-            require(len(got) == len(given), f"rank {rank} gave {len(given)} gradients and got {len(got)} back")
+            require_equal(len(got), len(given), f"number of gradients that average returns on rank {rank}")
             _check_mean(as_array(got[number], f"gradient {number} on rank {rank}"), np.array(position), number, rank)
 
 
@@ -122,7 +122,7 @@ def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_p
         with_horovod, drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node
     )
     got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
-    require(len(set(got)) == 1, f"the ranks use different learning rates: {got}")
+    require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
     hint = ""
     if np.isclose(got[0], base):
         hint = ", which is not scaled"
@@ -130,7 +130,7 @@ def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_p
         hint = ", which counts the ranks of one node only"
     require(
         bool(np.isclose(got[0], base * num_ranks)),
-        f"on {num_ranks} ranks the rate {base:g} becomes {got[0]:g}{hint}; linear scaling gives {base * num_ranks:g}",
+        f"the rate {base:g} on {num_ranks} ranks: expected {base * num_ranks:g}, got {got[0]:g}{hint}",
     )
 
 
@@ -143,11 +143,8 @@ def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = No
         for wanted in rng.permutation([1, 2, int(rng.integers(3, 9))]):
             learning_rate = limit / (wanted + 0.5)
             got = as_number(max_num_ranks(x, learning_rate), "the number of ranks")
-            require(
-                got == wanted,
-                f"with the rate {learning_rate:.4g} and the limit {limit:.4g}, "
-                f"{wanted} ranks are the most, not {got:g}",
-            )
+            case = f"the most ranks with the rate {learning_rate:.4g} and the limit {limit:.4g}"
+            require_equal(got, float(wanted), case)
 
 
 def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None:
@@ -159,7 +156,7 @@ def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None
     writers = [rank for rank, files in enumerate(written) if files]
     require(bool(writers), "no rank wrote a file")
     require(writers == [0], f"files were written by rank {', '.join(map(str, writers))}: rank 0 alone must write")
-    require("history.npy" in written[0], f"rank 0 wrote {told(sorted(written[0]))}, not history.npy")
+    require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {told(sorted(written[0]))}")
     saved = _array_in(written[0]["history.npy"])
     require(saved is not None, "history.npy does not hold an array of numbers, as np.save writes it")
     numbers = as_array(saved, "history.npy")

@@ -7,16 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError
+from coursekit.checks.check import CheckError, require
 
 Array = np.ndarray[Any, Any]
 
 NO_NUMBERS = (type(None), str, bytes)  # NumPy would turn these into numbers
 
 
+class _Rounded(reprlib.Repr):
+    """Short texts with rounded numbers; `reprlib` finds a method by the name of a value's type."""
+
+    def repr_float(self, value: float, _level: int) -> str:
+        return f"{value:.6g}"
+
+    repr_float32 = repr_float64 = repr_float
+
+    def repr_ndarray(self, value: Array, level: int) -> str:
+        return f"array({self.repr1(value.tolist(), level)})"
+
+
+_SHORT = _Rounded()
+
+
 def told(value: Any) -> str:
-    """Return a short text that shows a value, whatever it is."""
-    return "nothing (None)" if value is None else reprlib.repr(value)
+    """Return a short text that shows a value, whatever it is, with rounded numbers."""
+    return "nothing (None)" if value is None else _SHORT.repr(value)
+
+
+def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:
+    """Raise a `CheckError` that shows both in the course's one form, unless two plain values are equal."""
+    require(bool(got == expected), f"{what}: expected {told(expected)}, got {told(got)}{hint}")
 
 
 def as_array(value: Any, what: str) -> Array:
@@ -30,7 +50,7 @@ def as_array(value: Any, what: str) -> Array:
             return np.array(np.asarray(value, dtype=float))
     except (TypeError, ValueError):
         pass
-    raise CheckError(f"{what} must be numbers, not {told(value)}")
+    raise CheckError(f"{what}: expected numbers, got {told(value)}")
 
 
 def as_number(value: Any, what: str) -> float:
@@ -41,7 +61,7 @@ def as_number(value: Any, what: str) -> float:
     """
     numbers = as_array(value, what)
     if numbers.size != 1:
-        raise CheckError(f"{what} must be one number, not {told(value)}")
+        raise CheckError(f"{what}: expected one number, got {told(value)}")
     return float(numbers.ravel()[0])
 
 
@@ -53,7 +73,7 @@ def as_list(value: Any, what: str) -> list[Any]:
     """
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
-    raise CheckError(f"{what} must be a sequence, not {told(value)}")
+    raise CheckError(f"{what}: expected a sequence, got {told(value)}")
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
@@ -65,7 +85,7 @@ def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:
-            raise CheckError(f"rank {rank} gave {len(of_rank)} replies to {length} questions: {what}")
+            raise CheckError(f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}")
     return lists
 
 
@@ -77,4 +97,4 @@ def as_dict(value: Any, what: str) -> dict[str, Any]:
     """
     if isinstance(value, dict):
         return dict(value)
-    raise CheckError(f"{what} must be a dictionary, not {told(value)}")
+    raise CheckError(f"{what}: expected a dictionary, got {told(value)}")

@@ -78,7 +78,12 @@ def left_in(folder: Path) -> dict[str, bytes | None]:
 
 
 def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable[..., Any], *args: Any) -> Any:
-    """On a rank of a notebook: find place in a folder of the notebook's, and call the driver."""
+    """On a rank of a notebook: find place in a folder of the notebook's, and call the driver.
+
+    What libraries log is hidden, so that what the answer prints can be seen.
+    """
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
     rank = int(os.environ["HOROVOD_RANK"])
     own, shared = own_folder(parent, rank), Path(parent) / "shared"
     for folder in (own, shared):

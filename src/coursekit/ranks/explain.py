@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.ranks.frames import describe_place, is_library, name_cells
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, lost_a_peer
 
 if TYPE_CHECKING:
     from coursekit.ranks.outcome import RunOutcome
@@ -114,7 +114,8 @@ def _in_compiled_step(frames: list[StackFrame]) -> bool:
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    why = f"the deadline of {timeout_s:g} s passed" if outcome.stopped == DEADLINE else CERTAIN
+    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
+    why = reasons.get(outcome.stopped, CERTAIN)
     lines = [f"{why}; all ranks were ended. Where they stood:"]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []

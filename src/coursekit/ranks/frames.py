@@ -11,7 +11,8 @@ from pathlib import Path
 _KIT = str(Path(__file__).parents[1])
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _FRAME = re.compile(
-    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*)$(?:\n    (?P<code>.*)$)?', re.MULTILINE
+    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*)?$(?:\n {4,8}(?P<code>\S.*)$)?',
+    re.MULTILINE,
 )
 # TensorFlow's exceptions bring pages of their own: where each operation of a graph came from.
 _PAGES = ("Graph execution error", "in user code:")
@@ -78,7 +79,14 @@ def students_traceback(error: BaseException) -> str:
     """Format a traceback with the student's own lines, or, where none has a part in it, with all but the kit's."""
     summary = traceback.TracebackException.from_exception(error)
     _keep_own(summary)
-    return "".join(summary.format()).rstrip().replace(str(error), cause_in(str(error)))
+    return "".join(summary.format()).replace(str(error), _cause_and_places(str(error))).rstrip()
+
+
+def _cause_and_places(text: str) -> str:
+    """Return an exception's text; of a page of TensorFlow's what went wrong, and the student's lines that it names."""
+    cause = cause_in(text)
+    places = [] if cause == text else [match[0] for match in _FRAME.finditer(text) if not is_library(match["file"])]
+    return "\n".join([cause, *places])
 
 
 def _keep_own(summary: traceback.TracebackException) -> None:
@@ -96,5 +104,6 @@ def cause_in(text: str) -> str:
     if not lines or not lines[0].startswith(_PAGES):
         return text
     frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
-    told = [line for line in lines[max(frames, default=0) + 1 :] if not line.startswith("[[")]
-    return " ".join(told) or lines[0]
+    in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code
+    told = [line for line in lines[max(frames, default=0) + 1 + in_user_code :] if not line.startswith("[[")]
+    return re.sub(r"^\w+: ", "", " ".join(told)) if in_user_code else " ".join(told) or lines[0]

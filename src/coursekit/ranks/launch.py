@@ -12,13 +12,14 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from coursekit.errors import Interrupted
 from coursekit.ranks import allocation, slurm
 from coursekit.ranks.environ import HIDE_GPUS, fill_nodes, gpu_environ, refuse_placing, scrubbed
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.explain import explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
 from coursekit.ranks.frames import is_cell, last_place
-from coursekit.ranks.outcome import TOO_SLOW
+from coursekit.ranks.outcome import INTERRUPTED, TOO_SLOW
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task, pickled_call
 
@@ -42,7 +43,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     ranks_per_node: int | None = None,
     use_gpus: bool | None = None,
     environ: Mapping[str, str] | None = None,
-    show_output: bool = True,
+    show_output: bool | int = True,
     **kwargs: Any,
 ) -> list[Any]:
     """Call `function(*args, **kwargs)` on `num_ranks` fresh processes that can find each other through Horovod.
@@ -66,7 +67,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE` or
             `HOROVOD_CYCLE_TIME`; Horovod's variables reach ranks in no other way. What TensorFlow reads while it is
             imported (`TF_CPP_MIN_LOG_LEVEL`, `OMP_NUM_THREADS`, `MALLOC_…`) comes too late.
-        show_output: whether to show what ranks print.
+        show_output: whether to show what ranks print, or how many bytes of each.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
 
     Returns:
@@ -76,6 +77,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
         RankTimeoutError: the deadline passed, or nobody can go on. The message says who waits in which collective.
         MachineTooSlowError: the machine was so busy that nothing is known.
+        Interrupted: the stop button or Ctrl-C; the message says where every rank stood.
     """
     _check(function, num_ranks, timeout_s, ranks_per_node)
     extra = dict(environ or {})
@@ -97,6 +99,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             start = _start_in_step if in_step else _start_here
             running = start(task, {**scrubbed(), **extra}, ranks_per_node or num_ranks, use_gpus=use_gpus)
             outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
+        except KeyboardInterrupt:
+            raise Interrupted("you stopped this cell before its ranks had started, or after they had ended") from None
         finally:
             _stop(running, slurm.close_shared_step if in_step else close_shared_server)
     if outcome.server_died:
@@ -163,6 +167,7 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
         RankError: a rank failed.
         RankTimeoutError: the deadline passed, or nobody could go on.
         MachineTooSlowError: the ranks had too little time for either.
+        Interrupted: somebody stopped it.
     """
     values = {rank: read(rank, report.value) for rank, report in outcome.reports.items() if report.value is not None}
     if outcome.stopped == TOO_SLOW:
@@ -170,6 +175,8 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
             f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "
             "run the cell again when it is less busy"
         )
+    if outcome.stopped == INTERRUPTED:
+        raise Interrupted(explain_stop(outcome, timeout_s))
     if outcome.stopped:
         raise RankTimeoutError(explain_stop(outcome, timeout_s), partial=values)
     if len(values) == num_ranks:

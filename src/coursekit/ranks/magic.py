@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import ast
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import cloudpickle
 
+from coursekit.errors import CourseKitError
 from coursekit.ranks.launch import run
 
 if TYPE_CHECKING:
@@ -31,15 +32,21 @@ def register(shell: InteractiveShell) -> None:
     shell.register_magic_function(ranks, magic_kind="cell", magic_name="ranks")  # type: ignore[arg-type, call-arg]
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
 def _parse(line: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="%%ranks", usage=USAGE, add_help=False)
+    parser = _Parser(prog="%%ranks", usage=USAGE, add_help=False)
     parser.add_argument("num_ranks", nargs="?", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--seed", type=int)
     try:
         return parser.parse_args(shlex.split(line))
-    except SystemExit as error:
-        raise ValueError(f"%%ranks cannot read {line!r}; write {USAGE}, for example %%ranks 4 --timeout 20") from error
+    except ValueError:
+        message = f"%%ranks cannot read {line!r}; write {USAGE}, for example %%ranks 4 --timeout 20"
+        raise CourseKitError(message) from None
 
 
 def compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:

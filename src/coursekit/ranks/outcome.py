@@ -13,6 +13,7 @@ PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "C
 # Why a run is stopped.
 DEADLINE = "deadline"  # the ranks had their time, and did not end
 DEADLOCK = "deadlock"  # nobody can go on, which is certain before the deadline
+INTERRUPTED = "interrupted"  # somebody lost patience
 TOO_SLOW = "too slow"  # the machine gave them so little time that nothing is known
 
 
@@ -23,7 +24,7 @@ class RunOutcome:
     Attributes:
         reports: by rank, what the rank sent back, in the order of arrival.
         exit_codes: by rank, as in `subprocess`: negative when ended by a signal.
-        stopped: why the run was stopped before its end: `DEADLINE`, `DEADLOCK`, `TOO_SLOW`, or ''.
+        stopped: why the run was stopped before its end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED`, `TOO_SLOW`, or ''.
         stacks: by rank, its Python stacks as faulthandler writes them, where the ranks had to be stopped.
         server_died: whether what runs the ranks was killed.
         no_walls: why a rank could not be put behind walls, or ''; it has run nothing then.

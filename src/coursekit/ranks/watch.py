@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from coursekit.ranks.deadlock import DeadlockWatch
 from coursekit.ranks.explain import parse_stacks
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, TOO_SLOW, RunOutcome, lost_a_peer
+from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.worker import Report
 
@@ -26,6 +26,7 @@ GRACE_S = 0.5
 # Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
 # processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
 STACKS_S = 5.0
+PATIENCE_S = 2.0  # on the wall, for the same, of those who pressed the stop button
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
 READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
@@ -34,15 +35,15 @@ LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a messa
 class LinePrinter:
     """Print what a rank writes, line by line, each marked with the rank."""
 
-    def __init__(self, rank: int, *, show: bool) -> None:
+    def __init__(self, rank: int, *, show: bool | int) -> None:
         self.rank = rank
-        self.show = show
+        self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
         self._rest = b""
-        self._num_bytes_left = MAX_BYTES_PER_RANK
+        self._num_bytes_left = self.max_bytes
 
     def feed(self, data: bytes) -> None:
         """Print the lines that `data` completes; an empty `data` ends the last one."""
-        if not self.show or self._num_bytes_left <= 0:
+        if self._num_bytes_left <= 0:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         if self._rest and (not data or len(self._rest) > self._num_bytes_left):
@@ -63,7 +64,7 @@ class LinePrinter:
         sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
         self._num_bytes_left -= len(line) + 1
         if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {MAX_BYTES_PER_RANK >> 20} MiB; the rest is not shown)\n")
+            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
 
 
 class RunWatch:
@@ -72,12 +73,12 @@ class RunWatch:
     Args:
         running: the ranks of the run.
         timeout_s: seconds of own time (see `own_time`) after which it is stopped.
-        show: whether to show what ranks print.
+        show: whether to show what ranks print, or how many bytes of each.
         max_report_bytes: the size of a rank's report.
     """
 
     def __init__(
-        self, running: RunningRanks, *, timeout_s: float, show: bool, max_report_bytes: int | None = None
+        self, running: RunningRanks, *, timeout_s: float, show: bool | int, max_report_bytes: int | None = None
     ) -> None:
         self.running = running
         self.timeout_s = timeout_s
@@ -98,21 +99,27 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all ranks have ended, one has failed, nobody can go on, or the deadline has passed."""
+        """Watch until all have ended, one has failed, nobody can go on, the deadline has passed, or on Ctrl-C."""
         with self._selector:
-            while not (self.outcome.server_died or self.running.gone):
-                if self._grace_end_s is None:
-                    self._grace_end_s = self._grace_end()
-                if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
-                    break
-                for key, _ in self._selector.select(TICK_S):
-                    key.data()
-                self.outcome.stopped = self.outcome.stopped or self._time_is_up()
-                if self.outcome.stopped:
-                    self._collect_stacks()
-                    break
+            try:
+                self._watch()
+            except KeyboardInterrupt:
+                self.outcome.stopped = INTERRUPTED
+                self._wall_end_s = time.monotonic() + PATIENCE_S
+            if self.outcome.stopped:
+                self._collect_stacks()
             self._drain_output()
         return self.outcome
+
+    def _watch(self) -> None:
+        while not (self.outcome.server_died or self.running.gone or self.outcome.stopped):
+            if self._grace_end_s is None:
+                self._grace_end_s = self._grace_end()
+            if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
+                break
+            for key, _ in self._selector.select(TICK_S):
+                key.data()
+            self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _time_is_up(self) -> str:
         """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
@@ -122,7 +129,7 @@ class RunWatch:
 
     def _collect_stacks(self) -> None:
         """Let every rank write where it stands; on a deadlock they have done so already."""
-        if self.outcome.stopped == DEADLINE:
+        if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
             self.running.ask_for_stacks()
         end_s = self._own_s + STACKS_S
         self.outcome.stacks = self.running.new_stacks()

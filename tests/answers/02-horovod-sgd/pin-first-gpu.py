@@ -2,7 +2,7 @@
 # title = "Every rank takes the first GPU"
 #
 # [fails]
-# pin-gpu-tests = ["took GPU 0"]
+# pin-gpu-tests = ["got GPU 0"]
 # ///
 
 # %% role="changes" id="pin-gpu"

@@ -41,7 +41,7 @@ def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, sl
     verdict = grade(program, work(facts=wrong), slot)
 
     assert points(verdict) == {"loss-tests": 2, "facts-tests": 0}
-    expected = "on rank 2, 'local_rank' is 2, not 0 (with two nodes, rank and local rank differ)"
+    expected = "'local_rank' on rank 2: expected 0, got 2 (with two nodes, rank and local rank differ)"
     assert messages(verdict) == {"facts-tests": f"CheckError: rank facts: {expected} → section 1"}
 
 

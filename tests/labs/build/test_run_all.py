@@ -93,7 +93,7 @@ def test_run_all_goes_on_to_the_report(release):
         "NotImplementedError",
     ]
     assert outputs["report"][0].text.splitlines() == [
-        "✗ double (2 points): not answered yet",
+        "✗ double (2 points): not answered yet (double)",
         "✓ half (0.5 points)",
         "· third (1 point): not run",
         "",
@@ -113,7 +113,7 @@ def test_validate_and_papermill_see_the_failures(release, tmp_path, monkeypatch)
     found = Validator(config=nbgrader_settings()).validate(release.name)
 
     assert [failed["error"].splitlines()[-1] for failed in found["failed"]] == [
-        "CheckError: double: not answered yet → section 1"
+        "CheckError: double: not answered yet (double) → section 1"
     ]
 
     with pytest.raises(PapermillExecutionError):

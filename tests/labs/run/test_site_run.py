@@ -75,7 +75,7 @@ def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
     assert (unsolved.returncode, json.loads((second / "result.json").read_text())["verdict"]) == (1, "failed")
     error, last = unsolved.stdout.splitlines()[-2:]
     assert "stopped by an error in cell" in last
-    assert error == "CheckError: loss: not answered yet → section 2"
+    assert error == "CheckError: loss: not answered yet (loss) → section 2"
     assert mine.read_bytes() == (ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes()
 
 
