@@ -106,8 +106,8 @@ def train_on_unequal_shards(x, y, num_epochs, batch_size, learning_rate):
     return np.array([*history, point])
 
 
-def test_ranks_that_wait_for_each_other_are_tried_again_on_equal_shards():
-    """Unequal numbers of steps cost what speaks of steps: the other properties are read from equal shards."""
+def test_ranks_that_wait_for_each_other_are_tried_again_with_one_step_per_epoch():
+    """Unequal numbers of steps cost what speaks of steps: the other properties are read from whole batches."""
     found = trial.try_training(train_on_unequal_shards, num_ranks=2)
 
     assert found.error == ""
