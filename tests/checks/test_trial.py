@@ -90,24 +90,6 @@ def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
     assert on_two.on(3) is on_three
 
 
-def talkative(x, y, num_epochs, batch_size, learning_rate):
-    """Say more than anybody wants to read, and something on stderr."""
-    del x, y, num_epochs, batch_size, learning_rate
-    print("my rank is", os.environ["HOROVOD_RANK"])
-    print("a library's words", file=sys.stderr)
-    print("x" * 1000 + "\n" * 10_000)
-
-
-def test_what_an_answer_prints_in_a_trial_is_shown(capfd):
-    """Students look for mistakes with print: the first lines of each rank appear, and no log of a library."""
-    trial.try_training(talkative)
-    lines = capfd.readouterr().out.splitlines()
-
-    assert {"[0] my rank is 0", "[1] my rank is 1", "[0] … (more than 4 KiB; the rest is not shown)"} < set(lines)
-    assert not any("library" in line for line in lines)
-    assert len(lines) < 10_000
-
-
 def train_on_unequal_shards(x, y, num_epochs, batch_size, learning_rate):
     """Do everything right but for the batches, which are of one sample: ranks with fewer samples make fewer steps."""
     import horovod.tensorflow as hvd
@@ -124,8 +106,8 @@ def train_on_unequal_shards(x, y, num_epochs, batch_size, learning_rate):
     return np.array([*history, point])
 
 
-def test_ranks_that_wait_for_each_other_are_tried_again_on_equal_shards():
-    """Unequal numbers of steps cost what speaks of steps: the other properties are read from equal shards."""
+def test_ranks_that_wait_for_each_other_are_tried_again_with_one_step_per_epoch():
+    """Unequal numbers of steps cost what speaks of steps: the other properties are read from whole batches."""
     found = trial.try_training(train_on_unequal_shards, num_ranks=2)
 
     assert found.error == ""
@@ -136,3 +118,21 @@ def test_ranks_that_wait_for_each_other_are_tried_again_on_equal_shards():
     properties.check_shards(found)
     with pytest.raises(CheckError, match="got ranks that wait for others"):
         properties.check_epochs(found)
+
+
+def talkative(x, y, num_epochs, batch_size, learning_rate):
+    """Say more than anybody wants to read, and something on stderr."""
+    del x, y, num_epochs, batch_size, learning_rate
+    print("my rank is", os.environ["HOROVOD_RANK"])
+    print("a library's words", file=sys.stderr)
+    print("x" * 1000 + "\n" * 10_000)
+
+
+def test_what_an_answer_prints_in_a_trial_is_shown(capfd):
+    """Students look for mistakes with print: the first lines of each rank appear, and no log of a library."""
+    trial.try_training(talkative)
+    lines = capfd.readouterr().out.splitlines()
+
+    assert {"[0] my rank is 0", "[1] my rank is 1", "[0] … (more than 4 KiB; the rest is not shown)"} < set(lines)
+    assert not any("library" in line for line in lines)
+    assert len(lines) < 10_000

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Left = dict[str, bytes | None]  # by path, what a rank left in its own folder; None for what is too long
 
 TIMEOUT_S = 20.0
-MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
 NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks would be the same
+MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
 
 
 class Elsewhere(Protocol):

@@ -7,8 +7,8 @@ The last, *apart*, is the constant one with the rate zero and with variables tha
 whatever the answer says, so that only a broadcast brings them together.
 
 Each epoch has several batches, of which the last is smaller in the constant training, where the shards are unequal.
-Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again on equal shards,
-so that their other properties can be told.
+Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again with one batch in
+each epoch, so that their other properties can be told.
 
 The data of a rank are its own, and so is where its variables start: no other rank can know them.
 So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
@@ -126,22 +126,22 @@ def try_training(
             histories = launch()
         except RankTimeoutError as error:
             stuck = describe(error)
-            histories = launch(unequal=False)
+            histories = launch(in_step=True)
     except (RankError, AnswerError, CheckError, TypeError) as error:
         return Trial(num_ranks, error=stuck or describe(error), on=on, changed=changed)
     return Trial(num_ranks, histories, inputs, stuck=stuck, on=on, changed=changed)
 
 
 def _launch(
-    train: Callable[..., Any], inputs: Inputs, *, unequal: bool = True, ranks_per_node: int, timeout_s: float
+    train: Callable[..., Any], inputs: Inputs, *, in_step: bool = False, ranks_per_node: int, timeout_s: float
 ) -> dict[str, Array]:
-    """Return the trajectories of one launch, by training."""
-    private = secrets(inputs, unequal=unequal)
+    """Return the trajectories of one launch, by training; `in_step`: whatever the shards, an epoch is one step."""
+    private = secrets(inputs, unequal=not in_step)
     results = run_here(
         drivers.trainings,
         train,
         NUM_EPOCHS,
-        BATCH_SIZE,
+        SHARE * len(private) if in_step else BATCH_SIZE,
         RATE,
         num_ranks=len(private),
         ranks_per_node=ranks_per_node,

@@ -53,7 +53,7 @@ class Reading:
 
 
 def read_updates(trial: Trial) -> Reading:
-    """Return how the ranks move; when no reading is true, the rate is that of the first step by a mean."""
+    """Return how the ranks move."""
     num_ranks = trial.num_ranks
     sources: dict[str | int, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
     sources |= {rank: np.repeat(np.eye(num_ranks)[rank : rank + 1], num_ranks, axis=0) for rank in range(num_ranks)}
@@ -62,11 +62,20 @@ def read_updates(trial: Trial) -> Reading:
         rates = _rates(trial, shares, momentum)
         if rates is not None:
             return Reading(source, shares, rates, momentum)
-    history = trial.history("constant")
-    first = next((row for row in range(FIRST_STEP) if np.ptp(history[:, row], axis=0).max() < SAME_PLACE), FIRST_STEP)
-    downhill = (sources[MEAN] @ gradients(history[:, first], trial.inputs.constants)).mean(axis=0)
-    rates = -(history[:, first + 1] - history[:, first]) @ downhill / (downhill @ downhill)
-    return Reading(NOBODY, sources[MEAN], rates)
+    return Reading(NOBODY, sources[MEAN], _first_rates(trial))
+
+
+def _first_rates(trial: Trial) -> Array:
+    """Return the rates of the first step that the mean gradient explains, from one place: later ones may be spoilt."""
+    history, constants = trial.history("constant"), trial.inputs.constants
+    rates = np.zeros(trial.num_ranks)
+    for places, moves in zip(history[:, : FIRST_STEP + 1].transpose(1, 0, 2), np.diff(history, axis=1).swapaxes(0, 1)):
+        downhill = gradients(places, constants).mean(axis=0)
+        rates = -moves @ downhill / (downhill @ downhill)
+        rest = np.linalg.norm(moves + np.outer(rates, downhill), axis=1)
+        if np.ptp(places, axis=0).max() < SAME_PLACE and (rest <= SAME_RATE * np.linalg.norm(moves, axis=1)).all():
+            break
+    return rates
 
 
 def gradients(places: Array, points: Array) -> Array:
