@@ -65,7 +65,7 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
         end, said = running.wait()
     assert (end, left()) == (status, [])
     line = f"coursekit grade 01 --course {course.folder} --jobs 1"
-    assert f"coursekit: stopped; 1 hand-in judged, which is kept; `{line}` goes on from there." in said
+    assert f"coursekit: stopped; judged and kept: 1 hand-in; `{line}` goes on from there." in said
     assert "Traceback" not in said
     end, said = grade(course.folder, "--only", "ada")
     assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said

@@ -121,7 +121,7 @@ def grade(**options: Any) -> None:
         num_kept = sum(not one.verdict.fault for one in done)
         after = "judges all of them again" if asked.again else "goes on from there"
         line = shlex.join(["coursekit", *sys.argv[1:]])
-        words = f"{number_of(num_kept, 'hand-in')} judged, which is kept; `{line}` {after}."
+        words = f"judged and kept: {number_of(num_kept, 'hand-in')}; `{line}` {after}."
         click.echo(f"coursekit: stopped; {words}", err=True)
         sys.exit(128 + (stop.received or signal.SIGINT))
     console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
