@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes:
     told = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
     use = estimator_ranks.use_model_fn
     trial = try_on_ranks(use, model_fn, all_modes, num_ranks=num_ranks, timeout_s=HANG_S, secrets=told)
-    return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
+    return replace(trial, on=once(partial(try_model_fn, model_fn, all_modes=False)))
 
 
 def check_modes(trial: SpyTrial) -> None:

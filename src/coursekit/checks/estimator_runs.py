@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import require, require_result
 from coursekit.checks.knowledge import check_begins, check_follows, secrets
+from coursekit.checks.launches import once
 from coursekit.checks.plain_numbers import told
 from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import steps_of
@@ -42,7 +43,7 @@ def try_config(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_no
         secrets=secrets(num_ranks, NUM_CLASSES),
         look=True,
     )
-    return replace(trial, on=cache(partial(try_config, make_run_config)))
+    return replace(trial, on=once(partial(try_config, make_run_config)))
 
 
 def check_pinned(trial: SpyTrial, ranks_per_node: int) -> None:
@@ -112,7 +113,7 @@ def try_train(train: Callable[..., Any], num_ranks: int = 4, num_phases: int = l
         trial = _try_phases(train, given, 1)
         longer = trial if trial.error else _try_phases(train, given, 2)
         trial = trial if longer.error else longer
-    return Phases(trial, error, cache(partial(try_train, train, num_phases=1)))
+    return Phases(trial, error, once(partial(try_train, train, num_phases=1)))
 
 
 def _try_phases(train: Callable[..., Any], given: Secrets, num_phases: int) -> SpyTrial:

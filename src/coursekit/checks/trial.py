@@ -17,12 +17,13 @@ So what depends on those of all ranks was communicated; a rank that only imagine
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.checks.check import CheckError, describe, require, require_result
+from coursekit.checks.launches import once
 from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.plain_numbers import as_array, as_dict
 from coursekit.checks.random_inputs import fresh_rng
@@ -116,7 +117,7 @@ def try_training(
     With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
     Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
     """
-    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
+    on = once(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
     changed = remember(train)
     inputs = draw_inputs(num_ranks, fresh_rng())
     launch = partial(_launch, train, inputs, ranks_per_node=min(ranks_per_node, num_ranks), timeout_s=timeout_s)

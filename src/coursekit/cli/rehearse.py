@@ -22,7 +22,7 @@ from coursekit.slurm.rehearsal.course_copy import make_course
 from coursekit.slurm.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, release, small_run, submit
 from coursekit.slurm.rehearsal.progress import RehearsalProgress, table
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.profile_text import counted
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
