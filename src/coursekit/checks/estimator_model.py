@@ -10,6 +10,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
+from coursekit.checks.launches import once
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import check_rates, rates, rates_alone, try_on_ranks
 from coursekit.drivers import estimator_ranks
