@@ -157,7 +157,7 @@ def check_order(trial: SpyTrial) -> None:
         for way, name in (("training", "training=True"), ("validation", "training=False")):
             in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
             told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
-            # By itself it is asked few times, and may cut them alike by chance: what is as it should be is never refused.
+            # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
             as_asked = in_pipeline in {by_itself, way == "training"}
             require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: hand on the argument")
 
