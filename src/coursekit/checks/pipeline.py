@@ -157,7 +157,8 @@ def check_order(trial: SpyTrial) -> None:
         for way, name in (("training", "training=True"), ("validation", "training=False")):
             in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
             told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
-            as_asked = in_pipeline == by_itself
+            # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
+            as_asked = in_pipeline in {by_itself, way == "training"}
             require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: hand on the argument")
 
 
