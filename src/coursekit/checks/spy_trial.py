@@ -93,15 +93,11 @@ def try_pipeline(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets
 
     What each rank's files hold only it can read.
     """
-    return by_places(try_on_ranks(driver, *args, num_ranks=num_ranks, secrets=secrets))
-
-
-def by_places(trial: SpyTrial) -> SpyTrial:
-    """Return a trial with the samples and labels of its batches by their places in the files."""
+    trial = try_on_ranks(driver, *args, num_ranks=num_ranks, secrets=secrets)
     try:
         by_place = [
             {way: batches_in_files(batches, secret) for way, batches in result.items()}
-            for result, secret in zip(trial.results, trial.secrets)
+            for result, secret in zip(trial.results, secrets)
         ]
     except (AttributeError, LookupError, TypeError, ValueError):
         return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
@@ -151,30 +147,6 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     if _explains(pulls, fit(pulls, own)[1]):
         raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
     raise CheckError(f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients")
-
-
-def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
-    """Return what `rates` returns, whoever averages the gradients and whatever the momentum is.
-
-    Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
-    """
-    own = steps.gradients()[:, first:-1]
-    mean = np.broadcast_to(own.mean(axis=0), own.shape)
-    found, _ = min((_fit_with_momentum(steps, gradients, first) for gradients in (mean, own)), key=lambda fit: fit[1])
-    return found
-
-
-def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
-    """Return each rank's rates with the momentum that explains its moves best, and the most that is left over."""
-    moves = np.diff(steps.bias, axis=1)
-    require(bool(np.abs(moves).max() > 0), "the weights do not move at all")
-    pulls = np.empty_like(gradients)
-    for rank, (before, after) in enumerate(zip(moves[:, first - 1 : -1], moves[:, first:])):
-        columns = np.stack([before.ravel(), -gradients[rank].ravel()], axis=1)
-        momentum = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0][0]
-        pulls[rank] = momentum * before - after
-    found, rest = fit(pulls, gradients)
-    return found, float(np.abs(rest).max())
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:

@@ -31,8 +31,8 @@ Array = np.ndarray[Any, Any]
 # A sample's number in base 6 is its colour: levels so far apart survive JPEG, flips, crops and half precision.
 NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
+TILT = 8  # levels by which the edges of a written image are darker on the left, brighter on the right
 MAX_NUM_SAMPLES = NUM_LEVELS**3
-TILT = 6  # levels by which an image in a file is darker at its left edge and brighter at its right: crops keep colours
 
 MOMENTUM = 0.9  # of every training that is asked for
 NUM_OTHER_WEIGHTS = 7  # that change nothing: gradients in 8 groups, the most that a lab needs, must be 8 tensors
@@ -133,12 +133,14 @@ def sample_numbers(images: Array) -> Array:
     return np.where(is_color.all(axis=1), numbers, -1)
 
 
-def are_mirrored(images: Array) -> Array:
-    """Return for each image from a file, shape (num_images, height, width, 3), whether it is brighter at its left."""
-    halves = np.array_split(np.asarray(images, dtype=float), 2, axis=2)
-    left, right = (half.mean(axis=(1, 2, 3)) for half in halves)
-    mirrored: Array = left > right
-    return mirrored
+def tilts(images: Array) -> Array:
+    """Return by how many levels the right half of each image is brighter than the left, shape (num_images,).
+
+    It is the same for all written images that are cut alike, and has another sign where one is mirrored.
+    """
+    left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
+    found: Array = 127.5 * (right.mean(axis=1) - left.mean(axis=1))
+    return found
 
 
 def write_samples(  # settings with good defaults
@@ -164,8 +166,9 @@ def write_samples(  # settings with good defaults
     labels = numbers + 1 if labels is None else np.asarray(labels)
     if numbers.max() >= MAX_NUM_SAMPLES:
         raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
+    tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
     flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
-    images = np.repeat(flat + np.linspace(-TILT, TILT, 32)[:, np.newaxis], 24, axis=1).round().astype(np.uint8)
+    images = np.broadcast_to(flat + tilt, (len(numbers), 24, 32, 3)).astype(np.uint8)
     files, first = [], 0
     for number, count in enumerate(samples_per_file):
         path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"
