@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.knowledge import secrets
+from coursekit.checks.knowledge import batches_in_files, secrets
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.plain_numbers import as_list, as_lists, told
 from coursekit.checks.shards import check_owners
-from coursekit.checks.spy_trial import by_places, owners, samples_read, try_on_ranks
+from coursekit.checks.spy_trial import owners, samples_read, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import BATCH_SIZE, NUM_BATCHES
 from coursekit.drivers.keras_ranks import NUM_CLASSES
@@ -70,16 +70,14 @@ def try_input_fn(input_fn: Callable[..., Any], num_workers: int = 3) -> SpyTrial
     trial = try_on_ranks(estimator_ranks.read, input_fn, num_workers, jobs, num_ranks=1, secrets=given)
     if trial.error:
         return trial
-    batches: list[dict[str, Any]] = [{} for _ in range(num_workers)]
-    mirrored: list[dict[str, Any]] = [{} for _ in range(num_workers)]
+    results: list[dict[str, Any]] = [{"mirrored": {}} for _ in range(num_workers)]
     try:
-        for (worker, way), (pairs, which) in zip(ways, as_lists(trial.results, len(jobs), "what the workers read")[0]):
-            batches[worker][way] = pairs
-            mirrored[worker][way] = np.concatenate([[], *which])
-    except (CheckError, TypeError, ValueError):
+        for (worker, way), (pairs, tilts) in zip(ways, as_lists(trial.results, len(jobs), "what the workers read")[0]):
+            results[worker][way] = batches_in_files(pairs, given[0])
+            results[worker]["mirrored"][way] = np.concatenate([[], *tilts]) < 0
+    except (CheckError, AttributeError, LookupError, TypeError, ValueError):
         return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
-    read = by_places(replace(trial, num_ranks=num_workers, results=tuple(batches), secrets=given * num_workers))
-    return replace(read, results=tuple({**one, "mirrored": which} for one, which in zip(read.results, mirrored)))
+    return replace(trial, num_ranks=num_workers, results=tuple(results))
 
 
 def check_shards(trial: SpyTrial) -> None:

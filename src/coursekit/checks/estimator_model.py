@@ -11,8 +11,8 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.knowledge import check_follows, check_sent, secrets
 from coursekit.checks.launches import once
-from coursekit.checks.spy_steps import steps_of
-from coursekit.checks.spy_trial import check_rates, rates, rates_alone, try_on_ranks
+from coursekit.checks.spy_steps import FIRST_STEP, steps_of
+from coursekit.checks.spy_trial import check_rates, fit, rates, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS, RATE
 from coursekit.drivers.keras_ranks import NUM_CLASSES
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from coursekit.checks.spy_steps import Steps
     from coursekit.checks.spy_trial import SpyTrial
+    from coursekit.drivers.spy import Array
 
 
 def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes: bool = True) -> SpyTrial:
@@ -71,6 +72,30 @@ def check_averaged(trial: SpyTrial) -> None:
     steps = _model_steps(trial)
     rates(steps)
     check_follows(steps, trial.secrets)
+
+
+def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
+    """Return what `rates` returns, whoever averages the gradients and whatever the momentum is.
+
+    Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
+    """
+    own = steps.gradients()[:, first:-1]
+    mean = np.broadcast_to(own.mean(axis=0), own.shape)
+    found, _ = min((_fit_with_momentum(steps, gradients, first) for gradients in (mean, own)), key=lambda fit: fit[1])
+    return found
+
+
+def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
+    """Return each rank's rates with the momentum that explains its moves best, and the most that is left over."""
+    moves = np.diff(steps.bias, axis=1)
+    require(bool(np.abs(moves).max() > 0), "the weights do not move at all")
+    pulls = np.empty_like(gradients)
+    for rank, (before, after) in enumerate(zip(moves[:, first - 1 : -1], moves[:, first:])):
+        columns = np.stack([before.ravel(), -gradients[rank].ravel()], axis=1)
+        momentum = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0][0]
+        pulls[rank] = momentum * before - after
+    found, rest = fit(pulls, gradients)
+    return found, float(np.abs(rest).max())
 
 
 def check_rate(trial: SpyTrial) -> None:

@@ -98,23 +98,16 @@ def try_pipeline(
 ) -> SpyTrial:
     """Read files on real ranks: the results are batches by way, with samples by their places in the files.
 
-    What each rank's files hold only it can read.
+    What each rank's files hold only it can read. Entries that are no lists of batches stay as they are.
     """
-    return by_places(try_on_ranks(driver, *args, num_ranks=num_ranks, secrets=secrets, look=look))
-
-
-def by_places(trial: SpyTrial) -> SpyTrial:
-    """Return a trial with the samples and labels of its batches by their places in the files.
-
-    Entries that are no lists of batches stay as they are.
-    """
+    trial = try_on_ranks(driver, *args, num_ranks=num_ranks, secrets=secrets, look=look)
     try:
         by_place = [
             {
                 way: batches_in_files(batches, secret) if isinstance(batches, list) else batches
                 for way, batches in result.items()
             }
-            for result, secret in zip(trial.results, trial.secrets)
+            for result, secret in zip(trial.results, secrets)
         ]
     except (AttributeError, LookupError, TypeError, ValueError):
         return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
@@ -195,30 +188,6 @@ def check_bits(steps: Steps, compression: str) -> None:
     """Gradients travel with 16 bits where the compression is "fp16", else with 32."""
     expected, got = 16 if compression == "fp16" else 32, bits(steps)
     require(got == expected, f'with the compression "{compression}" gradients travel with {got} bits, not {expected}')
-
-
-def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
-    """Return what `rates` returns, whoever averages the gradients and whatever the momentum is.
-
-    Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
-    """
-    own = steps.gradients()[:, first:-1]
-    mean = np.broadcast_to(own.mean(axis=0), own.shape)
-    found, _ = min((_fit_with_momentum(steps, gradients, first) for gradients in (mean, own)), key=lambda fit: fit[1])
-    return found
-
-
-def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
-    """Return each rank's rates with the momentum that explains its moves best, and the most that is left over."""
-    moves = np.diff(steps.bias, axis=1)
-    require(bool(np.abs(moves).max() > 0), "the weights do not move at all")
-    pulls = np.empty_like(gradients)
-    for rank, (before, after) in enumerate(zip(moves[:, first - 1 : -1], moves[:, first:])):
-        columns = np.stack([before.ravel(), -gradients[rank].ravel()], axis=1)
-        momentum = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0][0]
-        pulls[rank] = momentum * before - after
-    found, rest = fit(pulls, gradients)
-    return found, float(np.abs(rest).max())
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coursekit.checks.check import require
+from coursekit.checks.estimator_model import rates_alone
 from coursekit.checks.estimator_runs import SAMPLES_PER_FILE, check_batches, check_file_shards
 from coursekit.checks.knowledge import check_follows, secrets
 from coursekit.checks.on_ranks import call_here
@@ -16,7 +17,6 @@ from coursekit.checks.spy_trial import (
     check_rates,
     check_same_weights,
     rates,
-    rates_alone,
     try_on_ranks,
 )
 from coursekit.drivers import estimator_ranks

@@ -70,14 +70,14 @@ def read(
     """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
 
     An evaluation is read to its end, if that comes soon.
-    Returns of each job the batches, sample numbers and labels, and which images of each are mirrored.
+    Returns of each job the batches, sample numbers and labels, and the tilts of each one's images.
     """
     files, found = spy.own_files(), []
     for worker, training, seed in jobs:
         dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
         batches = list(itertools.islice(dataset.as_numpy_iterator(), NUM_BATCHES))
         pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
-        found.append((pairs, [spy.tilts(images) < 0 for images, _ in batches]))
+        found.append((pairs, [spy.tilts(images) for images, _ in batches]))
     return found
 
 
