@@ -32,7 +32,9 @@ SMALL_START = 0.05  # so close that losses fall and rise as they should whatever
 def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
     for rank, (visible, growing) in enumerate(
-        run_here(with_horovod, keras_ranks.pin_and_grow, pin_gpu, num_ranks, num_ranks=num_ranks)
+        run_here(
+            with_horovod, keras_ranks.pin_and_grow, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=num_ranks
+        )
     ):
         own = visible or []
         require(

@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 GRADIENT_SHAPES = ((), (), (3, 2))
 
 
-def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_node: int) -> None:
     """Every rank knows its rank, the world size and its local rank."""
     got = run_here(rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    per_node = ranks_per_node or num_ranks
     for rank, facts in enumerate(got):
-        expected = {"rank": rank, "size": num_ranks, "local_rank": rank % per_node}
+        expected = {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}
         require(isinstance(facts, dict), f"rank_facts: expected a dictionary, got {told(facts)}")
         for name, value in expected.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
-            hint = " (with two nodes, rank and local rank differ)" if per_node < num_ranks else ""
+            hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
             got_value = as_number(facts[name], f"on rank {rank}, {name!r}")
             require_equal(got_value, value, f"{name!r} on rank {rank}", hint)
 
@@ -53,17 +52,12 @@ def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks
 
 
 def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, seed: int | None = None) -> None:
-    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y.
-
-    Every rank believes to be on a node of its own, here and where files are written: local ranks must not count.
-    """
+    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y."""
     rng = fresh_rng(seed)
     x, y = (rng.permutation(num_samples).astype(np.float32) for _ in range(2))
     partner = dict(zip(x.tolist(), y.tolist()))
     shards = []
-    for rank, pair in enumerate(
-        run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks, ranks_per_node=1)
-    ):
+    for rank, pair in enumerate(run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks)):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in as_list(pair, "a shard"))
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together")
@@ -150,9 +144,7 @@ def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = No
 def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes the history, and no other rank writes anything."""
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
-    _, written = run_and_look(
-        with_horovod, drivers.save, save_history, num_ranks=num_ranks, ranks_per_node=1, private=histories
-    )
+    _, written = run_and_look(with_horovod, drivers.save, save_history, num_ranks=num_ranks, private=histories)
     writers = [rank for rank, files in enumerate(written) if files]
     require(bool(writers), "no rank wrote a file")
     require(writers == [0], f"files were written by rank {', '.join(map(str, writers))}: rank 0 alone must write")
