@@ -15,9 +15,10 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.shards import check_owners, check_sizes
 from coursekit.drivers import pieces as drivers
 from coursekit.drivers.calls import with_horovod
+from coursekit.ranks import RankError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 GRADIENT_SHAPES = ((), (), (3, 2))
 
@@ -37,7 +38,14 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
-    run_here(with_horovod, pin_gpu, num_ranks=1)
+    try:
+        run_here(with_horovod, pin_gpu, num_ranks=1)
+    except RankError as error:
+        without = (
+            "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
+        )
+        _explain(error, "IndexError", without)
+        raise
     use = drivers.pin_with_pretended_gpus
     got = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, numbers in enumerate(got):
@@ -85,12 +93,36 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     """Every gradient becomes its mean over the ranks, in its place and shape; each rank knows its own alone."""
     rng = fresh_rng()
     gradients = [[rng.normal(1, 1, shape).astype(np.float32) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
-    results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
+    try:
+        results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
+    except RankError as error:
+        for sign in ("Shapes of all inputs must match", "non-rectangular"):
+            _explain(error, sign, "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients")
+        raise
     returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
     for number, position in enumerate(zip(*gradients)):
         for rank, (given, got) in enumerate(zip(gradients, returned)):
             require_equal(len(got), len(given), f"number of gradients that average returns on rank {rank}")
-            _check_mean(as_array(got[number], f"gradient {number} on rank {rank}"), np.array(position), number, rank)
+            mean = as_array(got[number], f"gradient {number} on rank {rank}")
+            other = next(
+                (other for other in range(len(given)) if other != number and _is_mean(mean, gradients, other)), None
+            )
+            require(
+                other is None, f"expected the mean of gradient {number} in place {number}, got that of gradient {other}"
+            )
+            _check_mean(mean, np.array(position), number, rank)
+
+
+def _explain(error: RankError, sign: str, message: str) -> None:
+    """Raise a `CheckError` in place of a failure of a rank that bears this sign."""
+    if sign in f"{error.error_type}: {error.error_text}":
+        raise CheckError(message) from None
+
+
+def _is_mean(got: Array, gradients: Sequence[Sequence[Array]], number: int) -> bool:
+    """Whether this is the mean over the ranks of the gradient in another place."""
+    expected = np.mean([of_rank[number] for of_rank in gradients], axis=0, dtype=float)
+    return got.shape == expected.shape and bool(np.allclose(got, expected, rtol=1e-5))
 
 
 def _check_mean(got: Array, position: Array, number: int, rank: int) -> None:
@@ -132,7 +164,7 @@ def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = No
     """The largest number of ranks whose scaled rate is still below the stability limit."""
     rng = fresh_rng(seed)
     for spread in (0.5, 1.0, 2.0):
-        x = (spread * rng.uniform(-1, 1, 300)).astype(np.float32)
+        x = (spread * rng.uniform(-1, 1, 300) + rng.uniform(-1, 1)).astype(np.float32)
         limit = reference_limit(x.astype(float))
         for wanted in rng.permutation([1, 2, int(rng.integers(3, 9))]):
             learning_rate = limit / (wanted + 0.5)

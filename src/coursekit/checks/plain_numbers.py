@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from inspect import isroutine
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,9 @@ _SHORT = _Rounded()
 
 def told(value: Any) -> str:
     """Return a short text that shows a value, whatever it is, with rounded numbers."""
-    return "nothing (None)" if value is None else _SHORT.repr(value)
+    if value is None:
+        return "nothing (None)"
+    return "a function that is not called: add ()" if isroutine(value) else _SHORT.repr(value)
 
 
 def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:
