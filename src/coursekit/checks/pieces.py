@@ -96,8 +96,8 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     try:
         results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
     except RankError as error:
-        for sign in ("Shapes of all inputs must match", "non-rectangular"):
-            _explain(error, sign, "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients")
+        listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
+        _explain(error, "'list' object has no attribute 'dtype'", listed)
         raise
     returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
     for number, position in enumerate(zip(*gradients)):
