@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from coursekit.course.folder import Course
-    from coursekit.course.grade import GradedHandIn
+    from coursekit.course.grade import GradedHandIn, Staged
     from coursekit.grading.judge.pool import PoolSettings
     from coursekit.grading.submission.work import Submission
     from coursekit.grading.verdict import Verdict
@@ -103,6 +103,7 @@ def grade(**options: Any) -> None:
     judge = _slurm_judge(asked, asked.site, course, console) if asked.site else judge_all
     stop = StopSignals()
     done: list[GradedHandIn] = []
+    staged: list[Staged] = []
     try:
         with stop.handled():
             staged = stage(course, build_sources(root, select_labs(root, asked.names)), asked.students, settings)
@@ -118,7 +119,7 @@ def grade(**options: Any) -> None:
             with clear_failures(course):
                 path = write_report(course, graded)
     except KeyboardInterrupt:
-        num_kept = sum(not one.verdict.fault for one in done)
+        num_kept = sum(not one.is_empty for one in staged) - len(to_judge(course, staged))
         after = "judges all of them again" if asked.again else "goes on from there"
         line = shlex.join(["coursekit", *sys.argv[1:]])
         words = f"judged and kept: {number_of(num_kept, 'hand-in')}; `{line}` {after}."
