@@ -78,7 +78,7 @@ def test_a_student_sees_the_trajectories(day):
 
 def test_validate_names_the_property_that_fails(day):
     """A wrong shard is named with the section that explains it."""
-    why = "shards: the shards are not disjoint: 6 of 12 samples are used by several ranks → section 3"
+    why = "shards: the shards are not disjoint: 4 of 19 samples are used by several ranks → section 3"
     assert why in day["validated"]
 
 
