@@ -90,7 +90,7 @@ def test_a_split_without_gap_and_overlap_passes(num_held_out):
         (lambda files, num: (files[num:], files[:num]), "expected the last files held out, got "),
         (lambda files, num: (files, [files.pop() for _ in range(num)]), "has 4 files afterwards"),
         (lambda files, _: files, "expected two lists"),
-        (lambda *_: None, "what split_files returns must be a sequence, not nothing"),
+        (lambda *_: None, "what split_files returns: expected a sequence, got nothing"),
     ],
 )
 def test_a_wrong_split_is_named(split, words):
@@ -388,7 +388,7 @@ def test_tf_config():
         "expected 'worker', got 'chief'": lambda hosts, index: text(hosts, index).replace(
             '"type": "worker"', '"type": "chief"'
         ),
-        "the part 'task' of TF_CONFIG must be": lambda hosts, _: json.dumps({"cluster": {"worker": hosts}}),
+        "the part 'task' of TF_CONFIG: expected": lambda hosts, _: json.dumps({"cluster": {"worker": hosts}}),
         "must return text": lambda hosts, index: json.loads(text(hosts, index)),
         "is not JSON": lambda hosts, index: repr(json.loads(text(hosts, index))),
     }

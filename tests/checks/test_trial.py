@@ -46,7 +46,7 @@ def test_training_without_communication_fails_on_ranks_with_private_targets():
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        (None, r"trajectory of rank 0 must be numbers, not nothing"),
+        (None, r"trajectory of rank 0: expected numbers, got nothing"),
         (np.zeros((12, 3)), r"got \(12, 3\) on rank 0"),
         (np.zeros((3, 2)), "got 2 steps in all on rank 0"),
         (np.full((11, 2), np.inf), "trajectory of rank 0 is not finite"),
