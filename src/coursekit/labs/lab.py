@@ -108,8 +108,9 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def _match(labs: Sequence[Lab], name: str) -> Lab:
-    name = name.zfill(2) if name.isdecimal() else name
-    matches = [lab for lab in labs if lab.name == name] or [lab for lab in labs if name and lab.name.startswith(name)]
+    starts = [name.zfill(2), name] if name.isdecimal() else [name]  # 1 is 01-sgd, and not 10-last
+    ways = ([lab for lab in labs if start and lab.name.startswith(start)] for start in starts)
+    matches = [lab for lab in labs if lab.name == name] or next(filter(None, ways), [])
     if len(matches) == 1:
         return matches[0]
     if matches:

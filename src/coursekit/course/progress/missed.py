@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coursekit.course.progress.points import GradedCell, LabPoints
 
 CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<section>.+?)\3""")
-HEADING = re.compile(r"^#{1,2} (?P<text>.+)$", re.MULTILINE)
+HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 
 
