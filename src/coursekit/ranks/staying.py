@@ -90,11 +90,6 @@ class StayingRanks:
         """Stop them."""
         self.stop()
 
-    @property
-    def alive(self) -> bool:
-        """Whether cells can run on them."""
-        return self._running is not None
-
     def restart(self) -> None:
         """Start them anew, without variables."""
         self.stop()
