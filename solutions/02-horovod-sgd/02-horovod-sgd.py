@@ -644,7 +644,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% role="readonly" id="keras-trial"
-keras_trial = trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=60)
+keras_trial = trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30)
 print(keras_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1

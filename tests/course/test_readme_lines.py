@@ -162,4 +162,4 @@ def test_from_roster_to_feedback(root, tmp_path):
     for name, account in accounts.items():
         (page,) = (account.folder / LAB / "feedback").rglob("*.html")
         assert f"(Score: {points[name]} / 20.0)" in page.read_text()
-        assert (" updates, not " in page.read_text()) is missing[name]
+        assert (" updates, got " in page.read_text()) is missing[name]

@@ -110,7 +110,7 @@ class Trial:
 
 
 def try_training(
-    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 30.0, ranks_per_node: int = 2
+    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2
 ) -> Trial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
@@ -156,7 +156,8 @@ def _launch(
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     """Return random inputs."""
     num_samples = SHARE * num_ranks
-    codes, marked = rng.permutation(NUM_CODES * num_samples)[:num_samples], int(rng.integers(num_samples))
+    codes = rng.permutation(NUM_CODES * num_samples)[:num_samples] + rng.uniform(0, 1, num_samples)
+    marked = int(rng.integers(num_samples))
     codes[marked] = 0
     x = rng.uniform(0.2, 0.6, (num_ranks, 2)) * [-1, 1]
     signs = rng.choice([-1, 1], (num_ranks, NUM_STARTS))
@@ -189,7 +190,7 @@ def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
     num_constant = num_constant_samples(num_ranks, unequal=unequal)
     found = []
     for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
-        codes = inputs.codes.astype(float)
+        codes = inputs.codes.copy()
         codes[inputs.marked] = MARK * 2.0**rank
         constants = np.repeat(constant[:, np.newaxis], num_constant, axis=1)
         data = {"constant": constants, "coded": [0 * codes, UNIT * codes], "real": points[inputs.kinds].T}

@@ -3,8 +3,6 @@
 #
 # [fails]
 # horovod-average-tests = ["not averaged"]
-# horovod-rate-tests = []
-# horovod-shards-tests = []
 # horovod-serial-tests = []
 # ///
 

@@ -2,7 +2,7 @@
 # title = "The shard is that of the local rank: right on one node"
 #
 # [fails]
-# shard-tests = ["no shard"]
+# shard-tests = ["not disjoint"]
 # horovod-shards-tests = ["not disjoint"]
 # horovod-serial-tests = []
 # keras-shards-tests = ["not disjoint"]

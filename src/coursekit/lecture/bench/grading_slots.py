@@ -53,7 +53,7 @@ def time_in_slots(source: Path, repeat: int, progress: Callable[[str], None]) ->
     program = read_program(source.stem, notebook)
     solved = {name_of(cell): cell.source for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)}
     first = next(iter(solved))
-    hung = {**solved, first: solved[first] + ENDLESS}
+    hung = {**solved, first: ENDLESS}  # a function defined above it would count
     plain, walled, hanging = [], [], []
     with Slot("none") as open_slot, Slot("bwrap") as walled_slot:
         for slot in (open_slot, walled_slot):
