@@ -14,7 +14,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_steps import check_colors
 from coursekit.checks.spy_trial import SAMPLES_PER_FILE, owners, samples_read, try_pipeline
-from coursekit.drivers import keras_ranks
+from coursekit.drivers import pipeline
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
 
@@ -41,7 +41,7 @@ def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> Non
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])
     label, validation, training = run_here(
-        with_horovod, keras_ranks.load_pictures, load_picture, image.astype(np.uint8), wanted, NUM_CALLS, num_ranks=1
+        with_horovod, pipeline.load_pictures, load_picture, image.astype(np.uint8), wanted, NUM_CALLS, num_ranks=1
     )[0]
     require(label == wanted, f"the label: expected {wanted}, as the record says, got {label}")
     images = np.concatenate([validation, training])
@@ -82,7 +82,7 @@ def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., An
     """
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     answers = make_dataset, load_picture
-    use = keras_ranks.read_dataset
+    use = pipeline.read_dataset
     return try_pipeline(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told, look=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 import os
 from typing import TYPE_CHECKING, Any
@@ -39,12 +38,6 @@ def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     return tf.data.Dataset.from_tensor_slices(arrays(samples)).batch(batch_size)
-
-
-def seen_batches(dataset: Any, limit: int) -> list[tuple[Array, Array]]:
-    """Return sample numbers and labels of the first `limit` batches of a pipeline."""
-    pairs = itertools.islice(dataset.as_numpy_iterator(), limit)
-    return [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in pairs]
 
 
 def own_batches(num_steps: int) -> Any:
@@ -209,52 +202,6 @@ def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
     network.trainable_variables[0].assign(bias)
     result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
     return {"result": {str(name): float(value) for name, value in result.items()}, "sights": list(sights)}
-
-
-def read_dataset(
-    make_dataset: Callable[..., Any],
-    load_picture: Callable[..., Any],
-    batch_size: int,
-    ways: Mapping[str, Sequence[Any]],
-) -> dict[str, Any]:
-    """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
-
-    A way says whether to read for training, and how many batches at the most.
-    The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
-    them: images that are all cut alike have one tilt.
-    """
-    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
-
-    files = spy.own_files()
-    records = list(imagenet.read_records(files[0]))
-    seen: dict[str, Any] = {"spread": {}}
-    for name, (training, limit) in ways.items():
-        batches = list(
-            itertools.islice(make_dataset(list(files), batch_size, training=training).as_numpy_iterator(), limit)
-        )
-        seen[name] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
-        loaded = [np.asarray(load_picture(record, training=training)[0]) for record in records]
-        seen["spread"][name] = [
-            float(np.std(np.concatenate([spy.tilts(images) for images in pictures])))
-            for pictures in ([images for images, _ in batches], [np.stack(loaded)])
-        ]
-    return seen
-
-
-def load_pictures(
-    load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
-) -> tuple[int, Array, Array]:
-    """Write an image into a file, and load it from there many times for validation and as often for training."""
-    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
-
-    path = places.here().own / "train-00000-of-00001"
-    imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
-    record = next(iter(imagenet.read_records(str(path))))
-    _, found = load_picture(record, training=False)
-    validation, training = (
-        np.stack([np.asarray(load_picture(record, training=way)[0]) for _ in range(num_calls)]) for way in (False, True)
-    )
-    return int(found), validation, training
 
 
 def use_train(

@@ -1,0 +1,61 @@
+"""What the checks of lab 03 do on a rank with an input pipeline: load pictures, and read this rank's files."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.drivers import places, spy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coursekit.drivers.spy import Array
+
+
+def load_pictures(
+    load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
+) -> tuple[int, Array, Array]:
+    """Write an image into a file, and load it from there many times for validation and as often for training."""
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
+    path = places.here().own / "train-00000-of-00001"
+    imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
+    record = next(iter(imagenet.read_records(str(path))))
+    _, found = load_picture(record, training=False)
+    validation, training = (
+        np.stack([np.asarray(load_picture(record, training=way)[0]) for _ in range(num_calls)]) for way in (False, True)
+    )
+    return int(found), validation, training
+
+
+def read_dataset(
+    make_dataset: Callable[..., Any],
+    load_picture: Callable[..., Any],
+    batch_size: int,
+    ways: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
+
+    A way says whether to read for training, and how many batches at the most.
+    The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
+    them: images that are all cut alike have one tilt.
+    """
+    from coursekit import imagenet  # noqa: PLC0415  # imports what only ranks need
+
+    files = spy.own_files()
+    records = list(imagenet.read_records(files[0]))
+    seen: dict[str, Any] = {"spread": {}}
+    for name, (training, limit) in ways.items():
+        batches = list(
+            itertools.islice(make_dataset(list(files), batch_size, training=training).as_numpy_iterator(), limit)
+        )
+        seen[name] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in batches]
+        loaded = [np.asarray(load_picture(record, training=training)[0]) for record in records]
+        seen["spread"][name] = [
+            float(np.std(np.concatenate([spy.tilts(images) for images in pictures])))
+            for pictures in ([images for images, _ in batches], [np.stack(loaded)])
+        ]
+    return seen
