@@ -5,7 +5,7 @@
 # shard-tests = ["not disjoint"]
 # horovod-shards-tests = ["not disjoint"]
 # horovod-serial-tests = []
-# keras-shards-tests = ["not disjoint"]
+# keras-shards-tests = []
 # ///
 
 # %% role="changes" id="shard"
