@@ -16,6 +16,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Whoever is stuck unfolds *Stuck?* above a cell: its two lines take the piece from the solution, without its points, and later sections go on.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
@@ -72,7 +73,7 @@ from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, keras_evaluation, keras_pieces, keras_training, pieces, pipeline
 
 # %% [markdown] role="readonly" id="files-text"
-# ## 1. The files
+# ## 1. The files (3 minutes)
 #
 # ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one image as JPEG, its label from 1 to 1000, and its size.
 # Our made data has the same form, with fewer and smaller images. Not all files hold equally many, as in the real set.
@@ -89,7 +90,7 @@ print(
 training_pictures.show_records(train_files)
 
 # %% [markdown] role="readonly" id="pin-text"
-# ## 2. One GPU per rank
+# ## 2. One GPU per rank (3 minutes)
 #
 # As in lab 02: each rank pins the GPU of its *local* rank, before TensorFlow touches any GPU.
 #
@@ -124,7 +125,7 @@ with check("GPU pinning", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="picture-text"
-# ## 3. The input pipeline
+# ## 3. The input pipeline (21 minutes)
 #
 # ### From a record to an image
 #
@@ -273,7 +274,7 @@ def first_batch():
 training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=seed))
 
 # %% [markdown] role="readonly" id="plan-text"
-# ## 4. Batch size, learning rate, steps
+# ## 4. Batch size, learning rate, steps (7 minutes)
 #
 # Two ways to use N ranks:
 #
@@ -320,7 +321,7 @@ with check("elastic batch", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="warmup-text"
-# ## 5. Warm-up
+# ## 5. Warm-up (6 minutes)
 #
 # At the start of a training the gradients are large and turn quickly; a rate scaled for many ranks throws the weights far off.
 # [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) begin with the rate of *one* rank and raise it in equal steps to the scaled rate over the first epochs. So they could scale ResNet-50 to batches of 8192.
@@ -385,7 +386,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 # %% [markdown] role="readonly" id="optimizer-text"
-# ## 6. The optimiser
+# ## 6. The optimiser (5 minutes)
 #
 # In Keras, averaging is the optimiser's business: `hvd_keras.DistributedOptimizer(optimizer)` wraps an optimiser so that `fit` averages the gradients of all ranks before it applies them.
 #
@@ -429,7 +430,7 @@ with check("compression and groups", section="6"):
     keras_pieces.check_groups(optimizer_trial, num_groups)
 
 # %% [markdown] role="readonly" id="callbacks-text"
-# ## 7. Callbacks
+# ## 7. Callbacks (6 minutes)
 #
 # The rest of Horovod comes to `fit` as callbacks. Their order is the order in which they are called:
 #
@@ -481,7 +482,7 @@ with check("files", section="7"):
     keras_pieces.check_files(callbacks_trial)
 
 # %% [markdown] role="readonly" id="resume-text"
-# ## 8. Continue from a checkpoint
+# ## 8. Continue from a checkpoint (8 minutes)
 #
 # A job ends at its time limit, a node fails: the next run should go on where the last checkpoint is. With many ranks there are two traps:
 #
@@ -521,7 +522,7 @@ with check("continue", section="8"):
     keras_training.check_resume(resume, num_ranks=3)
 
 # %% [markdown] role="readonly" id="evaluate-text"
-# ## 9. Validate on all ranks
+# ## 9. Validate on all ranks (6 minutes)
 #
 # Each rank validates on its own files, and the results are put together. The obvious way is to average the ranks' accuracies, and it is *wrong* as soon as the ranks hold different numbers of images:
 
@@ -570,7 +571,7 @@ with check("validation", section="9"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 10. The whole training
+# ## 10. The whole training (14 minutes)
 #
 # **Exercise (2 points).** Put it together. `build()` makes the network (call it *after* pinning), `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
@@ -724,7 +725,7 @@ training_pictures.show_training(results, model)
 # %% [markdown] role="readonly" id="interrupted-text"
 # *Expected:* the loss falls, and the accuracy on the made images is clearly above 12 %, the share of each of their eight classes.
 #
-# ## 11. When a node fails
+# ## 11. When a node fails (3 minutes)
 #
 # Here a small network is trained for two epochs, and in the middle of the second one rank is killed. The others would wait for it for ever; `ranks.run` ends them and says what happened.
 
@@ -756,7 +757,7 @@ continued = ranks.run(main, num_ranks=max(2, num_ranks), **small, **limits)[0]
 print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.round(continued["history"]["loss"], 2))
 
 # %% [markdown] role="readonly" id="loop-text"
-# ## 12. A loop of one's own
+# ## 12. A loop of one's own (5 minutes)
 #
 # Without `fit`, the tape averages: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it does so in `minimize`, which only `fit` calls.
 #
@@ -799,7 +800,7 @@ with check("a step of one's own", section="12"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="throughput-text"
-# ## 13. How fast is it?
+# ## 13. How fast is it? (3 minutes)
 #
 # *Throughput* is counted in images per second. *Scaling efficiency* compares N ranks with N times one rank, measured here in the same way.
 # The timeline says how much of the time the gradients travelled. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.

@@ -15,6 +15,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Whoever is stuck unfolds *Stuck?* above a cell: its two lines take the piece from the solution, without its points, and later sections go on.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
@@ -77,7 +78,7 @@ from coursekit.checks import (
 limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
 
 # %% [markdown] role="readonly" id="files-text"
-# ## 1. The files
+# ## 1. The files (4 minutes)
 #
 # The data are those of lab 03: TFRecord files in ImageNet's form. ImageNet's own validation files are for the end of a project.
 # To see while you work how good a network is, keep some of the *training* files back: they are *held out*, never trained on.
@@ -121,7 +122,7 @@ for name, part in zip(("training", "held out"), split_files(files, num_held_out)
     print(f"{name}: {len(part)} files with {imagenet.count_images(part)} images, the last is {Path(part[-1]).name}")
 
 # %% [markdown] role="readonly" id="input-text"
-# ## 2. The input function
+# ## 2. The input function (10 minutes)
 #
 # An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
 #
@@ -201,7 +202,7 @@ with check("data for training and for evaluation", section="2"):
     estimator_data.check_modes(input_trial)
 
 # %% [markdown] role="readonly" id="model-text"
-# ## 3. The model function
+# ## 3. The model function (17 minutes)
 #
 # The heart of an Estimator is a function that gets a batch and a *mode* and says what is to be done with it, as an `EstimatorSpec`:
 #
@@ -289,7 +290,7 @@ with check("moving averages", section="3"):
     estimator_model.check_statistics(model_trial)
 
 # %% [markdown] role="readonly" id="config-text"
-# ## 4. The configuration
+# ## 4. The configuration (8 minutes)
 #
 # An Estimator opens *sessions* of its own, and a session does not know what `tf.config` says. It has its own configuration, a `tf.compat.v1.ConfigProto`,
 # which reaches it in a `tf.estimator.RunConfig`.
@@ -357,7 +358,7 @@ with check("files and seed", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 5. Training
+# ## 5. Training (12 minutes)
 #
 # `estimator.train(function, hooks=[…], max_steps=…)` trains. *Hooks* are what callbacks are in Keras. Horovod has one that matters:
 # `hvd.BroadcastGlobalVariablesHook(0)` gives all ranks the variables of rank 0, before the first step.
@@ -450,7 +451,7 @@ with check("the training continues (train)", section="5"):
     estimator_runs.check_continued(train_trial)
 
 # %% [markdown] role="readonly" id="evaluate-text"
-# ## 6. Evaluation
+# ## 6. Evaluation (10 minutes)
 #
 # In the course of 2019 every rank evaluated all images: N times the work for one number. Two ways are right:
 #
@@ -584,7 +585,7 @@ estimator_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **
 # *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
 # and in large ones it may even look better. But an image's answer must not depend on its neighbours, and whoever uses the network has perhaps one image only.
 #
-# ## 7. From Keras to an Estimator
+# ## 7. From Keras to an Estimator (2 minutes)
 #
 # One need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
 # But Horovod's wrapper, the broadcast hook and the rest are yours again, and the optimiser has to be one of the old ones.
@@ -606,7 +607,7 @@ def converted():
 print({name: round(float(value), 3) for name, value in ranks.run(converted, num_ranks=1, **limits)[0].items()})
 
 # %% [markdown] role="readonly" id="end-of-api-text"
-# ## 8. Why the Estimator ended, and what comes after
+# ## 8. Why the Estimator ended, and what comes after (12 minutes)
 #
 # You have seen why: a graph apart for each mode, a function that is called only to build it, no look inside while it runs, and a wrong mode or a lost update without any error.
 # Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`; code for it must be carried over.

@@ -103,9 +103,10 @@ def test_gradients_of_some_ranks_are_told_by_their_shares():
 
 
 def test_bits_of_the_gradients():
-    """Exact means travelled with 32 bits; means of rounded gradients, with 16."""
+    """Exact means travelled with 32 bits, with momentum or without; means of rounded gradients, with 16."""
     steps = descend()
     spy_trial.check_bits(steps, "none")
+    spy_trial.check_bits(descend(momentum=0.0), "none")
     bias, move = steps.bias[0, 0], 0.0
     for step in range(NUM_STEPS):
         steps.bias[:, step] = bias

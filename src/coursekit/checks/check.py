@@ -12,11 +12,13 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.errors import Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
 from coursekit.ranks.frames import cause_in, place_below
+from coursekit.way_out import is_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 NOT_ANSWERED = "not answered yet"
+TAKEN = "this piece is taken from the solution, which gives no points"
 OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
 
 
@@ -30,12 +32,15 @@ class NoResultError(CheckError):
 
 _results: dict[str, str | None] = {}  # of each check in this notebook, what it said last; None where it passed
 _told_by: dict[str, str] = {}  # by what an answer raised, the check that says it in full
+_taken: set[str] = set()  # checks of pieces that the hand-in which is judged takes from the solution
 
 
-def start_over() -> None:
-    """Forget all checks: another notebook begins."""
+def start_over(taken: Collection[str] = ()) -> None:
+    """Forget all checks: another notebook begins, in which these look at pieces that are taken from the solution."""
     _results.clear()
     _told_by.clear()
+    _taken.clear()
+    _taken.update(taken)
 
 
 @contextmanager
@@ -54,6 +59,7 @@ def check(name: str, section: str) -> Iterator[None]:
     for cause in [cause for cause, teller in _told_by.items() if teller == name]:
         del _told_by[cause]
     try:
+        require(not (name in _taken or is_taken(name)), TAKEN)
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
         with warnings.catch_warnings(), redirect_stderr(sys.stdout):
             yield

@@ -14,7 +14,7 @@ from coursekit.checks.on_ranks import run_here
 from coursekit.checks.plain_numbers import as_lists
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_steps import steps_of
-from coursekit.checks.spy_trial import check_bits, check_rates, check_same_weights, rates, try_on_ranks
+from coursekit.checks.spy_trial import check_bits, check_rates, check_same_weights, momentum_of, rates, try_on_ranks
 from coursekit.drivers import keras_ranks
 from coursekit.drivers.calls import with_horovod
 
@@ -142,8 +142,7 @@ def check_compression(trial: SpyTrial) -> None:
     """Gradients travel with 16 bits if asked for, else with 32."""
     for number, name in enumerate(COMPRESSIONS):
         steps = _steps(trial, name)
-        rates(steps)
-        check_follows(steps, trial.secrets, number)
+        check_follows(steps, trial.secrets, number, momentum=momentum_of(steps))
         check_bits(steps, name)
 
 

@@ -114,7 +114,9 @@ def check_begins(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
         require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
 
 
-def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_step: int = LAST_STEP) -> None:
+def check_follows(
+    steps: Steps, secrets: Secrets, round_number: int = 0, last_step: int = LAST_STEP, momentum: float = MOMENTUM
+) -> None:
     """The weights begin at the starts that the ranks were given, and the steps up to `last_step` follow from them.
 
     Each step may go on from the weights of any rank: that is a broadcast.
@@ -125,7 +127,7 @@ def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_st
     moves = np.zeros_like(steps.bias[:, 0])
     for step in range(min(last_step, steps.num_steps - 1)):
         before, after = steps.bias[:, step], steps.bias[:, step + 1]
-        found = [_move(new, before, moves, gradients[:, step]) for new in after]
+        found = [_move(new, before, momentum * moves, gradients[:, step]) for new in after]
         for rank, move in enumerate(found):
             require(
                 move is not None,
@@ -134,13 +136,13 @@ def check_follows(steps: Steps, secrets: Secrets, round_number: int = 0, last_st
         moves = np.array(found)
 
 
-def _move(new: Array, before: Array, moves: Array, gradients: Array) -> Array | None:
-    """Return the move that leads to new weights from those of some rank by some gradient, or None."""
+def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array | None:
+    """Return the move that leads to new weights from those of some rank by its swing and some gradient, or None."""
     downhill = [gradients.mean(axis=0), *gradients]
     for old in before:
         move: Array = new - old
-        for last in moves:
-            pull = MOMENTUM * last - move
+        for swing in swings:
+            pull = swing - move
             for gradient in downhill:
                 rest = pull - (pull @ gradient) / (gradient @ gradient) * gradient
                 if np.linalg.norm(rest) < TOLERANCE * max(float(np.linalg.norm(move)), SAME):

@@ -157,8 +157,7 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     if _explains(pulls, fit(pulls, own)[1]):
         raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
     expected = f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients"
-    plain = steps.pulls(0.0)[:, first - 1 :]
-    if momentum and _explains(plain, fit(plain, own.mean(axis=0, keepdims=True))[1]):
+    if momentum and not momentum_of(steps, first):
         raise CheckError(f"{expected}: expected momentum {momentum:g}, got none")
     for rank, pull in enumerate(pulls[:, 0]):
         shares = np.linalg.lstsq(own[:, 0].T, pull, rcond=None)[0]
@@ -171,15 +170,24 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     raise CheckError(expected)
 
 
+def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:
+    """Return the momentum to read the updates with: 0 where the mean of all gradients alone explains them."""
+    plain, mean = steps.pulls(0.0)[:, first - 1 :], steps.gradients()[:, first:-1].mean(axis=0, keepdims=True)
+    return 0.0 if _explains(plain, fit(plain, mean)[1]) else MOMENTUM
+
+
 def bits(steps: Steps) -> int:
     """Return with how many bits the gradients travel, 32 or 16, by what the mean of exact ones leaves of the updates.
+
+    Whether the updates have the right momentum or none does not matter.
 
     Raises:
         CheckError: as `rates` does.
     """
-    found = rates(steps)
+    momentum = momentum_of(steps)
+    found = rates(steps, momentum=momentum)
     mean = steps.gradients().mean(axis=0)[FIRST_STEP:-1]
-    pulls = steps.pulls()[0, FIRST_STEP - 1 :] / found[0][:, np.newaxis]
+    pulls = steps.pulls(momentum)[0, FIRST_STEP - 1 :] / found[0][:, np.newaxis]
     rest = float(np.median(np.linalg.norm(pulls - mean, axis=1) / np.linalg.norm(mean, axis=1)))
     return 32 if rest < EXACT else 16
 

@@ -4,7 +4,6 @@
 #
 # [fails]
 # optimizer-tests = ["expected momentum 0.9, got none"]
-# compression-tests = []
 # ///
 
 # %% role="changes" id="make-optimizer"

@@ -16,6 +16,7 @@ from coursekit.labs.build.build import source_notebook
 from coursekit.labs.cells import is_test
 from coursekit.labs.lab import find_labs
 from coursekit.text import markdown_table
+from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +76,8 @@ def _titles(source: str) -> Iterable[str]:
 
 
 def _held_against(test: str, answers: Sequence[BankAnswer]) -> list[str]:
-    return [answer.name for answer in answers if answer.fails.get(test)]
+    own = (answer for answer in answers if not any(map(checks_of_pieces, answer.cells.values())))  # a piece is right
+    return [answer.name for answer in own if answer.fails.get(test)]
 
 
 def write_properties(root: Path, report: Report = no_report) -> None:

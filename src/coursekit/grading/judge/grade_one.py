@@ -41,12 +41,12 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         with slot.submission(needs_tensorflow=program.needs_tensorflow) as running, own_limits():
             conversation = Live(running, slot.limits.notebook_s)
             outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
-            judge(program, conversation, entropy, left_out)
+            judge(program, conversation, entropy, left_out, work.taken)
         with own_limits():
             flags += (*flags_of_run(conversation.exchanges), *running.flags())
             # Only now, with the whole run dead, the verdict that counts.
             recorded = Recorded(conversation.exchanges[1:])
-            scores = judge(program, recorded, entropy, left_out)
+            scores = judge(program, recorded, entropy, left_out, work.taken)
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         scores, outputs, flags, fault, peak_gb = (), {}, [], str(error), 0.0

@@ -29,10 +29,17 @@ MAX_MESSAGE_LENGTH = 4000  # characters
 
 
 def judge(
-    program: Program, conversation: Live | Recorded, entropy: int, left_out: Collection[str] = ()
+    program: Program,
+    conversation: Live | Recorded,
+    entropy: int,
+    left_out: Collection[str] = (),
+    taken: Collection[str] = (),
 ) -> tuple[CellScore, ...]:
-    """Return the points of each test cell but those named in `left_out`; random inputs follow from `entropy`."""
-    start_over()
+    """Return the points of each test cell but those named in `left_out`; random inputs follow from `entropy`.
+
+    Checks named in `taken` give none: the student took what they look at from the solution.
+    """
+    start_over(taken)
     judge = _Judge(program, conversation)
     scores = []
     with repeatable(entropy), redirect_stdout(io.StringIO()):

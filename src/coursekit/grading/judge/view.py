@@ -25,6 +25,7 @@ MODULES = (
     "coursekit.ranks",
     "coursekit.text",
     "coursekit.throughput",
+    "coursekit.way_out",
 )
 DATA = "/data"
 

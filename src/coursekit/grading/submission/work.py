@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.grading.verdict import Flag, Verdict
+from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,12 @@ class Work:
     answers: Mapping[str, str]
     extra: tuple[tuple[str, str], ...] = ()
     flags: tuple[Flag, ...] = field(default=())
+
+    @property
+    def taken(self) -> set[str]:
+        """The checks that give no points, since the student took what they look at from the solution."""
+        sources = [*self.answers.values(), *(source for _, source in self.extra)]
+        return {check for source in sources for check in checks_of_pieces(source)}
 
     def digest(self) -> str:
         """Return a digest of the sources."""

@@ -14,6 +14,7 @@ from coursekit.labs.build.run_all import let_run_all_go_on
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
 from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin, twin_files
+from coursekit.labs.build.ways_out import offer_ways_out
 from coursekit.labs.lab import find_labs
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def source_notebook(lab: Lab) -> NotebookNode:
     notebook = read_text_notebook(lab)
     for step in STEPS:
         notebook = step(notebook)
-    return notebook
+    return offer_ways_out(notebook, lab)
 
 
 def public_files(lab: Lab) -> dict[str, bytes]:

@@ -1,0 +1,64 @@
+"""A way out for whoever is stuck: a piece of the solution for later sections, without its points.
+
+The text of an exercise offers its piece folded away, and in a form that nobody reads by accident: in base64.
+Who undoes that by hand has copied an answer, as from anywhere else; who takes the piece says so in the hand-in.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+WRAPPED = re.compile(r"[A-Za-z0-9_-]{40,}=*")
+
+_taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check, the notebook's names and the piece
+
+
+def wrap(checks: Sequence[str], source: str) -> str:
+    """Return what `take` takes: the source of a function, and the names of the checks that give no points for it."""
+    return base64.urlsafe_b64encode("\n\n".join(["\n".join(checks), source]).encode()).decode()
+
+
+def take(piece: str) -> Callable[..., Any]:
+    """Return the function of a wrapped piece; it finds other pieces by name where this is called, as if written there.
+
+    Raises:
+        CourseKitError: the text is not a whole piece.
+    """
+    checks, source = _unwrap(piece)
+    if not source:
+        raise CourseKitError("this is no piece of a solution: copy the whole line from the exercise's text.")
+    names = sys._getframe(1).f_globals  # noqa: SLF001  # the notebook's
+    found: dict[str, Callable[..., Any]] = {}
+    exec(compile(source, "<piece of the solution>", "exec"), names, found)  # noqa: S102  # the course's own
+    (function,) = found.values()
+    _taken.update(dict.fromkeys(checks, (names, function)))
+    return function
+
+
+def is_taken(check: str) -> bool:
+    """Return whether what this check looks at is a piece that was taken, and still stands in the notebook."""
+    names, function = _taken.get(check, ({}, None))
+    return function is not None and any(value is function for value in names.values())
+
+
+def checks_of_pieces(source: str) -> set[str]:
+    """Return the checks that give no points, since a piece of theirs stands in this source outside of comments."""
+    lines = [line.partition("#")[0] for line in source.splitlines()]
+    return {check for line in lines for piece in WRAPPED.findall(line) for check in _unwrap(piece)[0]}
+
+
+def _unwrap(piece: str) -> tuple[list[str], str]:
+    """Return the checks and the source that a text holds; nothing where it is only a long name."""
+    try:
+        checks, _, source = base64.urlsafe_b64decode(piece).decode().partition("\n\n")
+    except ValueError:
+        return [], ""
+    return checks.splitlines() if source else [], source
