@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ..ranks.px_notebooks import check_points, read_values, write_config, write_notebook
+
 ROOT = Path(__file__).parents[2]
 ANSWER = """def rank_facts():
     hvd.init()
@@ -19,13 +21,26 @@ pytestmark = [pytest.mark.needs("chromium")]
 def page(tmp_path, open_jupyterlab, open_browser):
     """Open lab 02 of a copy of labs/ in headless Chromium."""
     shutil.copytree(ROOT / "labs", tmp_path / "labs")
-    with open_jupyterlab(tmp_path / "labs", tmp_path) as (address, token), open_browser() as browser:
-        page = browser.new_page(viewport={"width": 1300, "height": 1000})
-        page.set_default_timeout(300_000)
-        page.goto(f"{address}/lab/tree/02-horovod-sgd/02-horovod-sgd.ipynb?token={token}")
-        page.wait_for_selector(".jp-RenderedMarkdown h1:has-text('Lab 02: SGD on several ranks')")
-        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
-        yield page
+    with open_jupyterlab(tmp_path / "labs", tmp_path) as server, open_browser() as browser:
+        yield opened(browser, server, "02-horovod-sgd/02-horovod-sgd.ipynb", "Lab 02: SGD on several ranks")
+
+
+def opened(browser, server, path, title):
+    """Return a page with this notebook, whose kernel waits."""
+    address, token = server
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.set_default_timeout(300_000)
+    page.goto(f"{address}/lab/tree/{path}?token={token}")
+    page.wait_for_selector(f".jp-RenderedMarkdown h1:has-text('{title}')")
+    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
+    return page
+
+
+def run_all_cells(page):
+    """Choose Run All Cells from the menu."""
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
 
 def cell(page, text):
@@ -39,12 +54,22 @@ def run_cell(page, text):
     chosen.scroll_into_view_if_needed()
     chosen.locator(".cm-content").click()
     page.keyboard.press("Shift+Enter")
+    wait_until_run(page, chosen)
+    return output_of(chosen)
+
+
+def output_of(chosen):
+    """Return what a cell shows below it."""
+    return chosen.locator(".jp-OutputArea").inner_text() if chosen.locator(".jp-OutputArea-child").count() else ""
+
+
+def wait_until_run(page, chosen):
+    """Wait until a cell has come to its end."""
     page.wait_for_function(
         "element => /\\[\\d+\\]/.test(element.querySelector('.jp-InputPrompt').innerText)",
         arg=chosen.element_handle(),
         timeout=600_000,
     )
-    return chosen.locator(".jp-OutputArea").inner_text() if chosen.locator(".jp-OutputArea-child").count() else ""
 
 
 def screenshot(page, name):
@@ -91,9 +116,7 @@ def test_student_works_through_the_start_of_lab_02(page):
 
 def test_run_all_goes_on_past_failed_checks_to_the_report(page):
     """A student who has answered nothing chooses Run All Cells: every check says so, and the report lists them all."""
-    page.locator(".jp-CodeCell .cm-content").first.click()
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    run_all_cells(page)
     page.wait_for_selector("text=0 of 17 checks passed.", timeout=600_000)
     screenshot(page, "lab02-run-all")
 
@@ -101,3 +124,18 @@ def test_run_all_goes_on_past_failed_checks_to_the_report(page):
     assert report.splitlines()[0] == "✗ rank facts (1 point): not answered yet (rank_facts)"
     assert "not run" not in report
     assert "Here these are 0 of 20 points" in report
+
+
+def test_a_notebook_of_another_course_runs_as_it_is(tmp_path, open_jupyterlab, open_browser):
+    """With one line in IPython's settings, Run All starts ranks for `%ipcluster`, and `%%px` shows what they find."""
+    (tmp_path / "labs").mkdir()
+    write_notebook("line", tmp_path / "labs" / "line.ipynb")
+    write_config(tmp_path / "ipythondir")
+    with open_jupyterlab(tmp_path / "labs", tmp_path) as server, open_browser() as browser:
+        page = opened(browser, server, "line.ipynb", "A line, fitted on two ranks")
+        run_all_cells(page)
+        wait_until_run(page, cell(page, "%ipcluster stop"))
+        screenshot(page, "line")
+        output = output_of(page.locator(".jp-CodeCell", has_text="trajectory.points").last)
+        check_points(read_values(output))
+        assert cell(page, "plt.contour").locator("img").count() == 2

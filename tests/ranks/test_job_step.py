@@ -13,8 +13,11 @@ import pytest
 from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
 
+from .px_notebooks import check_line, execute, values
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 900
+ALLOCATION = ("salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu")
 
 # Every rank knows its own number only: the sums prove that all have talked.
 PROGRAM = """
@@ -77,6 +80,11 @@ def cluster():
         yield running
 
 
+def environ_of(cluster):
+    """Return the variables by which commands find the cluster, and the account to use."""
+    return {**cluster.environ, "SALLOC_ACCOUNT": cluster.environ["SBATCH_ACCOUNT"]}
+
+
 @pytest.mark.needs("slurmctld")
 @pytest.mark.parametrize("controller", ["gloo", "mpi"])
 def test_ranks_are_tasks_on_all_nodes(cluster, controller):
@@ -84,18 +92,10 @@ def test_ranks_are_tasks_on_all_nodes(cluster, controller):
 
     Ranks that stay keep their places and variables, too.
     """
-    words = ["salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu"]
-    environ = {
-        **os.environ,
-        **cluster.environ,
-        "SALLOC_ACCOUNT": cluster.environ["SBATCH_ACCOUNT"],
-        "COURSEKIT_CONTROLLER": controller,
-        "COURSEKIT_MPI": "pmix",
-        "TF_CPP_MIN_LOG_LEVEL": "2",
-    }
+    environ = {"COURSEKIT_CONTROLLER": controller, "COURSEKIT_MPI": "pmix", "TF_CPP_MIN_LOG_LEVEL": "2"}
     done = subprocess.run(
-        [*words, sys.executable, "-c", PROGRAM],
-        env=environ,
+        [*ALLOCATION, sys.executable, "-c", PROGRAM],
+        env={**os.environ, **environ_of(cluster), **environ},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
@@ -115,3 +115,11 @@ def test_ranks_are_tasks_on_all_nodes(cluster, controller):
     assert found["after"] == two
     assert found["kept"].startswith("rank 1 raised ValueError; the ranks stay, with their variables.")
     assert found["stayed"] == four
+
+
+@pytest.mark.needs("slurmctld")
+def test_a_notebook_of_another_course_runs_on_all_nodes(cluster, tmp_path):
+    """Its `%ipcluster start` starts tasks on both nodes, and its numbers are those of NumPy."""
+    notebook = execute("line", tmp_path, *ALLOCATION, **environ_of(cluster))
+    check_line(notebook)
+    assert values(notebook, "SLURMD_NODENAME") == dict(enumerate(cluster.nodes["qgpu"]))

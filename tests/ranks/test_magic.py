@@ -204,6 +204,10 @@ def test_the_words_of_ipyparallel_are_known(notebook):
     """A notebook of another course runs as it is; what is not there is told in one sentence."""
     assert notebook.cell("%load_ext coursekit.ranks.px\nimport ipcmagic\nimport ipyparallel as ipp") == Reply()
     assert notebook.cell("%ipcluster start -n 2 --mpi") == Reply(stdout="2 ranks are ready: %%px runs cells on them\n")
+    notebook.cell("%px kept = 3")
+    assert notebook.cell("%ipcluster start -n 2").stdout == "2 ranks are ready: %%px runs cells on them\n"
+    assert notebook.cell("%px kept").stdout == "[0] 3\n[1] 3\n"
+    assert "write %ipcluster start -n NUM_RANKS" in notebook.cell("%ipcluster --version").stdout
     notebook.cell("%%px --local\nfactor = 5")
     notebook.cell("%%px\nimport horovod.tensorflow as hvd\nhvd.init()")
     notebook.cell("%px mine = hvd.rank() + 1")
@@ -215,3 +219,34 @@ def test_the_words_of_ipyparallel_are_known(notebook):
     assert notebook.cell("ipp.Client()").error.startswith("CourseKitError: ipyparallel.Client is not there")
     assert notebook.cell("%ipcluster stop") == Reply()
     assert notebook.cell("%px 1").error.startswith("RankError: no ranks stay")
+
+
+COLLECTIVE = "hvd.allreduce(np.zeros(1))"
+WRONG_CELLS = {
+    "1 / hvd.rank()": "rank 0 raised ZeroDivisionError; the ranks stay, with their variables.",
+    f"if hvd.rank() == 1:\n    os.kill(os.getpid(), 9)\n{COLLECTIVE}": "rank 1 ended without a result (killed by SIG",
+    f"if hvd.rank() == 0:\n    {COLLECTIVE}": "no rank can ever go on, which is certain; all ranks were ended.",
+}
+
+
+def start_engines(notebook):
+    """Start ranks as a notebook of another course does, and see that they work."""
+    notebook.cell("%ipcluster start -n 2 --mpi")
+    notebook.cell("%%px\nimport os, time, horovod.tensorflow as hvd, numpy as np\nhvd.init()")
+    total = notebook.cell("%%px --target all\nfloat(hvd.allreduce(np.float32(hvd.rank() + 1), op=hvd.Sum))")
+    assert total == Reply(stdout="[0] 3.0\n[1] 3.0\n")
+
+
+def test_a_notebook_goes_on_whatever_a_cell_does(notebook):
+    """After a wrong cell, a killed rank, a deadlock and an interrupted collective, its first cells work again."""
+    notebook.cell("%load_ext coursekit.ranks.px")
+    for source, words in WRONG_CELLS.items():
+        start_engines(notebook)
+        assert words in notebook.cell(f"%%px\n{source}").error
+    start_engines(notebook)
+    waits = f"print('there', flush=True)\nif hvd.rank() == 0:\n    time.sleep(900)\n{COLLECTIVE}"
+    stopped = notebook.cell(f"%%px\n{waits}", interrupt_at="[1] there")
+    assert "rank 1 waits in hvd.allreduce" in stopped.error
+    start_engines(notebook)
+    assert notebook.cell("%ipcluster stop") == Reply()
+    assert notebook.below_server() == []

@@ -83,6 +83,20 @@ def test_output_comes_live_or_rank_by_rank(cell, capfd):
     assert sorted(capfd.readouterr().out.splitlines()) == ["[0] live", "[1] live"]
 
 
+def test_what_has_a_seed_of_its_own_is_alike(cell):
+    """As in any program: ranks shuffle alike where the shuffle has a seed, and differently where nothing has."""
+    cell("import random\nimport tensorflow as tf")
+    numbers = "tf.random.uniform([3], {}).numpy().tolist()"
+    one, other = cell(numbers.format("seed=7"))
+    assert one == other
+    for draw in (numbers.format(""), "np.random.rand()", "random.random()"):
+        one, other = cell(draw)
+        assert one != other
+    with ranks.start(2, seed=1) as seeded:
+        one, other = seeded.cell(execute, f"import tensorflow as tf\n{numbers.format('seed=7')}", "<a cell>")
+    assert one != other
+
+
 def test_figures_come_from_every_rank():
     """Figures that a cell leaves open arrive as PNG files, once."""
     there = ranks.start(2)

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from coursekit.labs.run.facts import collect
 from coursekit.lecture.bench.grading_tables import all_rows, remarks
-from coursekit.lecture.bench.measurement import Measurement
+from coursekit.lecture.bench.measurement import SHORT_S, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BENCHMARKS = {
     "launch": "coursekit.lecture.bench.launch:measure_launch",
     "curve": "coursekit.lecture.bench.launch:measure_curve",
+    "stay": "coursekit.lecture.bench.staying:measure_start",
+    "cell": "coursekit.lecture.bench.staying:measure_cell",
     "mobilenetv2": "coursekit.lecture.bench.communication:measure_mobilenetv2",
     "resnet50": "coursekit.lecture.bench.communication:measure_resnet50",
     "input": "coursekit.lecture.bench.input_pipeline:measure_input",
@@ -52,6 +54,7 @@ def table(measurement: Measurement) -> Table:
     ratios = measurement.ratios()
     for one in measurement.series:
         digits = 2 if one.share is None else 3  # steps are short
+        digits = digits if one.median_s >= SHORT_S else 4
         numbers = (min(one.seconds), one.median_s, max(one.seconds))
         cells = [f"{seconds:.{digits}f}" for seconds in numbers]
         ratio = f"{ratios.get(one.name, 1):.1f}" if one.share is None else f"{one.share:.0%}"
@@ -120,6 +123,8 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     \b
     launch       until two ranks have run a function: ranks.run, horovod.run, horovodrun
     curve        until 1, 2, 4, … 64 ranks have run it
+    stay         until two ranks that stay wait for cells, and engines of ipyparallel where that is installed
+    cell         a cell on two ranks that wait; the same
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
     input        a training step on pictures from TFRecord files and from memory

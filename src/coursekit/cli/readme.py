@@ -15,6 +15,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.labs.run.formatting import format_memory, format_points, format_time
 from coursekit.labs.run.results import LabResult
 from coursekit.lecture.bench.grading_tables import all_rows, remarks
+from coursekit.lecture.bench.measurement import SHORT_S
 from coursekit.paths import find_root
 from coursekit.text import markdown_table
 
@@ -114,20 +115,25 @@ def run_block(report: dict[str, Any]) -> str:
 
 
 def bench_block(record: dict[str, Any]) -> str:
-    """Return the benchmarks as Markdown tables: launch, then its curve, training steps and grading, where measured."""
+    """Return the benchmarks as Markdown tables: launch first and grading last, what else was measured between them."""
     benchmarks = dict(record["benchmarks"])
     launch, grading = benchmarks.pop("launch"), benchmarks.pop("grading", None)
     curve = [curve_table(benchmarks.pop("curve"))] if "curve" in benchmarks else []
-    steps = map(steps_table, benchmarks.values())
-    return "\n".join([launch_table(launch), *curve, *steps, *grading_tables(grading)]) + machine(record["facts"])
+    others = [
+        ways_table(one, one["title"]) if one["series"][0]["share"] is None else steps_table(one)
+        for one in benchmarks.values()
+    ]
+    tables = [ways_table(launch, "way to start two ranks"), *curve, *others, *grading_tables(grading)]
+    return "\n".join(tables) + machine(record["facts"])
 
 
-def launch_table(measured: dict[str, Any]) -> str:
-    """Return the ways to start ranks, with the ratio of medians to the first."""
+def ways_table(measured: dict[str, Any], heading: str) -> str:
+    """Return the ways to do a thing, with the ratio of medians to the first."""
     series = measured["series"]
     fastest = series[0]["median_s"]
-    head = ("way to start two ranks", "median s", "min s", "max s", "calls", "ratio")
-    rows = [(f"`{one['name']}`", *_times(one), f"{one['median_s'] / fastest:.0f}") for one in series]
+    head = (heading, "median s", "min s", "max s", "calls", "ratio")
+    digits = 2 if fastest >= SHORT_S else 4
+    rows = [(f"`{one['name']}`", *_times(one, digits), f"{one['median_s'] / fastest:.0f}") for one in series]
     return markdown_table(head, rows, "lrrrrr")
 
 

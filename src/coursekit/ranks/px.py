@@ -35,19 +35,24 @@ class Px:
         self._last: tuple[Sequence[int], list[Shown]] = ((), [])
 
     def cluster(self, line: str) -> None:
-        """Start ranks that stay, `%ipcluster start -n 4`, or end them, `%ipcluster stop`."""
+        """Start ranks that stay, `%ipcluster start -n 4`, unless they are there, or end them, `%ipcluster stop`."""
         parser = magic.Parser(prog="%ipcluster", usage=IPCLUSTER_USAGE, add_help=False)
-        parser.add_argument("command", choices=["start", "stop"])
+        parser.add_argument("command", nargs="?", choices=["start", "stop"])
+        parser.add_argument("-h", "--help", "-v", "--version", action="store_true")
         parser.add_argument("-n", "--num_engines", "--n", dest="num_ranks", type=int, default=2)
         # How engines would be started: ours are processes of this machine, or of the Slurm job around this notebook.
         parser.add_argument("--mpi", action="store_true")
         parser.add_argument("-m", "--launcher", "--engines", "--profile", "--type")
         options = parser.read(line)
-        if options.command == "stop":
+        if options.command is None:
+            print(f"coursekit has ranks for engines; write {IPCLUSTER_USAGE}")
+        elif options.command == "stop":
             staying.stop()
-            return
-        there = staying.start(options.num_ranks)
-        print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
+        else:
+            there = staying.current()
+            if there is None or not there.are_there or there.num_ranks != options.num_ranks:
+                there = staying.start(options.num_ranks)
+            print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
 
     def cell(self, line: str, cell: str) -> None:
         """Run this cell on all ranks that stay, or on some: `%%px --target 0`; with `--local` here, too."""

@@ -86,6 +86,11 @@ class StayingRanks:
         """Return the ranks, to be stopped at the end of the block."""
         return self
 
+    @property
+    def are_there(self) -> bool:
+        """Whether they wait for cells; False once they were stopped, or ended after a cell went wrong."""
+        return self._running is not None
+
     def __exit__(self, *_: object) -> None:
         """Stop them."""
         self.stop()
@@ -101,6 +106,7 @@ class StayingRanks:
             bind_cores=self._bind_cores,
             folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
             search_path=tuple(sys.path),
+            seeded=self._seed is not None,
             stays=True,
         )
         self._server = slurm.take_shared_step(self.num_ranks) if self._in_step else forkserver.take_shared_server()

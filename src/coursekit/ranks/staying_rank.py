@@ -47,6 +47,9 @@ def stay(task: Task, rank: int, channel: Connection) -> None:
 
 def _begin(task: Task, rank: int) -> Report:
     prepare(task, rank)
+    if not task.seeded and "tensorflow" in sys.modules:
+        # As in any program, what has a seed of its own is the same on all ranks: `shuffle(8, seed=7)` before a shard.
+        sys.modules["tensorflow"].random.set_seed(None)
     os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     return Report()

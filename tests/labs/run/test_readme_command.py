@@ -118,6 +118,21 @@ def test_bench_block_gives_the_curve_of_launches_after_the_ways_to_launch():
     assert expected + MEASURED == readme_command.bench_block(record)
 
 
+def test_bench_block_gives_short_times_four_digits():
+    """What is no training step is a table of ways under its own title, with the ratio to the first."""
+    numbers = {"min_s": 0.001, "max_s": 0.005, "seconds": [0.1, 0.5], "share": None}
+    ways = [{"name": name, "median_s": median_s, **numbers} for name, median_s in (("one", 0.002), ("other", 0.02))]
+    table = readme_command.bench_block(
+        {"benchmarks": {"launch": {"series": ways}, "cell": {"title": "a cell", "series": ways}}, "facts": FACTS}
+    )
+    assert (
+        "| a cell | median s | min s | max s | calls | ratio |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| `one` | 0.0020 | 0.0010 | 0.0050 | 2 | 1 |\n"
+        "| `other` | 0.0200 | 0.0010 | 0.0050 | 2 | 10 |\n"
+    ) in table
+
+
 def test_picture_is_the_last_one_of_the_chosen_cell(tmp_path, lab):
     """The cell that lab.toml names gives the picture, byte for byte, and its text alternative."""
     output = nbformat.v4.new_output("display_data", data={"image/png": PNG}, metadata={"image/png": {"alt": "a path"}})

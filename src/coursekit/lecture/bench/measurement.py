@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SHORT_S = 0.1  # what takes less is told with four digits
+
 
 @dataclass(frozen=True)
 class Series:
