@@ -268,7 +268,7 @@ def test_what_the_kernel_counts_for_an_account_is_not_used_up(wall):
         def hog(tell):
             terminals = count(os.openpty)
             os.closerange(tell + 1, 300)
-            ours, theirs = socket.socketpair()
+            ours, _theirs = socket.socketpair()
             in_flight = 200 * count(lambda: socket.send_fds(ours, [b"x"], [0] * 200))
             say(tell, [terminals, in_flight, count(queue_signal), count(os.pipe)])
             time.sleep(600)

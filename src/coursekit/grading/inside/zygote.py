@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -18,8 +17,6 @@ from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
 from coursekit.ranks.server import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
-# Of some 28,000, a minute long; a launch leaves a few dozen.
-MAX_NUM_WAITING_PORTS = 8000
 
 
 def main() -> None:
@@ -37,7 +34,7 @@ def main() -> None:
             if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
                 continue
             status = _one_submission(judge, settings)
-            is_clean = _clean(own) and not (settings["walls"] and _num_waiting_ports() > MAX_NUM_WAITING_PORTS)
+            is_clean = _clean(own) and not (settings["walls"] and launcher.lacks_ports())
             judge.send_bytes(wire.dumps({"gone": status, "is_clean": is_clean}))
 
 
@@ -65,12 +62,6 @@ def _clean(own: frozenset[Path]) -> bool:
         with contextlib.suppress(OSError, RecursionError):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     return {*folder.iterdir()} <= own
-
-
-def _num_waiting_ports() -> int:
-    """Return how many connections on the slot's loopback have ended and keep their port, which ranks may need."""
-    found = re.search(r"^TCP:.* tw (\d+)", Path("/proc/net/sockstat").read_text(), re.MULTILINE)
-    return int(found.group(1)) if found else 0
 
 
 if __name__ == "__main__":
