@@ -78,9 +78,7 @@ def test_buffers_of_connections_are_bounded(slot):
     done = subprocess.run(slot.inside([sys.executable, "-c", SENDERS]), stdout=subprocess.PIPE, text=True, check=False)
     usage = int((slot.memory / "memory.kmem.tcp.max_usage_in_bytes").read_text())
     assert (done.returncode, int(done.stdout) > 10 * MEGABYTE) == (0, True)
-    assert (
-        usage < 2 * BUFFER_BYTES
-    )  # each connection may have a little in any case; without a limit it is six times this
+    assert usage < 2 * BUFFER_BYTES  # each may have a little in any case; without a limit it is six times this
 
 
 def test_enough_memory_is_not(slot):
