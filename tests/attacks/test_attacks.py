@@ -66,7 +66,6 @@ def test_what_a_submission_leaves_costs_the_next_student_nothing(courses):
             probe = Work(attack.lab, "next", {**course.honest(), "rank-facts": SPACE})
             outcome = run_attack(attack, course, slot)
             [score] = grade_staged(attack, probe, course, slot).scores
-            print(outcome.verdict, score)
             assert outcome.complaints == ()
             assert "all is free" in score.message
 
