@@ -48,23 +48,26 @@ def test_no_attack_pays_and_each_is_seen_and_leaves_nothing(courses):
 SPACE = """
 def rank_facts():
     import os
+    import socket
 
+    socket.create_server(("127.0.0.1", 0)).close()
     space = os.statvfs("/shared")
     in_use = (space.f_blocks - space.f_bavail) * space.f_frsize
     raise ValueError("all is free" if in_use < 1 << 20 else f"{in_use} bytes are in use")
 """
 
 
-def test_a_locked_folder_costs_the_next_student_nothing(courses):
-    """Files that a submission has locked away in the folder of its ranks do not take the next one's space."""
-    attack = next(one for one in BANK if one.name == "shared-folder-filled")
-    course = courses[attack.lab]
-    probe = Work(attack.lab, "next", {**course.honest(), "rank-facts": SPACE})
+def test_what_a_submission_leaves_costs_the_next_student_nothing(courses):
+    """Neither files that it has locked away in the folder of its ranks, nor ports that wait after their end."""
     with Slot("bwrap", LIMITS) as slot:
-        outcome = run_attack(attack, course, slot)
-        [score] = grade_staged(attack, probe, course, slot).scores
-    assert outcome.complaints == ()
-    assert "all is free" in score.message
+        for name in ("shared-folder-filled", "ports-that-wait"):
+            attack = next(one for one in BANK if one.name == name)
+            course = courses[attack.lab]
+            probe = Work(attack.lab, "next", {**course.honest(), "rank-facts": SPACE})
+            outcome = run_attack(attack, course, slot)
+            [score] = grade_staged(attack, probe, course, slot).scores
+            assert outcome.complaints == ()
+            assert "all is free" in score.message
 
 
 def test_the_bank_holds_every_class_of_the_catalogue():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
 
 from coursekit.checks.on_ranks import run_here
+from coursekit.grading.judge import slot as slot_module
 from coursekit.grading.judge.grade_one import grade
 from coursekit.labs.cells import CellScore
 
@@ -78,6 +80,20 @@ def test_a_hang_costs_its_limit(program, work, slot):
     assert points(verdict) == {"loss-tests": 2, "facts-tests": 1}
     assert [flag.kind for flag in verdict.flags if flag.kind == "TimeoutError"] == ["TimeoutError"]
     assert slot.limits.cell_s <= time.monotonic() - started
+
+
+def test_many_cells_that_each_end_in_time_have_a_limit_together(program, work, slot, monkeypatch):
+    """Nine hundred cells just below their limit cost that of the notebook; the next hand-in is judged as ever."""
+    slow = [("imports", f"import time; x = {number}; time.sleep(1.5)") for number in range(900)]
+    with monkeypatch.context() as patched:
+        patched.setattr(slot_module, "GRACE_S", 1.0)
+        patched.setattr(slot, "limits", replace(slot.limits, notebook_s=6, cell_s=2))
+        verdict = grade(program, work(*slow), slot)
+
+    assert points(verdict) == {"loss-tests": 0, "facts-tests": 0}
+    assert "it ran for longer than 7 s" in next(flag.text for flag in verdict.flags if flag.kind == "limit")
+    assert verdict.seconds < 60
+    assert grade(program, work(), slot).points == 3
 
 
 def test_a_launch_that_hangs_says_where(program, work, slot, monkeypatch):

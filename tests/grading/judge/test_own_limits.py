@@ -6,6 +6,8 @@ import contextlib
 import functools
 import resource
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -31,6 +33,15 @@ def test_time_ends_what_catches_every_exception():
         spin()
     assert (signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_DATA)) == before
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_time_ends_what_hears_no_signal():
+    """Counting in C goes on whatever Python is told: the kernel ends the process, and its worker is started again."""
+    code = (
+        "from coursekit.grading.judge.own_limits import own_limits\n"
+        "with own_limits(max_cpu_s=0.2):\n    sum(range(10**18))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGXCPU
 
 
 def test_waiting_is_no_work():

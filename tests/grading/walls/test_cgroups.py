@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.walls.cgroups import cgroup, seen_at
+from coursekit.grading.walls.cgroups import BUFFER_BYTES, cgroup, seen_at
 
 MEGABYTE = 1 << 20
 NO_CGROUP = "needs root with cgroups of version 1, or a delegated cgroup: systemd-run --scope -p Delegate=yes"
@@ -27,6 +27,20 @@ for number in range(30):
         os.close(1)
         time.sleep(3600)
         os._exit(0)
+"""
+
+SENDERS = """
+import contextlib, socket
+server = socket.create_server(("127.0.0.1", 0))
+ends, num_bytes = [], 0
+for _ in range(200):
+    ours = socket.create_connection(server.getsockname())
+    ends += [ours, server.accept()[0]]
+    ours.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            num_bytes += ours.send(bytes(1 << 16))
+print(num_bytes)
 """
 
 
@@ -55,6 +69,16 @@ def test_too_much_memory_is_killed(slot):
     assert done.returncode == -9
     assert slot.num_killed_for_memory == 1
     assert peak_memory_bytes(slot) == 200 * MEGABYTE
+
+
+def test_buffers_of_connections_are_bounded(slot):
+    """What is sent and never read fills them; with version 2 they count as memory."""
+    if slot.version != 1:
+        pytest.skip("version 1 counts them apart")
+    done = subprocess.run(slot.inside([sys.executable, "-c", SENDERS]), stdout=subprocess.PIPE, text=True, check=False)
+    usage = int((slot.memory / "memory.kmem.tcp.max_usage_in_bytes").read_text())
+    assert (done.returncode, int(done.stdout) > 10 * MEGABYTE) == (0, True)
+    assert usage < 2 * BUFFER_BYTES  # each may have a little in any case; without a limit it is six times this
 
 
 def test_enough_memory_is_not(slot):

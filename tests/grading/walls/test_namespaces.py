@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.needs("bwrap")
+counts_by_namespace = pytest.mark.skipif(
+    tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14), reason="needs Linux 5.14: counts per user namespace"
+)
 
 
 def test_a_process_gets_everything_of_its_own(wall):
@@ -148,9 +151,7 @@ def test_limits_hold(wall):
     }
 
 
-@pytest.mark.skipif(
-    tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14), reason="needs Linux 5.14: counts per user namespace"
-)
+@counts_by_namespace
 def test_a_fork_bomb_is_bounded(ordinary_wall):
     """The number of processes is limited for an ordinary account; for root that is the cgroup's to do."""
 
@@ -199,6 +200,9 @@ def test_calls_that_take_what_nobody_counts_are_refused(wall):
                 "semget": lambda: libc.semget(any_key, 1, 0o1600),
                 "inotify": libc.inotify_init,
                 "io_uring": lambda: libc.syscall(425, 1, 0),
+                "io_setup": lambda: libc.syscall(206, 1, 0),
+                "mq_open": lambda: libc.syscall(240, b"x", os.O_CREAT | os.O_RDWR, 0o600, None),
+                "vmsplice": lambda: libc.syscall(278, 1, None, 0, 0),
                 "add_key": lambda: libc.syscall(248, b"user", b"x", b"x", 1, -2),
                 "affinity": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
             }
@@ -222,11 +226,81 @@ def test_calls_that_take_what_nobody_counts_are_refused(wall):
 
     refused = ("unshare", "clone", "memfd_create", "shmget", "msgget", "semget", "inotify", "io_uring", "add_key")
     assert wall.run(ask) == {
-        **dict.fromkeys((*refused, "affinity"), errno.EPERM),
+        **dict.fromkeys((*refused, "io_setup", "mq_open", "vmsplice", "affinity"), errno.EPERM),
         "clone3": errno.ENOSYS,
         "thread": 0,
         "fork": 0,
     }
+
+
+@counts_by_namespace
+def test_what_the_kernel_counts_for_an_account_is_not_used_up(wall):
+    """Who takes all that it gets of open files, signals, files on their way and terminals leaves enough for others."""
+
+    def take():
+        import ctypes
+        import os
+        import resource
+        import select
+        import signal
+        import socket
+        import time
+
+        from inside import say, start, walled
+
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def queue_signal():
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+            if libc.sigqueue(os.getpid(), signal.SIGRTMIN, None):
+                raise OSError(ctypes.get_errno(), "sigqueue")
+
+        def count(step):
+            number = 0
+            try:
+                while number < 200_000:
+                    step()
+                    number += 1
+            except OSError:
+                pass
+            return number
+
+        def hog(tell):
+            terminals = count(os.openpty)
+            os.closerange(tell + 1, 300)
+            ours, _theirs = socket.socketpair()
+            in_flight = 200 * count(lambda: socket.send_fds(ours, [b"x"], [0] * 200))
+            say(tell, [terminals, in_flight, count(queue_signal), count(os.pipe)])
+            time.sleep(600)
+
+        def work():
+            queue_signal()
+            main, _ = os.openpty()
+            select.epoll().register(main)
+            _, tell = os.pipe()
+            os.set_blocking(tell, False)
+            return os.write(tell, bytes(1 << 13))
+
+        def launch():
+            ours, theirs = socket.socketpair()
+            socket.send_fds(ours, [b"x"], [0] * 200)
+            return len(socket.recv_fds(theirs, 1, 200)[1])
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))  # as an account has it that has changed nothing
+        hogs = [start(hog) for _ in range(4)]
+        took = [said.readline() for _, said in hogs]
+        done = [walled(work), launch()]
+        for pid, said in hogs:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            said.close()
+        return [took, done]
+
+    took, done = wall.run(take)
+    for line in took:
+        terminals, in_flight, signals, num_pipes = json.loads(line)
+        assert (terminals, signals, in_flight <= 400, num_pipes <= 128) == (16, 256, True, True)
+    assert done == [1 << 13, 200]
 
 
 def test_an_own_folder_stays_when_its_process_has_ended(wall):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -201,6 +204,56 @@ def test_files_in_memory_count(wall):
     assert [number for _, number in found if number > 100] == [101]
     assert [size for size, _ in found if size] == [8 << 20]
     assert max(stored_in_memory([os.getpid()])) == (0, 0)
+
+
+def as_nobody(function):
+    """Return what a function returns in a process of an ordinary account."""
+    listen, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            os.write(tell, json.dumps(function()).encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    with os.fdopen(listen) as said:
+        told = said.read()
+    os.waitpid(pid, 0)
+    return json.loads(told)
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.skipif(
+    os.getuid() != 0, reason="needs root, who alone can make a program that others may run but not read"
+)
+def test_memory_that_cannot_be_read_counts_in_full(kit, ordinary_wall):
+    """A grader that is not root may not look into a process that runs a program which it may not read."""
+
+    def hide():
+        import os
+        import time
+
+        from inside import start
+
+        fill = "import time; data = bytes(range(256)) * 400_000; print('full', flush=True); time.sleep(600)"
+        start(lambda _: os.execv("/kit/unreadable", ["python3", "-c", fill]))  # noqa: S606
+        time.sleep(600)
+
+    program = Path(shutil.copy("/usr/bin/python3", kit / "unreadable"))
+    program.chmod(0o111)
+    with ordinary_wall.start(hide) as process:
+        try:
+            assert process.stdout.readline() == "full\n"
+            pids = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+            sizes = as_nobody(lambda: [proportional_bytes(pid) for pid in pids])
+        finally:
+            process.kill()
+            program.unlink()
+    assert max(sizes) > 100_000_000
+    assert sum(size > 50_000_000 for size in sizes) == 1
 
 
 def test_too_many_files_are_said():

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import io
 import os
+import re
 import sys
 import tempfile
 from contextlib import redirect_stdout
@@ -42,6 +43,7 @@ MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 # Horovod's threads look for news once in a cycle; the default, 1 ms, takes a fifth of the processor from many judges.
 SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
 GRACE_S = 3.0  # of own time, for an interrupted cell to end; then its process is ended
+MAX_NUM_PORTS = 8000  # that are in use in the slot, of some 28,000; a launch leaves a few dozen for a minute
 HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
 
 
@@ -79,6 +81,12 @@ def _ask_for(cell: TimedCell, shell: ShellProcess) -> ShellReply:
     """Let a shell run a cell; when its time is up, it is interrupted, so that the shell and all names stay."""
     name, source, timeout_s, definitions_only = cell
     return shell.ask("cell", timeout_s, grace_s=GRACE_S, name=name, source=source, definitions_only=definitions_only)
+
+
+def lacks_ports() -> bool:
+    """Whether too many connections use the slot's loopback, those included that have ended and keep their port."""
+    told = Path("/proc/net/sockstat").read_text()
+    return sum(map(int, re.findall(r"^TCP: inuse (\d+) .*tw (\d+)", told, re.MULTILINE)[0])) > MAX_NUM_PORTS
 
 
 def _packed(reply: dict[str, Any]) -> bytes:
@@ -188,6 +196,8 @@ class _Submission:
             return {"error": error}
         if not isinstance(packed, bytes):
             return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
+        if self.allowance.walls and lacks_ports():
+            return {"error": ["OSError", f"no ranks are started beside more than {MAX_NUM_PORTS} connections"]}
         self.num_launches += 1
         folders = Folders(self.folder / f"launch-{self.num_launches}", launch.num_ranks)
         task = Task(

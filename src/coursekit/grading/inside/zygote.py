@@ -34,7 +34,8 @@ def main() -> None:
             if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
                 continue
             status = _one_submission(judge, settings)
-            judge.send_bytes(wire.dumps({"gone": status, "is_clean": _clean(own)}))
+            is_clean = _clean(own) and not (settings["walls"] and launcher.lacks_ports())
+            judge.send_bytes(wire.dumps({"gone": status, "is_clean": is_clean}))
 
 
 def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:

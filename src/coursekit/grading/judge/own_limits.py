@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
@@ -28,6 +29,8 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     """Limit this process within the block; the processes that it starts within have the limit of memory, too.
 
     Time is the processor's, so that no busy machine makes it shorter. Only the main thread can be limited.
+    C hears no signals, as where `sum` counts up to a number of an answer's: after twice the time the kernel ends the
+    process.
 
     Raises:
         JudgeTimeoutError: the block has used too much of it.
@@ -38,6 +41,9 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = data_bytes() + max_memory_bytes
     resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    cpu_soft, cpu_hard = resource.getrlimit(resource.RLIMIT_CPU)
+    last_s = int(time.process_time() + 2 * max_cpu_s) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (last_s if cpu_hard == resource.RLIM_INFINITY else cpu_soft, cpu_hard))
     before = signal.signal(signal.SIGPROF, _give_up)
     signal.setitimer(signal.ITIMER_PROF, max_cpu_s, AGAIN_S)
     try:
@@ -45,6 +51,7 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_soft, cpu_hard))
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 

@@ -27,7 +27,8 @@ NUM_FOR_CLASS = 3  # arguments of `type` that make a class
 COMMON_NAMES = {"signal", "site", "resource"}  # of parts of honest libraries, as tf.signal
 MAGIC = re.compile(r"^(\s*)(?:[%!]|[\w., ]+=\s*[!%])(.*)$")
 SHELL_MAGIC = re.compile(
-    r"^\s*(?:[\w., ]+=\s*)?(?:!|%%?(?:sh|bash|sx|system|script|perl|ruby|run|load|cd|html|javascript)\b)"
+    r"^\s*(?:[\w., ]+=\s*)?"
+    r"(?:!|%%?(?:sh|bash|sx|system|script|perl|ruby|python\d?|pypy|alias|rehashx|run|load|cd|html|javascript)\b)"
 )
 NEW_LINE = re.compile(r"\r\n|\r|\n")  # for Python
 TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # what is shown is in another order than what is run
@@ -43,6 +44,8 @@ def signs_in(source: str) -> Iterator[Sign]:
     for number, line in enumerate(source.splitlines(), 1):
         if SHELL_MAGIC.match(line):
             yield "shell", line.strip()[:40], number
+        elif MAGIC.match(line):  # which may run what stands behind it, as `%time` does
+            yield from ((kind, what, number) for kind, what, _ in _signs_in_words(line))
     lines = NEW_LINE.split(source)
     for number, line in enumerate(lines, 1):
         if TURNING.search(line):
@@ -67,13 +70,10 @@ def _signs_in_tree(tree: ast.Module) -> Iterator[Sign]:
 
 def _signs_in_words(source: str) -> Iterator[Sign]:
     """Yield the suspicious words of a text that is not Python: it may be that for IPython."""
-    known = {
-        name: kind for table in (words.MODULES, words.CALLS) for kind, names in table.items() for name in names.split()
-    }
     for number, line in enumerate(NEW_LINE.split(source), 1):
         for word in WORD.findall(line):
-            if word in known and ("." in word or "_" in word or word in {"subprocess", "socket", "ctypes", "sqlite3"}):
-                yield known[word], word, number
+            if "." in word or "_" in word or word in {"subprocess", "socket", "ctypes", "sqlite3"}:
+                yield from ((kind, what, number) for kind, what in _known(word))
 
 
 class _Names:
@@ -85,15 +85,22 @@ class _Names:
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 for alias, full_name in _imported(node):
+                    if alias.name == "*":
+                        self.called.update(_words_of(full_name[:-1]))
                     name = alias.asname or alias.name.split(".")[0]
                     self.called[name] = name if full_name == alias.name and not alias.asname else full_name
                     self.modules.add(name)
-            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and self.dotted(node.value):
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and self._is_imported(node.value):
                 # A module that gets another name: `fork = tempfile._os`.
-                names = (target.id for target in node.targets if isinstance(target, ast.Name))
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = (target.id for target in targets if isinstance(target, ast.Name))
                 self.called.update(dict.fromkeys(names, self.dotted(node.value)))
         bare = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
         self.remarks = {id(value) for value in bare if isinstance(value, ast.Constant)}
+
+    def _is_imported(self, node: ast.AST | None) -> bool:
+        known = isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in self.called)
+        return known and bool(self.dotted(node))
 
     def dotted(self, node: ast.AST | None) -> str:
         """Return `a.b.c` with `a` as it was imported, or '' for anything else."""
@@ -102,8 +109,11 @@ class _Names:
             return f"{base}.{node.attr}" if base else ""
         if isinstance(node, ast.Name):
             return self.called.get(node.id, node.id)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
-            return _literal(node.args[0]) if node.args else ""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            if node.func.id == "__import__":
+                return _literal(node.args[0])
+            if node.func.id == "getattr" and (base := self.dotted(node.args[0])):
+                return ".".join([base, *filter(None, map(_literal, node.args[1:2]))])
         return ""
 
 
@@ -127,6 +137,8 @@ def _in_attribute(node: ast.Attribute, names: _Names) -> Iterator[Found]:
     yield from ((kind, node.attr) for kind, attributes in words.ATTRIBUTES.items() if node.attr in attributes)
     if isinstance(node.ctx, ast.Load):
         yield from (*_known(name), *_known_at_the_end(name))
+        if node.attr.lstrip("_") in words.HIDDEN_MODULES and name.partition(".")[0] != node.attr:
+            yield "imports", name or node.attr
     elif isinstance(root, ast.Call) or (isinstance(root, ast.Name) and root.id in names.modules):
         yield "patched", name or node.attr
 
@@ -217,6 +229,12 @@ def _root(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node
+
+
+def _words_of(module: str) -> dict[str, str]:
+    """Return by their last name the words that the tables know of a module, named with a dot at its end."""
+    known = (name for names in words.CALLS.values() for name in names.split())
+    return {name[len(module) :]: name for name in known if name.startswith(module)}
 
 
 def _literal(node: ast.expr) -> str:

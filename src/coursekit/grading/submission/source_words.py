@@ -34,6 +34,7 @@ CALLS = {
     "memory": "os.memfd_create multiprocessing.shared_memory",
     "waiting": "time.sleep",
 }
+HIDDEN_MODULES = _words("os sys shutil subprocess socket ctypes builtins importlib")  # nobody needs them as np.os
 ATTRIBUTES = {
     "introspection": _words(
         "__globals__ __closure__ __code__ __subclasses__ __mro__ __bases__ __builtins__ __traceback__ f_back f_locals "

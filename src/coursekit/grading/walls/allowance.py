@@ -8,7 +8,10 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-MAX_NUM_OPEN_FILES = 1024
+# Few, as the kernel counts what they hold for the account: watches of epoll by the square, files on their way through
+# sockets, of which anybody with a limit of 1024 may send no more when there are as many, and buffers of pipes.
+MAX_NUM_OPEN_FILES = 256
+MAX_NUM_SIGNALS = 256  # that wait, of a walled-off process with its descendants; timers count, too
 COUNTS_BY_NAMESPACE = (5, 14)  # version of the kernel
 NUM_TRUSTED = 2  # the waiter and the first process count too
 CPU_GRACE_S = 5  # between SIGXCPU, which can be caught, and SIGKILL
@@ -49,8 +52,8 @@ def set_rlimits(allowance: Allowance) -> None:
 
     Memory is limited by RLIMIT_DATA, relative to what the process has: TensorFlow reserves far more addresses
     (RLIMIT_AS) than it uses. Every process has that limit for itself, so the sum is the watcher's business.
-    The kernel counts processes per user, and since 5.14 those of a user namespace for themselves:
-    only there is that a limit of its own, which honest work of another slot cannot use up.
+    The kernel counts processes and waiting signals per user, and since 5.14 those of a user namespace for themselves:
+    only there are these limits of its own, which honest work of another slot cannot use up.
     """
     limits = {
         resource.RLIMIT_CORE: (0, 0),
@@ -58,9 +61,12 @@ def set_rlimits(allowance: Allowance) -> None:
         resource.RLIMIT_FSIZE: (allowance.max_file_bytes, allowance.max_file_bytes),
         resource.RLIMIT_CPU: (allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S),
         resource.RLIMIT_DATA: (data_bytes() + allowance.max_memory_bytes,) * 2,
+        resource.RLIMIT_MEMLOCK: (0, 0),
+        resource.RLIMIT_RTPRIO: (0, 0),
     }
     if allowance.walls and _kernel() >= COUNTS_BY_NAMESPACE:
         limits[resource.RLIMIT_NPROC] = (allowance.max_num_processes + NUM_TRUSTED,) * 2
+        limits[resource.RLIMIT_SIGPENDING] = (MAX_NUM_SIGNALS,) * 2
     for limit, wanted in limits.items():
         _, ceiling = resource.getrlimit(limit)
         allowed = [value if ceiling == resource.RLIM_INFINITY else min(value, ceiling) for value in wanted]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 KILL_TIMEOUT_S = 5.0
+BUFFER_BYTES = 128 << 20  # of connections
 _CONTROLLERS = ("memory", "pids")
 _LIMIT_OF_MEMORY = {1: "memory.limit_in_bytes", 2: "memory.max"}
 _counter = itertools.count()
@@ -63,6 +64,9 @@ class Cgroup:
         name, value = ("memory.memsw.limit_in_bytes", memory_bytes) if self.version == 1 else ("memory.swap.max", 0)
         with suppress(OSError):  # a kernel that does not count swap
             (self.memory / name).write_text(str(value))
+        if self.version == 1:  # which counts these apart; all slots and the machine share what the kernel has for them
+            with suppress(OSError):
+                (self.memory / "memory.kmem.tcp.limit_in_bytes").write_text(str(BUFFER_BYTES))
 
     def kill(self) -> None:
         """Kill every process in the cgroup, also those that are started meanwhile."""

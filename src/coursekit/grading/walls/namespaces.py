@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 SHARED_VARIABLE = "COURSEKIT_SHARED"  # where the walled-off process finds the folder that it shares
 OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
+TERMINALS = "/dev/pts"
+MAX_NUM_TERMINALS = 16  # the machine has some 3,000 for all who are behind walls; IPython takes one for `!command`
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
@@ -169,6 +171,9 @@ def _build_walls(allowance: Allowance) -> None:
         Path(OWN).mkdir()
         system.mount(f"/proc/self/fd/{own}", OWN, None, system.BIND)
         os.close(own)
+    if Path(TERMINALS).exists():
+        options = f"newinstance,ptmxmode=0666,max={MAX_NUM_TERMINALS}"
+        system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
     try:
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
     except PermissionError:

@@ -18,9 +18,11 @@ REFUSED = (
     # A new user namespace brings all others, and the right to mount folders in memory of any size.
     *("unshare", "setns"),
     # Memory that stays when no process maps it.
-    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget"),
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open", "vmsplice"),
     # Of these the kernel counts how many an account has, or how much memory they take.
     *("inotify_init", "inotify_init1", "fanotify_init", "add_key", "request_key", "keyctl"),
+    # Of these the whole machine has so many and no more.
+    "io_setup",
     # Kernel interfaces with memory of their own.
     *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd"),
     # The slot's cores are all that it gets.

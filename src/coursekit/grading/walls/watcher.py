@@ -153,14 +153,31 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def proportional_bytes(pid: int) -> int:
-    """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone."""
+    """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone.
+
+    Of a program that its account may not read the memory cannot be read either, and all that is resident counts.
+    """
     try:
         found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
     except (ProcessLookupError, FileNotFoundError):
         return 0
-    except PermissionError:  # a trusted process that hides its memory, nearly all of which it shares: a waiter
-        return 0
+    except PermissionError:
+        return _resident_bytes(pid) if _is_walled_off(pid) else 0
     return int(found.group(1)) * 1024 if found else 0
+
+
+def _is_walled_off(pid: int) -> bool:
+    """Whether this is no trusted process, such as a waiter, which hides its memory and shares nearly all of it."""
+    ids, own = _ids(pid), _ids(os.getpid())
+    return len(ids) > len(own) + 1 and ids[-1] != "1"  # below the outer wall's processes, and not the first there
+
+
+def _ids(pid: int) -> list[str]:
+    """Return the numbers of a process, one for each PID namespace that it is in below this one's."""
+    with suppress(OSError):
+        found = re.search(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        return found.group(1).split() if found else []
+    return []
 
 
 def _resident_bytes(pid: int) -> int:
