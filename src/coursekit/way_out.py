@@ -7,8 +7,10 @@ Who undoes that by hand has copied an answer, as from anywhere else; who takes t
 from __future__ import annotations
 
 import base64
+import linecache
 import re
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
@@ -44,9 +46,18 @@ def take(piece: str) -> Callable[..., Any]:
 
 
 def is_taken(check: str) -> bool:
-    """Return whether what this check looks at is a piece that was taken, and still stands in the notebook."""
-    names, function = _taken.get(check, ({}, None))
-    return function is not None and any(value is function for value in names.values())
+    """Return whether what this check looks at is a piece that was taken, and still stands in the notebook.
+
+    That is so, too, where an answer of one's own stands below it in one cell: the judge sees the hand-in's source.
+    """
+    names, piece = _taken.get(check, ({}, None))
+    functions = [value for value in names.values() if isinstance(value, FunctionType)]
+    return any(one is piece or check in checks_of_pieces(_source_beside(one)) for one in functions)
+
+
+def _source_beside(function: FunctionType) -> str:
+    """Return the cell that defines a function."""
+    return "".join(linecache.getlines(function.__code__.co_filename))
 
 
 def checks_of_pieces(source: str) -> set[str]:

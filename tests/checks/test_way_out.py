@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import pytest
 
 from coursekit.checks import CheckError, check
@@ -46,6 +48,16 @@ def test_an_answer_of_ones_own_is_checked_again(notebook):
         pass
     exec("taken = None", notebook)  # noqa: S102  # the same
     with check("area", section="1"):
+        pass
+
+
+def test_an_answer_below_the_piece_is_refused_as_in_grading(notebook, monkeypatch):
+    """Who forgets to delete the piece from the cell of the answer is told before handing in."""
+    cell = f"area = take({PIECE!r})\ndef area(a, b): return a * b\n"
+    monkeypatch.setitem(linecache.cache, "<cell>", (len(cell), None, cell.splitlines(keepends=True), "<cell>"))
+    exec(compile(cell, "<cell>", "exec"), notebook)  # noqa: S102  # the same
+
+    with pytest.raises(CheckError, match=TAKEN), check("area", section="1"):
         pass
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 NOT_ANSWERED = "not answered yet"
-TAKEN = "this piece is taken from the solution, which gives no points"
+TAKEN = "this piece is taken from the solution, which gives no points while its line stands in the notebook"
 OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
 
 
