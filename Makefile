@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test test-quick labs slides results check bench soak hub lab doctor lock clean
+.PHONY: help env run test test-quick test-horovod labs slides results check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 # Without bytecode files every start would compile this package anew.
@@ -18,7 +18,7 @@ GENERATED := labs slurm/jobs docs/sites.md docs/site-format.md docs/schedule.md 
   tests/answers/properties.md
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... chooses the Python)
 	@PYTHON='$(PYTHON)' tools/make-env
@@ -31,6 +31,9 @@ test: env $(PROXY) $(MARP) ## run all tests, side by side, and show where the ti
 
 test-quick: env $(MARP) ## run the tests that take minutes and need nothing but a compiler, and say what is left out
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick
+
+test-horovod: env ## run Horovod's own tests on 2 and 4 ranks (HOROVOD_TESTS=.../horovod/test/parallel)
+	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)'
 
 labs: env ## build the students' notebooks from solutions/, and job scripts from slurm/
 	@$(BIN)/coursekit build

@@ -1,0 +1,91 @@
+# ruff: noqa: INP001  # a program, and no package
+"""Run tests that Horovod ships, `test/parallel` of its repository, on ranks of this kit: `make test-horovod`.
+
+Every rank runs the same file, as under `horovodrun -np 2 pytest`. In a Slurm job the ranks are tasks of a job step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from coursekit import ranks
+from coursekit.errors import CourseKitError
+
+FILES = ("test_tensorflow2_keras.py", "test_tensorflow.py")
+FILE_S = 3600.0
+
+
+class Tally:
+    """A plugin of pytest that counts how tests ended, and keeps what failures said."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.failures: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test by the phase that decides about it."""
+        if report.when == "call" or not report.passed:
+            self.outcomes[report.outcome] += 1
+        if report.failed:
+            self.failures.append(f"{report.nodeid}\n{report.longreprtext}")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count a file that cannot be read as a failure."""
+        if report.failed:
+            self.outcomes["failed"] += 1
+            self.failures.append(f"{report.nodeid}\n{report.longreprtext}")
+
+
+def run_file(path: str) -> tuple[dict[str, int], list[str]]:
+    """Run a file of tests on this rank; return the number of tests by outcome, and what failed."""
+    tally = Tally()
+    settings = ("--quiet", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "/dev/null", "--rootdir")
+    pytest.main([path, *settings, str(Path(path).parent)], plugins=[tally])
+    return dict(tally.outcomes), tally.failures
+
+
+def main() -> int:
+    """Run the files that were asked for on each number of ranks; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="with Horovod's tests for several processes: test/parallel")
+    parser.add_argument("files", nargs="*", help=f"names in it (default: {' '.join(FILES)})")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4], help="numbers of ranks (default: 2 4)")
+    options = parser.parse_args()
+    paths = [options.folder.resolve() / name for name in options.files or FILES]
+    for path in paths:
+        if not path.is_file():
+            parser.error(f"there is no file {path}: name the folder test/parallel of Horovod 0.28.1's repository")
+    num_failed = 0
+    for num_ranks in options.ranks:
+        for path in paths:
+            num_failed += told(path, num_ranks)
+    return 1 if num_failed else 0
+
+
+def told(path: Path, num_ranks: int) -> int:
+    """Run a file on some ranks, say how that ended, and return how many tests failed on some rank."""
+    print(f"{path.name} on {num_ranks} ranks … ", end="", flush=True)
+    try:
+        by_rank = ranks.run(run_file, str(path), num_ranks=num_ranks, timeout_s=FILE_S, show_output=False)
+    except (CourseKitError, ranks.RankError, ranks.RankTimeoutError) as error:
+        print(f"did not end: {error}")
+        return 1
+    print("; ".join(f"rank {rank}: {_counts(outcomes)}" for rank, (outcomes, _) in enumerate(by_rank)))
+    for rank, (_, failures) in enumerate(by_rank):
+        for failure in failures:
+            print(f"[{rank}] {failure}")
+    num_run = [sum(outcomes.values()) for outcomes, _ in by_rank]
+    return sum(len(failures) for _, failures in by_rank) + num_run.count(0)
+
+
+def _counts(outcomes: dict[str, int]) -> str:
+    return ", ".join(f"{num} {outcome}" for outcome, num in sorted(outcomes.items())) or "no tests"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
