@@ -15,7 +15,7 @@
 # The cell after each exercise checks it and says what is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
 # Hints unfold with a click.
-# Whoever is stuck unfolds *Stuck?* above a cell: its two lines take the piece from the solution, without its points, and later sections go on.
+# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. Change them and run the notebook again when you are curious; the checks do not depend on them.

@@ -16,7 +16,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
-# Whoever is stuck unfolds *Stuck?* above a cell: its two lines take the piece from the solution, without its points, and later sections go on.
+# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"

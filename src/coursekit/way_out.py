@@ -18,6 +18,7 @@ from coursekit.errors import CourseKitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # of a text that is written in parts
 WRAPPED = re.compile(r"[A-Za-z0-9_-]{40,}=*")
 
 _taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check, the notebook's names and the piece
@@ -36,7 +37,7 @@ def take(piece: str) -> Callable[..., Any]:
     """
     checks, source = _unwrap(piece)
     if not source:
-        raise CourseKitError("this is no piece of a solution: copy the whole line from the exercise's text.")
+        raise CourseKitError("this is no piece of a solution: copy all lines from the exercise's text.")
     names = sys._getframe(1).f_globals  # noqa: SLF001  # the notebook's
     found: dict[str, Callable[..., Any]] = {}
     exec(compile(source, "<piece of the solution>", "exec"), names, found)  # noqa: S102  # the course's own
@@ -62,8 +63,8 @@ def _source_beside(function: FunctionType) -> str:
 
 def checks_of_pieces(source: str) -> set[str]:
     """Return the checks that give no points, since a piece of theirs stands in this source outside of comments."""
-    lines = [line.partition("#")[0] for line in source.splitlines()]
-    return {check for line in lines for piece in WRAPPED.findall(line) for check in _unwrap(piece)[0]}
+    text = "\n".join(line.partition("#")[0] for line in source.splitlines())
+    return {check for piece in WRAPPED.findall(JOINT.sub("", text)) for check in _unwrap(piece)[0]}
 
 
 def _unwrap(piece: str) -> tuple[list[str], str]:

@@ -65,11 +65,12 @@ def test_a_hand_in_shows_what_it_takes():
     """Wherever the piece stands, but not in a comment; other long words are no pieces."""
     assert checks_of_pieces(f"def area(a, b):\n    return take('{PIECE}')(a, b)") == {"area", "edge"}
     assert checks_of_pieces(f"%time mine = take(\n  '{PIECE}')") == {"area", "edge"}
+    assert checks_of_pieces(f"area = take(\n    '{PIECE[:20]}'\n    '{PIECE[20:]}'\n)") == {"area", "edge"}
     assert checks_of_pieces(f"# area = take('{PIECE}')\n{'a' * 44} = 1\n{'_' * 41} = 2") == set()
 
 
 @pytest.mark.parametrize("text", ["", "area", "a" * 44, PIECE[:-3], "ä"])
 def test_half_a_piece_is_told(text):
     """What was not copied whole gets a sentence."""
-    with pytest.raises(CourseKitError, match="copy the whole line"):
+    with pytest.raises(CourseKitError, match="copy all lines"):
         take(text)

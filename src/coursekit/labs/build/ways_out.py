@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from coursekit.labs.lab import Lab
 
+NUM_LETTERS = 48  # in a line: what a page shows that is enlarged to 200 %
 TEXT = """
 
 <details><summary>Stuck? Go on without these points</summary>
@@ -25,7 +27,9 @@ Later cells work with it; its own checks give no points until you write one your
 
 ```python
 from coursekit.way_out import take
-{name} = take("{piece}")
+{name} = take(
+{lines}
+)
 ```
 
 </details>"""
@@ -53,5 +57,6 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> NotebookNode:
         end = min((i for i in answers.values() if i > place), default=len(cells))
         checks = [name for cell in cells[place:end] if is_test(cell) for name in CHECK.findall(cell.source)]
         text = next(cell for cell in reversed(cells[:place]) if cell.cell_type == "markdown")
-        text.source += TEXT.format(name=body[0].name, piece=wrap(checks, source))
+        lines = textwrap.wrap(wrap(checks, source), NUM_LETTERS, break_on_hyphens=False)
+        text.source += TEXT.format(name=body[0].name, lines="\n".join(f'    "{line}"' for line in lines))
     return notebook
