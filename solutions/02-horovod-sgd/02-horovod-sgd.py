@@ -51,7 +51,7 @@ from coursekit import pictures
 from coursekit.checks import check, hand_in_report, pieces, properties, trial
 
 # %% [markdown] role="readonly" id="ranks-text"
-# ## 1. What is a rank? (8 minutes)
+# ## 1. What is a rank? (9 minutes)
 #
 # `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list: what each rank returned, in rank order.
 # What the ranks print appears below the cell, each line marked with its rank. Nothing survives from one run to the next.
@@ -117,6 +117,27 @@ with check("rank facts", section="1"):
 # %% role="readonly" id="nodes" tags=["picture"]
 for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
     print(facts)
+
+# %% [markdown] role="readonly" id="staying-text"
+# `ranks.run` forgets everything at its end: right for exercises, which have to work from nothing.
+# For trying things out there are *ranks that stay*: what one `%%ranks` cell leaves on a rank, the next one finds there, until `%ranks stop`.
+
+# %% role="readonly" id="staying-start" tags=["picture"]
+# %ranks start -n {num_ranks}
+
+# %% role="readonly" id="staying-first" tags=["picture"]
+# %%ranks
+import horovod.tensorflow as hvd
+
+hvd.init()
+mine = 10 * hvd.rank()
+
+# %% role="readonly" id="staying-second" tags=["picture"]
+# %%ranks
+f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
+
+# %% role="readonly" id="staying-stop" tags=["picture"]
+# %ranks stop
 
 # %% [markdown] role="readonly" id="pin-text"
 # ## 2. One GPU per rank (6 minutes)
@@ -213,7 +234,7 @@ print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the e
 # %% [markdown] role="readonly" id="shard-text"
 # Every rank starts somewhere else and does all the work: the same result several times over, at several times the cost.
 #
-# ## 3. Shard the data (9 minutes)
+# ## 3. Shard the data (8 minutes)
 #
 # Each rank should train on its own share, its *shard*. The shards must be *disjoint* (no sample twice), *complete* (no sample left out) and as equal in size as possible,
 # since all ranks wait for the slowest.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 COPIED = ("labs", "slurm", "solutions", "pyproject.toml")
-STARTS_RANKS = re.compile(r"\branks\.run\(|^%%ranks\b", re.MULTILINE)
+STARTS_RANKS = re.compile(r"\branks\.run\(|^%%?ranks\b", re.MULTILINE)
 
 
 def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
