@@ -200,6 +200,25 @@ def test_ranks_stay_from_cell_to_cell(notebook):
     assert "name 'mine' is not defined" in notebook.cell("%%ranks 2\nmine").error
 
 
+@pytest.mark.parametrize("magic", ["%%ranks", "%%ranks 2"])
+def test_commands_and_magics_run_on_the_ranks(notebook, magic):
+    """`!command` and `%magic` do on each rank what they do in a notebook, also where they give a value."""
+    if magic == "%%ranks":
+        notebook.cell("%ranks start -n 2")
+    cell = f"""{magic}
+%matplotlib inline
+import os
+mine = os.environ["HOROVOD_RANK"]
+said = !echo rank {{mine}}
+!echo command of {{mine}}
+%timeit -n 1 -r 1 -o -q None
+said[0]"""
+    reply = notebook.cell(cell)
+    lines = sorted(reply.stdout.splitlines())
+    assert (reply.error, lines) == ("", ["[0] 'rank 0'", "[0] command of 0", "[1] 'rank 1'", "[1] command of 1"])
+    notebook.cell("%ranks stop")
+
+
 def test_the_words_of_ipyparallel_are_known(notebook):
     """A notebook of another course runs as it is; what is not there is told in one sentence."""
     assert notebook.cell("%load_ext coursekit.ranks.px\nimport ipcmagic\nimport ipyparallel as ipp") == Reply()

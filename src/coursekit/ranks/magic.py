@@ -97,7 +97,7 @@ def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -
         return
     if options.rank is not None:
         raise CourseKitError(f"--rank chooses among ranks that stay: {staying.NO_RANKS}")
-    names = _picklable({name: shell.user_ns[name] for name in _names_in(cell) if name in shell.user_ns})
+    names = _picklable({name: shell.user_ns[name] for name in _names_in(code[0]) if name in shell.user_ns})
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
     show(range(num_ranks), shown)
@@ -129,10 +129,14 @@ def show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
 
 
 def compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
-    """Return the cell's source and the file name under which tracebacks find it; refuse broken code here."""
-    filename = shell.compile.cache(cell, shell.execution_count)
-    compile(cell, filename, "exec")
-    return cell, filename
+    """Return the cell's source and the file name under which tracebacks find it; refuse broken code here.
+
+    What is not Python, `!command` and `%magic`, is written as calls of IPython.
+    """
+    source: str = shell.transform_cell(cell)  # type: ignore[no-untyped-call]
+    filename = shell.compile.cache(source, shell.execution_count, raw_code=cell)
+    compile(source, filename, "exec")
+    return source, filename
 
 
 def _names_in(cell: str) -> set[str]:

@@ -18,6 +18,8 @@ from coursekit.ranks.worker import Report, call, flush_output, prepare, report_o
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from IPython.core.interactiveshell import InteractiveShell
+
     from coursekit.ranks.worker import Task
 
 
@@ -77,6 +79,7 @@ class _Interrupts:
 def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
     """Run a cell in this namespace; its last expression is its value, as in a notebook."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace["get_ipython"] = lambda: _ipython(namespace)
     tree = ast.parse(source, filename)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, filename, "exec"), namespace)  # noqa: S102  # running the student's cell is the purpose
@@ -86,6 +89,19 @@ def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
         if value is not None:
             namespace["_"] = value
     return {"value": "" if value is None else repr(value), "figures": _figures()}
+
+
+def _ipython(namespace: dict[str, Any]) -> InteractiveShell:
+    """Return IPython for the `!command` and `%magic` of this rank's cells; it is made when the first one comes."""
+    from IPython.core.interactiveshell import InteractiveShell  # noqa: PLC0415  # few cells need it
+    from traitlets.config import Config  # noqa: PLC0415  # the same
+
+    if not InteractiveShell.initialized():
+        # A history would be a file that all ranks write.
+        shell = InteractiveShell.instance(user_ns=namespace, config=Config(HistoryManager={"enabled": False}))
+        # Figures are sent to the notebook without it.
+        shell.register_magic_function(str, magic_name="matplotlib")  # type: ignore[call-arg, arg-type]  # as in `magic`
+    return InteractiveShell.instance()
 
 
 def _figures() -> list[bytes]:
