@@ -10,6 +10,7 @@ import pytest
 from ..ranks.px_notebooks import check_points, read_values, write_config, write_notebook
 
 ROOT = Path(__file__).parents[2]
+POLL_MS = 1000  # by default a page is asked with every frame that it draws, which takes half a core from the ranks
 ANSWER = """def rank_facts():
     hvd.init()
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}"""
@@ -68,6 +69,7 @@ def wait_until_run(page, chosen):
     page.wait_for_function(
         "element => /\\[\\d+\\]/.test(element.querySelector('.jp-InputPrompt').innerText)",
         arg=chosen.element_handle(),
+        polling=POLL_MS,
         timeout=600_000,
     )
 
