@@ -25,6 +25,8 @@ POINTS_PER_LAB = 20
 
 SOLUTION = BankAnswer("solution", "", {}, {})
 
+# All banks are one fixture, which shares a machine of two cores with all other tests for an hour.
+pytestmark = pytest.mark.timeout(2 * 3600)
 every_lab = pytest.mark.parametrize("lab", LABS)
 
 
