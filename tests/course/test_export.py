@@ -133,6 +133,11 @@ def test_the_status_counts_what_happened(course, hand_in):
     words = [line.split() for line in lines if line.strip()]
     assert ["due", "(UTC)", "2026-11-16"] in words
     assert {"late": "1", "damaged": "1", "missing": "0"}.items() <= {one[0]: one[1] for one in words if one[1:]}.items()
+    assert "roster" not in result.output
+
+    (course.folder / "roster.csv").write_text("id\nada\n")
+    result = CliRunner().invoke(command, ["status", "--course", str(course.folder)])
+    assert result.output.splitlines()[-1] == "Not on the roster, and counted here all the same: bob."
 
 
 def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatch):
