@@ -48,7 +48,8 @@ def settle(place: Place) -> None:
     _places[:] = [place]
     os.environ["HOROVOD_CYCLE_TIME"] = str(CYCLE_TIME_MS)
     # Gloo's thread asks for a lock again and again until it is free: it should not push aside the one that holds it.
-    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    with contextlib.suppress(OSError):  # a container may forbid it
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     if "tensorflow" in sys.modules:
         # Rewriting a graph so that it runs faster takes longer than so few steps do.
         sys.modules["tensorflow"].config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
