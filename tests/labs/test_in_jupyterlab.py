@@ -10,7 +10,7 @@ import pytest
 from ..ranks.px_notebooks import check_points, read_values, write_config, write_notebook
 
 ROOT = Path(__file__).parents[2]
-POLL_MS = 1000  # by default a page is asked with every frame that it draws, which takes half a core from the ranks
+POLL_MS = 1000  # by default a page is asked with every frame that it draws, and the ranks want the processor
 ANSWER = """def rank_facts():
     hvd.init()
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}"""

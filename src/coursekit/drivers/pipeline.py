@@ -59,7 +59,7 @@ def read_dataset(
         loaded: list[Array] = []
         by_itself = 0.0
         # Few images may by chance be cut alike: those are loaded again.
-        while by_itself < in_pipeline / 2 and len(loaded) < MOST_ROUNDS:
+        while not loaded or (by_itself < in_pipeline / 2 and len(loaded) < MOST_ROUNDS):
             loaded.append(np.stack([np.asarray(load_picture(record, training=training)[0]) for record in records]))
             by_itself = _spread(loaded)
         seen["spread"][name] = [in_pipeline, by_itself]

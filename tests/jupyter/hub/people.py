@@ -11,7 +11,7 @@ TIMEOUT_MS = 600_000
 CLOSED_MS = 300
 DRAWN_MS = 1500  # until a page that was scrolled is drawn; only a picture depends on it
 RUN_TIMEOUT_MS = 900_000
-POLL_MS = 1000  # by default a page is asked with every frame that it draws, which takes half a core from the ranks
+POLL_MS = 1000  # by default a page is asked with every frame that it draws, and the ranks want the processor
 
 
 class Visitor:
