@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 # Variables that change what is built; those that only steer a run (HOROVOD_CYCLE_TIME, ...) are not among them.
 BUILD_SETTINGS = re.compile(r"CC|CXX|HOROVOD_(GPU|CPU_OPERATIONS|CUDA|NCCL|ROCM|BUILD|WITH|MPICXX).*")
 
+CHANGES = ROOT / "tools" / "horovod.cmake"  # what is compiled otherwise than Horovod says
+
 
 def settings() -> dict[str, str]:
     """Return the variables that change what is built: this shell's, and Horovod's for NCCL."""

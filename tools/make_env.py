@@ -78,6 +78,7 @@ def ingredients() -> dict[str, object]:
         "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in locks],
         "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
         "settings": horovod_wheel.settings(),
+        "changes": hashlib.sha256(horovod_wheel.CHANGES.read_bytes()).hexdigest(),
         "bytecode": "of all packages",  # an environment without is made anew
         **({"gpus": gpus.HOST} if with_cuda else {}),
     }
