@@ -216,6 +216,10 @@ said[0]"""
     reply = notebook.cell(cell)
     lines = sorted(reply.stdout.splitlines())
     assert (reply.error, lines) == ("", ["[0] 'rank 0'", "[0] command of 0", "[1] 'rank 1'", "[1] command of 1"])
+    if magic == "%%ranks":  # functions travel both ways also when IPython is on the ranks
+        notebook.cell("factor = 3\nranks.push(times=lambda number: factor * number)")
+        notebook.cell("%%ranks\ndef mine_times(number):\n    return times(number) + int(mine)")
+        assert notebook.cell("[function(5) for function in ranks.pull('mine_times')]").value == "[15, 16]"
     notebook.cell("%ranks stop")
 
 

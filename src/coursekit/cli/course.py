@@ -216,7 +216,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
 def status(folder: Path | None) -> None:
     """Show where each lab stands."""
     found = _find(folder)
-    from coursekit.course.progress.members import find_members  # noqa: PLC0415 - as above
+    from coursekit.course.progress.members import find_strangers  # noqa: PLC0415 - as above
     from coursekit.course.status import course_status  # noqa: PLC0415 - as above
 
     labs = course_status(found)
@@ -226,9 +226,7 @@ def status(folder: Path | None) -> None:
     for title, value in STATUS_ROWS.items():
         table.add_row(title, *(str(value(lab)) for lab in labs))
     Console().print(table)
-    with found.gradebook() as gradebook:
-        members, _ = find_members(found, {student.id for student in gradebook.students})
-    if strangers := [member.id for member in members if not member.is_counted]:
+    if strangers := find_strangers(found):
         print(f"Not on the roster, and counted here all the same: {', '.join(strangers)}.")
 
 

@@ -52,6 +52,17 @@ def find_members(course: Course, known: Collection[str], *, anonymous: bool = Fa
     return tuple(Member(*pair, pair[0] in roster) for pair in zip(ids, labels)), path.is_file()
 
 
+def find_strangers(course: Course) -> list[str]:
+    """Return the ids in the gradebook that are not on the roster.
+
+    Raises:
+        CourseKitError: the roster is wrong.
+    """
+    with course.gradebook() as gradebook:
+        members, _ = find_members(course, {student.id for student in gradebook.students})
+    return [member.id for member in members if not member.is_counted]
+
+
 def _secret_order(course: Course) -> Callable[[str], str]:
     """Return a sort key that only this course's owner can compute; a plain digest of a name could be guessed."""
     path = course.folder / KEY
