@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from coursekit.grading.submission import source_words as words
+from coursekit.grading.submission.source_names import Names, imported, literal, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +63,7 @@ def signs_in(source: str) -> Iterator[Sign]:
 
 
 def _signs_in_tree(tree: ast.Module) -> Iterator[Sign]:
-    names = _Names(tree)
+    names = Names(tree)
     for node in ast.walk(tree):
         for kind, what in MATCHERS[type(node)](node, names) if type(node) in MATCHERS else ():
             yield kind, what, getattr(node, "lineno", 1)
@@ -76,54 +77,13 @@ def _signs_in_words(source: str) -> Iterator[Sign]:
                 yield from ((kind, what, number) for kind, what in _known(word))
 
 
-class _Names:
-    """What the names of a cell stand for, as its imports say."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.called: dict[str, str] = {}  # a name of the cell's to what it was imported as
-        self.modules = set(words.PATCHED)
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                for alias, full_name in _imported(node):
-                    if alias.name == "*":
-                        self.called.update(_words_of(full_name[:-1]))
-                    name = alias.asname or alias.name.split(".")[0]
-                    self.called[name] = name if full_name == alias.name and not alias.asname else full_name
-                    self.modules.add(name)
-            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and self._is_imported(node.value):
-                # A module that gets another name: `fork = tempfile._os`.
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names = (target.id for target in targets if isinstance(target, ast.Name))
-                self.called.update(dict.fromkeys(names, self.dotted(node.value)))
-        bare = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
-        self.remarks = {id(value) for value in bare if isinstance(value, ast.Constant)}
-
-    def _is_imported(self, node: ast.AST | None) -> bool:
-        known = isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in self.called)
-        return known and bool(self.dotted(node))
-
-    def dotted(self, node: ast.AST | None) -> str:
-        """Return `a.b.c` with `a` as it was imported, or '' for anything else."""
-        if isinstance(node, ast.Attribute):
-            base = self.dotted(node.value)
-            return f"{base}.{node.attr}" if base else ""
-        if isinstance(node, ast.Name):
-            return self.called.get(node.id, node.id)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-            if node.func.id == "__import__":
-                return _literal(node.args[0])
-            if node.func.id == "getattr" and (base := self.dotted(node.args[0])):
-                return ".".join([base, *filter(None, map(_literal, node.args[1:2]))])
-        return ""
-
-
-def _in_import(node: ast.Import | ast.ImportFrom, _names: _Names) -> Iterator[Found]:
-    for _, full_name in _imported(node):
+def _in_import(node: ast.Import | ast.ImportFrom, _names: Names) -> Iterator[Found]:
+    for _, full_name in imported(node):
         yield from _known(full_name)
         yield from _known_at_the_end(f"{full_name}.")
 
 
-def _in_name(node: ast.Name, names: _Names) -> Iterator[Found]:
+def _in_name(node: ast.Name, names: Names) -> Iterator[Found]:
     name = names.dotted(node)
     if isinstance(node.ctx, ast.Load):
         if name in names.called.values() or "." not in name:
@@ -132,8 +92,8 @@ def _in_name(node: ast.Name, names: _Names) -> Iterator[Found]:
         yield "grader", f"{node.id} = …"
 
 
-def _in_attribute(node: ast.Attribute, names: _Names) -> Iterator[Found]:
-    name, root = names.dotted(node), _root(node)
+def _in_attribute(node: ast.Attribute, names: Names) -> Iterator[Found]:
+    name, root = names.dotted(node), root_of(node)
     yield from ((kind, node.attr) for kind, attributes in words.ATTRIBUTES.items() if node.attr in attributes)
     if isinstance(node.ctx, ast.Load):
         yield from (*_known(name), *_known_at_the_end(name))
@@ -143,13 +103,13 @@ def _in_attribute(node: ast.Attribute, names: _Names) -> Iterator[Found]:
         yield "patched", name or node.attr
 
 
-def _in_constant(node: ast.Constant, names: _Names) -> Iterator[Found]:
+def _in_constant(node: ast.Constant, names: Names) -> Iterator[Found]:
     if isinstance(node.value, (str, bytes)) and id(node) not in names.remarks:
         text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
         yield from ((kind, repr(text[:40])) for kind, pattern in words.TEXTS if pattern.search(text))
 
 
-def _in_class(node: ast.ClassDef, names: _Names) -> Iterator[Found]:
+def _in_class(node: ast.ClassDef, names: Names) -> Iterator[Found]:
     bases = {names.dotted(base) for base in node.bases}
     methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
     methods |= {names.dotted(target) for one in node.body if isinstance(one, ast.Assign) for target in one.targets}
@@ -158,31 +118,31 @@ def _in_class(node: ast.ClassDef, names: _Names) -> Iterator[Found]:
         yield "odd class", f"class {node.name}: {', '.join(odd)}"
 
 
-def _in_handler(node: ast.ExceptHandler, names: _Names) -> Iterator[Found]:
+def _in_handler(node: ast.ExceptHandler, names: Names) -> Iterator[Found]:
     if names.dotted(node.type) in {"BaseException", "KeyboardInterrupt"}:
         yield "swallows", f"except {names.dotted(node.type)}"
 
 
-def _in_dict(node: ast.Dict, _: _Names) -> Iterator[Found]:
+def _in_dict(node: ast.Dict, _: Names) -> Iterator[Found]:
     cases = [key for key in node.keys if isinstance(key, ast.Tuple)]  # arguments of a call, when they are numbers
     if sum(all(isinstance(one, ast.Constant) for one in key.elts) for key in cases) >= MIN_CASES:
         yield "overfitting", f"a table of {len(node.keys)} cases"
 
 
-def _in_call(node: ast.Call, names: _Names) -> Iterator[Found]:
+def _in_call(node: ast.Call, names: Names) -> Iterator[Found]:
     name = names.dotted(node.func)
     if name in CALL_MATCHERS:
         yield from CALL_MATCHERS[name](node, names)
 
 
-def _in_setattr(node: ast.Call, names: _Names) -> Iterator[Found]:
+def _in_setattr(node: ast.Call, names: Names) -> Iterator[Found]:
     if node.args:
-        root = _root(node.args[0])
+        root = root_of(node.args[0])
         if not isinstance(root, ast.Name) or root.id in names.modules | {"__builtins__", "builtins"}:
             yield "patched", names.dotted(node.func)
 
 
-def _in_getattr(node: ast.Call, names: _Names) -> Iterator[Found]:
+def _in_getattr(node: ast.Call, names: Names) -> Iterator[Found]:
     if len(node.args) > 1:
         owner, attribute = node.args[:2]
         if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
@@ -191,7 +151,7 @@ def _in_getattr(node: ast.Call, names: _Names) -> Iterator[Found]:
             yield "hidden code", "getattr(…, …)"
 
 
-def _in_dunder_import(node: ast.Call, names: _Names) -> Iterator[Found]:
+def _in_dunder_import(node: ast.Call, names: Names) -> Iterator[Found]:
     name = names.dotted(node)
     yield from _known(name) if name else [("hidden code", "__import__(…)")]
 
@@ -213,33 +173,9 @@ CALL_MATCHERS: dict[str, Callable[..., Iterable[Found]]] = {  # by what is calle
     "delattr": _in_setattr,
     "getattr": _in_getattr,
     "__import__": _in_dunder_import,
-    "float": lambda node, _: [("odd result", "float('nan')")] if [*map(_literal, node.args[:1])] == ["nan"] else [],
+    "float": lambda node, _: [("odd result", "float('nan')")] if [*map(literal, node.args[:1])] == ["nan"] else [],
     "type": lambda node, _: [("odd class", "type(…, …, …)")] if len(node.args) == NUM_FOR_CLASS else [],
 }
-
-
-def _imported(node: ast.Import | ast.ImportFrom) -> list[tuple[ast.alias, str]]:
-    """Return what an import names, each with its full name."""
-    base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-    return [(alias, base + alias.name) for alias in node.names]
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """Return `a` of `a.b.c`."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node
-
-
-def _words_of(module: str) -> dict[str, str]:
-    """Return by their last name the words that the tables know of a module, named with a dot at its end."""
-    known = (name for names in words.CALLS.values() for name in names.split())
-    return {name[len(module) :]: name for name in known if name.startswith(module)}
-
-
-def _literal(node: ast.expr) -> str:
-    """Return a text that is written out, or '' for anything else."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _known(name: str) -> Iterator[Found]:
