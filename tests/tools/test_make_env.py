@@ -79,11 +79,11 @@ def test_finished_environment_is_left_alone(stamp, checkout, finish):
 
 
 @pytest.mark.usefixtures("stamp")
-@pytest.mark.parametrize("name", ["requirements.lock", "tools/build-requirements.lock"])
-def test_changed_lock_breaks_the_stamp(name, checkout, ask):
-    """Either lock file is an ingredient."""
-    with (checkout / name).open("a") as lock:
-        lock.write("# changed\n")
+@pytest.mark.parametrize("name", ["requirements.lock", "tools/build-requirements.lock", "tools/horovod.cmake"])
+def test_changed_file_breaks_the_stamp(name, checkout, ask):
+    """Either lock file is an ingredient, and so is what is changed in Horovod."""
+    with (checkout / name).open("a") as file:
+        file.write("# changed\n")
 
     assert ask("make_env.ingredients() == make_env.read_stamp()") is False
 
