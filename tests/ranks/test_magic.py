@@ -149,14 +149,14 @@ def test_the_cell_magic_explains_itself(notebook):
 def test_the_interrupt_button_ends_a_hanging_run(notebook):
     """A kernel interrupt says where all ranks stood and ends them, and the next run works; no line is the kit's."""
     notebook.cell(
-        "def hang():\n    hvd.init()\n    print('ready', flush=True)\n"
-        "    if hvd.rank() == 0:\n        hvd.allreduce(np.zeros(1))\n    time.sleep(3600)",
+        "def hang():\n    hvd.init()\n    if hvd.rank() == 0:\n        hvd.allreduce(np.zeros(1))\n"
+        "    time.sleep(5)  # rank 0 has come to its allreduce\n    print('ready', flush=True)\n    time.sleep(3600)",
     )
     code = "import time\nranks.run(hang, timeout_s=3600)"
     error = notebook.cell(code, interrupt_at="[1] ready").error
     assert error.startswith("KeyboardInterrupt: you stopped this cell; all ranks were ended. Where they stood:")
-    assert re.search(r"rank 0 waits in hvd\.allreduce \(Cell In\[\d+\], line 5 in hang: .*\)", error)
-    assert re.search(r"rank 1 is not in a collective \(Cell In\[\d+\], line 6 in hang: .*\)", error)
+    assert re.search(r"rank 0 waits in hvd\.allreduce \(Cell In\[\d+\], line 4 in hang: .*\)", error)
+    assert re.search(r"rank 1 is not in a collective \(Cell In\[\d+\], line 7 in hang: .*\)", error)
     assert "watch.py" not in error
     assert notebook.below_server() == []
     assert notebook.cell("ranks.run(abs, -2)").value == "[2, 2]"

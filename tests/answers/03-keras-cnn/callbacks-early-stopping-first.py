@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# start-tests = ["rank 0 was left alone in a collective"]
+# start-tests = ["was left alone in a collective: rank"]
 # metrics-tests = ["left alone"]
 # files-tests = ["left alone"]
 # ///
