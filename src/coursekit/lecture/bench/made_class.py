@@ -34,8 +34,8 @@ KINDS = (RIGHT, WRONG, RIGHT, WRONG, HANGING, HOSTILE)
 # In every bank the answers in which some ranks wait for one that never comes.
 WAITING = ("collective-on-rank-0", "-hangs")
 HANDED_IN = datetime(2026, 1, 5, 12, 0)  # noqa: DTZ001  # UTC without an offset, as nbgrader keeps times
-# Before the answer: what a cell has defined when its time is over counts.
-ENDLESS = "while True:\n    pass\n\n"
+# Instead of the answer: what a cell defines counts, above and below a loop whose time is over.
+ENDLESS = "while True:\n    pass\n"
 EQUAL = """
 class Equal:
     def __call__(self, *args, **kwargs): return self
@@ -158,7 +158,7 @@ class _Draws:
                 fails = frozenset(answer.fails)
                 yield (answer.title, self.tests - fails - answer.consequences, fails), answer.cells
             name = self.rng.choice(sorted(self.code))
-            cells = {name: ENDLESS + self.solutions[name]}
+            cells = {name: ENDLESS}
             yield (f"an endless loop in the cell {name}", frozenset(), self.reach.tests_in_reach(cells)), cells
 
     def _hostile(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
