@@ -86,26 +86,27 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     extra = dict(environ or {})
     refuse_placing(extra)
     in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
-    task = Task(
-        call=dumps((function, args, kwargs)),
-        num_ranks=num_ranks,
-        entropy=secrets.randbits(64) if seed is None else seed,
-        num_threads=num_threads,
-        bind_cores=bind_cores and not in_step,
-        folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
-        search_path=tuple(sys.path),
-        sources=cell_sources(),
-    )
-    with _one_run_at_a_time:
-        running = None
-        try:
-            server = slurm.shared_step(num_ranks) if in_step else shared_server()
-            running = start_ranks(server, task, extra, ranks_per_node or num_ranks, use_gpus=use_gpus)
-            outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
-        except KeyboardInterrupt:
-            raise Interrupted("you stopped this cell before its ranks had started, or after they had ended") from None
-        finally:
-            _stop(running, slurm.close_shared_step if in_step else close_shared_server)
+    try:
+        task = Task(
+            call=dumps((function, args, kwargs)),
+            num_ranks=num_ranks,
+            entropy=secrets.randbits(64) if seed is None else seed,
+            num_threads=num_threads,
+            bind_cores=bind_cores and not in_step,
+            folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
+            search_path=tuple(sys.path),
+            sources=cell_sources(),
+        )
+        with _one_run_at_a_time:
+            running = None
+            try:
+                server = slurm.shared_step(num_ranks) if in_step else shared_server()
+                running = start_ranks(server, task, extra, ranks_per_node or num_ranks, use_gpus=use_gpus)
+                outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
+            finally:
+                _stop(running, slurm.close_shared_step if in_step else close_shared_server)
+    except KeyboardInterrupt:
+        raise Interrupted("you stopped this cell before its ranks had started, or after they had ended") from None
     if outcome.server_died:
         raise RankError(f"{running.server} was killed, and with it all ranks: run the cell again")
     return results_of(outcome, num_ranks, timeout_s, lambda _, value: pickle.loads(value))  # noqa: S301  # of our ranks
