@@ -22,12 +22,13 @@ replace(${pair} "if (!lock) {\n    return;" "if (!lock) {\n    sched_yield();\n 
 set(reuse "rv = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR")
 replace(${pair} "int on = 1;\n  ${reuse}" "int on = 0;\n  ${reuse}")
 # All ranks are on one node: what connects them all connects the ranks of the node, too, and need not be made twice.
+# Horovod uses the second one only while it starts.
 replace(${context} "local_ctx = Rendezvous(" "local_ctx = local_size == size && local_rank == rank ? ctx : Rendezvous(")
 # A rank waits for the address of each other one, and then asks for it again, with one more connection.
 replace(${store}.h "  int rank_;" "  int rank_;\n  std::string came_;\n  std::vector<char> value_;")
 replace(${store}.cc "      return false;\n    }\n" "      return false;\n    }\n    came_ = key;\n    value_ = result;\n")
 replace(${store}.cc "get(const std::string& key) {" "get(const std::string& key) {\n  if (key == came_) return value_;")
-# While it starts, a rank looks each millisecond whether it has, and 64 of them leave little for the start itself.
+# A rank that starts, or adds a process set, looks each millisecond whether it has: 64 leave little for the start itself.
 replace(horovod/common/operations.cc "milliseconds(1));" "milliseconds(10));")
 
 # Most of a file's time goes into headers that the files share: eight at a time read them once.

@@ -2,8 +2,8 @@
 
 It speaks with Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`): GET, PUT and DELETE of a path,
 each over a connection of its own. A rank asks for every peer of each of its groups, so that the requests grow with
-the square of the number of ranks: 64 ranks on a node make 6 thousand with the Horovod that `make env` compiles, and 20
-thousand with another. Hence one thread answers them, in few steps, and a GET is held until its key is there.
+the square of the number of ranks: 64 ranks on a node make 19 thousand with the Horovod that `make env` compiles.
+Hence one thread answers them, in few steps, and a GET is held until its key is there.
 Horovod's own store starts a thread for each, and ranks ask again every 10 ms.
 """
 
