@@ -24,6 +24,9 @@ replace(${pair} "int on = 1;\n  ${reuse}" "int on = 0;\n  ${reuse}")
 # All ranks are on one node: what connects them all connects the ranks of the node, too, and need not be made twice.
 # Horovod uses the second one only while it starts.
 replace(${context} "local_ctx = Rendezvous(" "local_ctx = local_size == size && local_rank == rank ? ctx : Rendezvous(")
+# The process set of all ranks is not connected a second time either: one thread uses the one and the other, in turn.
+set(shared "ctx = global_context.ctx;\n    local_ctx = global_context.local_ctx;\n    cross_ctx = global_context.cross_ctx;")
+replace(${context} "ranks.empty()) {\n" "ranks.empty()) {\n    ${shared}\n    return;\n")
 # A rank waits for the address of each other one, and then asks for it again, with one more connection.
 replace(${store}.h "  int rank_;" "  int rank_;\n  std::string came_;\n  std::vector<char> value_;")
 replace(${store}.cc "      return false;\n    }\n" "      return false;\n    }\n    came_ = key;\n    value_ = result;\n")

@@ -9,7 +9,7 @@ from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES
 
 DATA = ()
-CAPTION = "16 ranks, latency 5 µs a step, bandwidth 10 GB/s."
+CAPTION = "A model: 16 ranks, latency 5 µs a step, bandwidth 10 GB/s."
 NUM_RANKS = 16
 ALPHA_S, BETA_S = 5e-6, 1e-10
 COSTS = {way: count(schedule(NUM_RANKS)) for way, schedule in WAYS.items()}

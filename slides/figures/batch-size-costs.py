@@ -4,7 +4,7 @@ from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ("results/batch-size",)
-CAPTION = "A small network on made images, the best of eight learning rates for each batch size, three starts."
+CAPTION = "A small network on synthetic images, the best of eight learning rates for each batch size, three starts."
 PANELS = (("updates", "updates needed", COLORS[0], "o-"), ("epochs", "epochs needed", COLORS[1], "s--"))
 SECONDS = ("seconds", "seconds on these cores", COLORS[2], "D:")
 

@@ -12,7 +12,8 @@ ROWS = {
     "FP32, SGD": (4, 4, 0, 0),
     "FP32, momentum": (4, 4, 4, 0),
     "FP32, Adam": (4, 4, 8, 0),
-    "mixed, Adam": (4, 2, 8, 2),
+    "mixed, Adam,\nFP16 gradients": (4, 2, 8, 2),
+    "mixed, Adam,\ntf.keras": (4, 4, 8, 2),
 }
 LOOK = ((COLORS[0], ""), (COLORS[1], "//"), (COLORS[2], ".."), (COLORS[3], "xx"))
 
@@ -28,7 +29,7 @@ def draw():
             left += part
         axes.text(left + 0.3, -row, str(left), va="center")
     axes.set_yticks([-row for row in range(len(ROWS))], list(ROWS))
-    axes.set(xlabel="bytes per parameter", xlim=(0, 18.5))
+    axes.set(xlabel="bytes per parameter", xlim=(0, 21))
     axes.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.4, 1.27), columnspacing=1.2)
     axes.grid(visible=False, axis="y")
     return figure
@@ -40,4 +41,4 @@ def words():
         f"{name}: {', '.join(f'{part} {size}' for part, size in zip(PARTS, parts) if size)}, together {sum(parts)}"
         for name, parts in ROWS.items()
     ]
-    return "Bytes per parameter. " + "; ".join(rows) + "."
+    return f"Bytes per parameter. {'; '.join(rows)}.".replace("\n", " ")

@@ -22,7 +22,7 @@ def draw():
     box(axes, (x[3], top), "loss", SIZE, FULL, filled=False)
     box(axes, (x[3], bottom), "loss · S", SIZE, FULL, filled=False)
     box(axes, (x[2], bottom), "backward:\ngradients · S", SIZE, HALF)
-    box(axes, (x[1], bottom), "÷ S, check,\naverage", SIZE, FULL, filled=False)
+    box(axes, (x[1], bottom), "average,\n÷ S, check", SIZE, FULL, filled=False)
     box(axes, (x[0], bottom), "optimiser:\nits state", SIZE, FULL, filled=False)
     half = SIZE[0] / 2
     for left, right in zip(x, x[1:]):
@@ -40,6 +40,6 @@ def words():
     """Say the order."""
     return (
         "Master weights in FP32 are cast to FP16 for the forward pass; the loss is FP32 and multiplied by the scale S; "
-        "the backward pass is FP16; gradients are cast to FP32, divided by S, checked and averaged; the optimiser "
-        "updates the master weights in FP32. If a gradient is not finite the step is skipped and S halved."
+        "the backward pass is FP16; gradients are cast to FP32, averaged over the ranks, divided by S and checked; "
+        "the optimiser updates the master weights in FP32. If one is not finite the step is skipped and S halved."
     )

@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ("sites",)
-CAPTION = "One node, one task per GPU; every small square is a CPU that its task may use."
+CAPTION = "One node, one task per GPU; a small square is a CPU that its task may use. Memory as the centre counts it."
 
 ORDER = ("piz-daint", "barbora", "jean-zay", "karolina", "daint-alps")  # from one GPU to eight, and on to today
 TOP, BOTTOM, LEFT, RIGHT = 4.45, 0.95, 0.1, 11.5

@@ -26,13 +26,13 @@ def draw():
     axes.text(0.95, 0.25, "x", weight="bold", ha="right", va="center", fontsize=20)
     axes.text(4.25, 0.6, "fork", va="center")
     axes.text(4.25, 3.3, "join", va="center")
-    axes.text(4.25, 1.95, "short cut", va="center", color="0.25")
+    axes.text(4.25, 1.95, "shortcut", va="center", color="0.25")
     return figure
 
 
 def words():
     """Return the text alternative."""
     return (
-        "From bottom to top: x forks. One way goes through two convolutions, the other, the short cut, past them. "
+        "From bottom to top: x forks. One way goes through two convolutions, the other, the shortcut, past them. "
         "Both join in an addition, and a ReLU follows."
     )

@@ -7,7 +7,7 @@ from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Milliseconds of one allreduce of 102 MB."
+CAPTION = "A model: milliseconds of one allreduce of 102 MB."
 NUM_BYTES = 25.6e6 * 4
 ALPHA_S, BETA_S = 5e-6, 1e-10
 CASES = (("star,\n8 ranks", star(8)), ("ring,\n8 ranks", ring(8)), ("ring,\n64 ranks", ring(64)))

@@ -8,7 +8,7 @@ from coursekit.lecture.slides.drawing import WAIT, canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Left: one step, the grey is waiting. Right: the mean of the slowest of N, each with a spread of 5 % or 10 %."
+CAPTION = "A model. Left: one step, grey is waiting. Right: the mean of the slowest of N, with spreads of 5 % and 10 %."
 
 STEP = (1.0, 0.93, 1.22, 0.97)
 RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

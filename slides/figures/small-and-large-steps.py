@@ -12,7 +12,7 @@ START = np.array([2.6, 1.25])
 NUM_SMALL, RATE, BOLD_RATE = 4, 0.08, 0.2
 NOISE = np.random.default_rng(5).normal(0, 1.3, (NUM_SMALL, 2))
 NOISE -= NOISE.mean(axis=0)
-LABELS = (f"{NUM_SMALL} small steps, η", "large batch, η", f"large batch, {NUM_SMALL}η")
+LABELS = (f"{NUM_SMALL} small steps, η", "one step, η", f"one step, {NUM_SMALL}η")
 PLACES = (((-0.1, 0.1), "right"), ((0.1, -0.05), "left"), ((0.1, -0.12), "left"))  # of the labels, from the ends
 
 

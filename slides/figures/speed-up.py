@@ -4,7 +4,7 @@ from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "The same made-up measurement twice: left as speed-up, right as efficiency."
+CAPTION = "Made-up numbers, drawn twice: left as speed-up, right as efficiency."
 
 RANKS = (1, 2, 4, 8, 16, 32)
 SHARE = 0.012  # of a step on one rank that each doubling adds
@@ -20,7 +20,7 @@ def draw():
     figure, (left, right) = canvas(num_panels=2)
     values = [speed_up(number) for number in RANKS]
     left.plot(RANKS, RANKS, "--", color="0.4", label="ideal: S = N")
-    left.plot(RANKS, values, "o-", color=COLORS[0], label="measured")
+    left.plot(RANKS, values, "o-", color=COLORS[0], label="an example")
     left.annotate("", (32, values[-1]), (32, 32), arrowprops={"arrowstyle": "<|-|>", "color": COLORS[1], "lw": 2.5})
     left.text(33, 27.6, "lost", ha="left", va="center", color=COLORS[1])
     left.set(xlabel="ranks N", ylabel="speed-up S", xlim=(0, 39), ylim=(0, 34), title="S = speed of N ranks / of one")

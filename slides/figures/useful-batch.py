@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Steps to a given accuracy, each batch with the best rate for it."
+CAPTION = "A model: steps to a given accuracy, each batch with the best rate for it."
 FEWEST, NOISE = 1.0, 1024  # steps = fewest * (1 + noise / batch)
 
 

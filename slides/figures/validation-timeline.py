@@ -3,7 +3,7 @@
 from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, canvas
 
 DATA = ()
-CAPTION = "Time goes from left to right; equal speed on all ranks."
+CAPTION = "A model: time goes from left to right; equal speed on all ranks."
 NUM_RANKS, EPOCH, VALIDATION, ALLREDUCE = 4, 4.0, 4.0, 0.15
 HATCH = "//"
 

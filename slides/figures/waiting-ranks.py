@@ -5,7 +5,7 @@ from __future__ import annotations
 from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, HALF_INCH, WAIT, canvas
 
 DATA = ()
-CAPTION = "Three steps of four ranks, one of them slower than the others."
+CAPTION = "A model: three steps of four ranks, one of them slower than the others."
 COMPUTE_S = (1.0, 1.05, 1.6, 0.95)
 ALLREDUCE_S = 0.3
 NUM_STEPS = 3

@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "A square is an image, filled if answered rightly; two ranks with unequal shards."
+CAPTION = "A square is an image, filled if the answer is right; two ranks with unequal shards."
 BATCHES = (((4, 4), (3, 4), (2, 2)), ((1, 2),))  # (right, images) of each batch, by rank
 SUMS = [(sum(right for right, _ in rank), sum(count for _, count in rank)) for rank in BATCHES]
 TOTAL = (sum(right for right, _ in SUMS), sum(count for _, count in SUMS))

@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 from coursekit.pictures import GREY
 
 DATA = ()
-CAPTION = "Three ranks, the last one slow. The number in a bar is the step that the rank works on."
+CAPTION = "A model: three ranks, the last one slow. The number in a bar is the step that the rank works on."
 TIMES = (1.0, 1.2, 2.1)  # of a step on each rank
 EXCHANGE, END, BOUND = 0.22, 12.0, 2
 

@@ -14,6 +14,7 @@
 # Cells with `raise NotImplementedError` are yours: replace that line by your answer.
 # The cell after each exercise checks it and says what is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
 # Hints unfold with a click.
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
@@ -66,6 +67,13 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 # NumPy computes with whole arrays: `slope * x` is an array, and `np.mean` takes the mean of one.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# In a cell of your own, add 5 to `y` of the ten samples with the largest `x`, and look for the slope with the smallest mean *squared* error, then for that with the smallest mean *absolute* error.
+# Which of the two lets itself be led astray by ten samples?
+#
+# </details>
 
 
 # %% role="answer" id="loss"
@@ -99,7 +107,7 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 # %% [markdown] role="readonly" id="gradient-text"
 # The loss at the red cross is not zero but about 1/12 = 0.083, the variance of the noise: no line can predict noise.
 #
-# ## 3. The gradient (8 minutes)
+# ## 3. The gradient (7 minutes)
 #
 # The gradient holds the derivatives of the loss along both parameters. It points uphill.
 #
@@ -110,6 +118,13 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 #
 # With $e_i = \text{slope} \cdot x_i + \text{offset} - y_i$ the loss is the mean of $e_i^2$.
 # The chain rule gives the mean of $2 e_i \cdot \partial e_i / \partial\,\text{slope}$. What is $\partial e_i / \partial\,\text{slope}$?
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Check a derivative without calculus: compare it with `(loss(slope + h, …) - loss(slope - h, …)) / (2 * h)` for `h` of 1e-2, 1e-6 and 1e-12.
+# Why is the smallest `h` the worst?
 #
 # </details>
 
@@ -132,7 +147,7 @@ with check("gradient", section="3"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="step-text"
-# ## 4. The update (6 minutes)
+# ## 4. The update (5 minutes)
 #
 # Gradient descent walks against the gradient, by the learning rate $\eta$:
 #
@@ -143,6 +158,13 @@ with check("gradient", section="3"):
 # <details><summary>Hint</summary>
 #
 # `gradient(slope, offset, x, y)` returns both derivatives. Take both before you change either parameter.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Give the step a memory: add 0.9 times the change that was made last, which is called *momentum*.
+# How many steps does it save along the flat floor of the valley?
 #
 # </details>
 
@@ -185,7 +207,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 # %% [markdown] role="readonly" id="batches-text"
 # *Expected:* slope about 2.0 and offset about 0.0.
 #
-# ## 5. Batches (13 minutes)
+# ## 5. Batches (15 minutes)
 #
 # A step on all samples is exact but expensive. *Stochastic* gradient descent steps on a few samples, the batch:
 # one pass over all samples in random order is an *epoch*.
@@ -198,6 +220,12 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 # <details><summary>Hint</summary>
 #
 # `rng.permutation(len(x))` draws a random order. `x[order[0:10]]` picks ten samples by their numbers.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Draw every sample *with* replacement instead, in a cell of your own. How many samples does one epoch then miss, and does the trained line tell?
 #
 # </details>
 
@@ -229,6 +257,12 @@ with check("batches", section="5"):
 # Seven samples in batches of three make three updates: 3 + 3 + 1. So divide, round up, and do it for every epoch.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Count the updates when the last, smaller batch of every epoch is dropped. Which samples are never used if nobody shuffles?
+#
+# </details>
 
 
 # %% role="answer" id="num-updates"
@@ -246,6 +280,16 @@ with check("number of updates", section="5"):
     ### BEGIN HIDDEN TESTS
     linear.check_num_updates(num_updates, seed=20190314)
     ### END HIDDEN TESTS
+
+# %% [markdown] role="quiz" id="noise-quiz"
+# Before you look: below, the line is also trained with batches of *one* sample, for ten thousand updates, always with the same learning rate. Where does that path end?
+#
+# - [ ] At the lowest point; it only takes longer to get there.
+#   The gradient of a single sample is not zero even at the lowest point: the next update throws the path off again.
+# - [x] It wanders around the lowest point for ever.
+#   Each update follows one sample, and at a constant rate its noise does not shrink. A smaller rate or a larger batch calms it, more updates do not.
+# - [ ] At another lowest point, which small batches find more easily.
+#   The loss of a line has one lowest point, and on average the gradients of single samples are the gradient of all.
 
 # %% [markdown] role="readonly" id="compare-text"
 # The same training with batches of 1, 100 and all samples. To compare equal work, each makes the same number of *epochs*
@@ -286,7 +330,7 @@ pictures.show(figure, "The lines fitted with three batch sizes; with batch size 
 # The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and expensive.
 # To afford large ones is what the many GPUs of lab 02 are for.
 #
-# ## 6. The same with TensorFlow (8 minutes)
+# ## 6. The same with TensorFlow (7 minutes)
 #
 # For a line we can derive the gradient on paper; for a network TensorFlow does it: it records the computation on a *tape* and plays it backwards.
 #
@@ -296,6 +340,12 @@ pictures.show(figure, "The lines fitted with three batch sizes; with batch size 
 # <details><summary>Hint</summary>
 #
 # `tape.gradient(loss, [slope, offset])` returns both gradients; `slope.assign_sub(a)` subtracts `a` from a variable.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Put `@tf.function` above a copy of your function and time a thousand steps with and without it. When is the function traced?
 #
 # </details>
 
@@ -344,7 +394,7 @@ print(f"largest difference between the two paths: {np.max(np.abs(full - with_tap
 # %% [markdown] role="readonly" id="limit-text"
 # *Expected:* a difference of less than one part in a million, since TensorFlow computes with 32 bits.
 #
-# ## 7. The largest stable learning rate (11 minutes)
+# ## 7. The largest stable learning rate (12 minutes)
 #
 # A larger learning rate trains faster, until it does not train at all. Where is the limit?
 #
@@ -354,6 +404,12 @@ print(f"largest difference between the two paths: {np.max(np.abs(full - with_tap
 # <details><summary>Hint</summary>
 #
 # Compare the loss after 200 steps with the loss at the start. Large numbers may overflow to `inf` or `nan`; comparisons with `nan` are always `False`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Count the steps until the loss is within 1 % of its lowest. At which rate is that number smallest, and how far is that from the limit?
 #
 # </details>
 
@@ -392,6 +448,12 @@ with check("stability by experiment", section="7"):
 # Differentiate the two derivatives of section 3 once more. The mixed derivative is the mean of $2 x_i$.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Let TensorFlow compute the same matrix: one tape inside another, and `jacobian` in place of the outer `gradient`.
+#
+# </details>
 
 
 # %% role="answer" id="hessian"
@@ -419,6 +481,13 @@ with check("Hessian", section="7"):
 # You have the Hessian from the exercise before; the steepest direction has the largest eigenvalue.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Subtract from `x` its mean and divide it by its standard deviation. What becomes of the two eigenvalues, and of the number of steps that training takes?
+# That is why images are brought to one range before training.
+#
+# </details>
 
 
 # %% role="answer" id="largest-stable-rate"
@@ -437,6 +506,16 @@ with check("largest stable rate", section="7"):
     stability.check_largest_stable_rate(largest_stable_rate, hessian, seed=20190314)
     ### END HIDDEN TESTS
 
+# %% [markdown] role="quiz" id="limit-quiz"
+# The next project has ten times as many samples of the same kind, and steps on all of them at once. What becomes of the largest stable learning rate?
+#
+# - [ ] It is ten times smaller, since ten times as many gradients add up.
+#   The loss is a mean, not a sum: ten times as many samples of the same kind have the same mean gradient and the same Hessian.
+# - [ ] It is ten times larger, since the gradient is less noisy.
+#   Less noise does not move this limit: on all samples there was no noise here, and yet training ran away. Lab 02 scales the rate with the batch, and meets the limit.
+# - [x] It stays about the same.
+#   The limit comes from the Hessian, a mean over the samples, and not from their number. So it is reached sooner or later by whoever scales the rate with the batch.
+
 # %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)
 losses = []
@@ -454,6 +533,18 @@ print(f"largest stable rate by experiment: {largest:.3f}, from the Hessian: {lim
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the eigenvalues are about 0.17 (along the slope) and 2.0 (along the offset), so the limit is about 1.0.
 # The steep direction limits the learning rate, the flat one makes training slow. In lab 02 you will reach this limit without touching the learning rate, just by adding ranks.
+#
+# ## What you can now do
+#
+# - write a training loop, from the loss to the update, and check its gradients;
+# - say what the batch size changes in the path of a training, and what it leaves as it is;
+# - compute the largest stable learning rate, or find it, and say which direction sets it.
+#
+# **Further reading**
+#
+# - [Optimization methods for large-scale machine learning](https://arxiv.org/abs/1606.04838): why stochastic gradients work, with proofs
+# - [Why momentum really works](https://distill.pub/2017/momentum/): steep and flat directions once more, in pictures that move
+# - [Gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff): all that a tape can do
 #
 # ## Before you hand in
 #

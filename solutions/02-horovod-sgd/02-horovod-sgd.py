@@ -15,6 +15,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 # Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way, section 10 asks whether it is faster.
 
@@ -92,6 +93,12 @@ f"I am process {pid}"
 # The functions are those of the list above. Without `hvd.init()` they raise an error.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add `hvd.local_size()`, and start three ranks with `ranks_per_node=2`. Which rank has its node to itself?
+#
+# </details>
 
 
 # %% role="answer" id="rank-facts"
@@ -140,7 +147,7 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 # %ranks stop
 
 # %% [markdown] role="readonly" id="pin-text"
-# ## 2. One GPU per rank (6 minutes)
+# ## 2. One GPU per rank (7 minutes)
 #
 # On a node with four GPUs every rank would, left alone, take memory on all four. Each rank must *pin* one GPU, the one with the number of its local rank, and not see the others.
 #
@@ -149,6 +156,12 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 # <details><summary>Hint</summary>
 #
 # `tf.config.list_physical_devices("GPU")` lists the GPUs, `tf.config.set_visible_devices(gpu, "GPU")` makes just this one visible.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# In a copy of the function, raise an error of one clear sentence where a node has more ranks than GPUs. What does a reader need to be told?
 #
 # </details>
 
@@ -170,6 +183,16 @@ with check("GPU pinning", section="2"):
     ### BEGIN HIDDEN TESTS
     pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=3)
     ### END HIDDEN TESTS
+
+# %% [markdown] role="quiz" id="pin-quiz"
+# Somebody pins the GPU with the number `hvd.rank()`. On one node with four GPUs all is well. What happens with eight ranks on two such nodes?
+#
+# - [x] Ranks 4 to 7 end with an error.
+#   Their node has GPUs 0 to 3 only, and no GPU 4 to 7. The local rank begins at 0 on every node.
+# - [ ] Ranks 4 to 7 share the GPUs of the first node, so it is slower.
+#   A process sees only the devices of its own node; no number reaches those of another.
+# - [ ] Nothing: Horovod knows on which node a rank is.
+#   Horovod knows it and says so by local_rank, but it pins nothing: which GPU TensorFlow takes is the program's business.
 
 # %% [markdown] role="readonly" id="loop-text"
 # ## The training loop (6 minutes)
@@ -246,6 +269,12 @@ print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the e
 # A slice with a step, `x[first::step]`, starting at a different sample on every rank.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Cut the samples into blocks of neighbours instead, with `np.array_split`. What would each rank learn from if the samples were sorted by `x`?
+#
+# </details>
 
 
 # %% role="answer" id="shard"
@@ -293,6 +322,12 @@ print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) 
 # `hvd.broadcast_variables(variables, root_rank=0)`, called by *every* rank, rank 0 included.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Do it without a broadcast: one allreduce with `op=hvd.Sum` is enough. What does each rank contribute?
+#
+# </details>
 
 
 # %% role="answer" id="broadcast-start"
@@ -328,6 +363,13 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 # <details><summary>Hint</summary>
 #
 # `hvd.allreduce(tensor, op=hvd.Average)` returns the mean of one tensor over the ranks. Call it for each gradient, in the same order on every rank.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Send all gradients as *one* message: flatten them, concatenate them, one allreduce, and cut the result apart again.
+# Horovod does so by itself and calls it tensor fusion.
 #
 # </details>
 
@@ -375,7 +417,7 @@ except ranks.RankTimeoutError as error:
     print(error)
 
 # %% [markdown] role="readonly" id="rate-text"
-# ## 6. Scale the learning rate, and where it ends (14 minutes)
+# ## 6. Scale the learning rate, and where it ends (15 minutes)
 #
 # With N ranks a step uses N times as many samples, and an epoch has N times fewer steps. To get as far in one epoch, each step has to be N times longer:
 # *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
@@ -385,6 +427,12 @@ except ranks.RankTimeoutError as error:
 # <details><summary>Hint</summary>
 #
 # Which of rank, local rank, local size and size counts all ranks of the group?
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Hand `train` a rule of your own as `scale_rate`, such as the square root of the number of ranks. Which rule brings the loss down sooner, and which stays longer below the limit of the next exercise?
 #
 # </details>
 
@@ -405,6 +453,16 @@ with check("learning rate", section="6"):
     pieces.check_scale_rate(scale_rate, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
+# %% [markdown] role="quiz" id="sum-quiz"
+# Each rank has the gradient of its *mean* loss. Somebody writes `op=hvd.Sum` in place of `op=hvd.Average`, and scales nothing. What does SGD on four ranks do?
+#
+# - [ ] The same: the sum over all ranks is the gradient of the whole batch.
+#   It would be so if each rank's loss were a sum over samples divided by the global batch. Here four means are added, which is four times the mean of all.
+# - [ ] The ranks drift apart.
+#   All ranks get the same sum, so they stay equal. That they are equal does not show that they are right.
+# - [x] It trains as with four times the learning rate.
+#   Four means added are four times the mean: the same direction, steps four times as long. Whoever scales the rate as well is at sixteen times.
+
 # %% role="readonly" id="scale-picture" tags=["picture"]
 scaled = ranks.run(train, shard, broadcast_start, average, scale_rate, num_ranks=num_ranks, seed=seed)
 paths = {f"rate {learning_rate:g}": averaged[0], f"scaled, {learning_rate * num_ranks:g}": scaled[0]}
@@ -422,6 +480,12 @@ pictures.show(figure, "With the scaled rate the same path is walked in larger st
 # <details><summary>Hint</summary>
 #
 # Linear scaling with N ranks steps with N times the rate. `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix; rounding down is `int(...)`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Which rate would leave room for 16 ranks, and how many steps does one rank alone need with it? What has been gained?
 #
 # </details>
 
@@ -482,6 +546,12 @@ for name, history in runs.items():
 # `np.save(path, array)` writes the file; `folder / "history.npy"` joins a folder and a name; an `if` on `hvd.rank()` decides who writes.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Write to another name in the same folder first, and rename the file at the end. What does somebody see who reads while rank 0 writes?
+#
+# </details>
 
 
 # %% role="answer" id="save-history"
@@ -502,7 +572,7 @@ with check("files", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="horovod-text"
-# ## 8. All together, the Horovod way (16 minutes)
+# ## 8. All together, the Horovod way (14 minutes)
 #
 # Real programs do not average by hand: `hvd.DistributedGradientTape(tape)` wraps a tape so that `tape.gradient` returns averaged gradients.
 #
@@ -525,6 +595,12 @@ with check("files", section="7"):
 #
 # All ranks must make the same number of steps. With shards of 10 and 9 samples and batches of 3, one rank would make four steps and the other three:
 # the fourth allreduce never ends, because the other rank never comes.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# End the training as soon as the loss is below 0.1. Let each rank decide by its own loss first, then all by the mean over the ranks. Why does one of them hang?
 #
 # </details>
 
@@ -645,6 +721,12 @@ class Trajectory(tf.keras.callbacks.Callback):
 # In this order: init, shard, model, wrapped optimiser, `model.compile`, list of callbacks, `model.fit`.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Print on each rank the loss that `fit` returns in its history, then add `hvd_keras.callbacks.MetricAverageCallback()`. What changes, and what does not?
+#
+# </details>
 
 
 # %% role="answer" id="train-keras"
@@ -745,6 +827,19 @@ print("\n".join(words))
 # *Expected:* the line of 1200 samples gains nothing, and mostly loses. Computing its gradient takes microseconds, so that a step is the cost of calling
 # TensorFlow, which every rank pays in full, and the latency, which one rank alone hardly has. With millions of samples computing is what takes the time,
 # and sharing it helps, up to the number of cores: more ranks than cores take turns. Networks of lab 03 are of this second kind.
+#
+# ## What you can now do
+#
+# - start a function on several ranks, and tell rank, local rank and world size apart;
+# - turn a loop for one process into one for N ranks: pin, shard, broadcast, average, scale, write once;
+# - name what a training lacks whose ranks drift apart, hang, or do all the work twice;
+# - say how far a learning rate can be scaled, and when more ranks are no faster.
+#
+# **Further reading**
+#
+# - [Horovod: fast and easy distributed deep learning in TensorFlow](https://arxiv.org/abs/1802.05799): the ring, the timeline and the reasons, by its authors
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, with what went wrong on the way
+# - [Horovod with TensorFlow](https://horovod.readthedocs.io/en/stable/tensorflow.html): the changes to a script in Horovod's own words
 #
 # ## Before you hand in
 #

@@ -16,6 +16,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
@@ -102,6 +103,12 @@ training_pictures.show_records(train_files)
 # `tf.config.list_physical_devices("GPU")` lists the GPUs of the node, `tf.config.set_visible_devices(gpu, "GPU")` makes just this one visible.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Two ranks may also share one GPU. Look up `tf.config.set_logical_device_configuration`: how do you give each half of the memory, and why can neither grow then?
+#
+# </details>
 
 
 # %% role="answer" id="pin-gpu" tags=["script"]
@@ -125,7 +132,7 @@ with check("GPU pinning", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="picture-text"
-# ## 3. The input pipeline (21 minutes)
+# ## 3. The input pipeline (20 minutes)
 #
 # ### From a record to an image
 #
@@ -161,6 +168,12 @@ def central_window(encoded):
 #
 # In this order: `imagenet.parse_record(record)` gives the encoded image and the label; `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)`;
 # `tf.image.resize(picture, (image_size, image_size))`; for training `tf.image.random_flip_left_right`; then from 0..255 to -1..1.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# For training, vary brightness and colour as well (`tf.image.random_brightness`, `tf.image.random_saturation`). How many images in a second does it cost?
 #
 # </details>
 
@@ -227,6 +240,12 @@ except tf.errors.OpError as error:
 # Shuffled *before* sharding, the ranks must agree on the order, or samples are lost and others used twice. Sharded first, every rank may shuffle as it likes.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add `.cache()` once before the images are loaded and once after. How long does the second epoch take, and what is lost in one of the two places?
+#
+# </details>
 
 
 # %% role="answer" id="make-dataset" tags=["script"]
@@ -274,7 +293,7 @@ def first_batch():
 training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=seed))
 
 # %% [markdown] role="readonly" id="plan-text"
-# ## 4. Batch size, learning rate, steps (7 minutes)
+# ## 4. Batch size, learning rate, steps (8 minutes)
 #
 # Two ways to use N ranks:
 #
@@ -290,6 +309,12 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 # <details><summary>Hint</summary>
 #
 # First the batch of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two follow from that batch times `hvd.size()`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Files are unequal, steps are not. With `imagenet.count_images` of each rank's files: how many times does each rank see its images in an epoch?
 #
 # </details>
 
@@ -320,6 +345,18 @@ with check("elastic batch", section="4"):
     keras_pieces.check_elastic(plan, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
+# %% [markdown] role="quiz" id="steps-quiz"
+# Somebody goes from one rank to four, with `batch_size` 16 on each, and leaves `steps_per_epoch` as it was for one rank. What is an epoch then?
+#
+# - [ ] One pass over the data, as before.
+#   It would be if the four ranks read the same images. Each reads its own, so a step uses four times as many.
+# - [ ] It ends with an error, since the data run out.
+#   In training the data set repeats without end, so nothing runs out and nobody is told.
+# - [ ] One pass over the data, four times as fast.
+#   As many steps as before take about as long as before. The time is won by making four times fewer.
+# - [x] Four passes over the data.
+#   Four ranks use 64 images in each step, and make as many steps as one rank did. Whatever counts epochs, such as the warm-up or the checkpoints, is then off by four, too.
+
 # %% [markdown] role="readonly" id="warmup-text"
 # ## 5. Warm-up (6 minutes)
 #
@@ -332,6 +369,12 @@ with check("elastic batch", section="4"):
 # <details><summary>Hint</summary>
 #
 # How much of the way is done: `step / num_warmup_steps`, at most 1. Treat zero warm-up steps first.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# After the warm-up, let the rate fall along half a cosine to 0 at the last step, and draw it with `training_pictures.show_rates`.
 #
 # </details>
 
@@ -403,6 +446,12 @@ class WarmUp(tf.keras.callbacks.Callback):
 # `tf.keras.optimizers.SGD(rate, momentum=0.9)`; the other compression is `hvd.Compression.none`.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# How many bytes are the gradients of a step, with 32 and with 16 bits? `network.count_params()` counts weights. How long do they take at 10 Gbit/s, and how long does a step take here?
+#
+# </details>
 
 
 # %% role="answer" id="make-optimizer" tags=["script"]
@@ -430,7 +479,7 @@ with check("compression and groups", section="6"):
     keras_pieces.check_groups(optimizer_trial, num_groups)
 
 # %% [markdown] role="readonly" id="callbacks-text"
-# ## 7. Callbacks (6 minutes)
+# ## 7. Callbacks (7 minutes)
 #
 # The rest of Horovod comes to `fit` as callbacks. Their order is the order in which they are called:
 #
@@ -445,6 +494,12 @@ with check("compression and groups", section="6"):
 # <details><summary>Hint</summary>
 #
 # Make the list of the two that every rank needs, then add the two others under `if hvd.rank() == 0:`. Both take the path as their first argument.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add `tf.keras.callbacks.EarlyStopping("loss", patience=0)`, once before and once after `MetricAverageCallback` in the list, and print on each rank after how many epochs it stops.
 #
 # </details>
 
@@ -481,6 +536,18 @@ with check("averaged metrics", section="7"):
 with check("files", section="7"):
     keras_pieces.check_files(callbacks_trial)
 
+# %% [markdown] role="quiz" id="statistics-quiz"
+# Batch normalisation keeps moving averages of what it sees, for the validation. After the first step: who makes them equal on all ranks?
+#
+# - [ ] The wrapped optimiser.
+#   It averages gradients, and the moving averages have none: they are updated from each rank's own batches.
+# - [x] Nobody.
+#   They follow each rank's own images and differ a little. What rank 0 has goes into the checkpoint. Layers that share their statistics exist (hvd.SyncBatchNormalization), at the price of more communication.
+# - [ ] `MetricAverageCallback`, after every epoch.
+#   It averages what an epoch reports, losses and metrics, and touches no variable of the network.
+# - [ ] `BroadcastGlobalVariablesCallback`, after every epoch.
+#   It does send them, with all other variables, but only once, after the first batch.
+
 # %% [markdown] role="readonly" id="resume-text"
 # ## 8. Continue from a checkpoint (8 minutes)
 #
@@ -497,6 +564,12 @@ with check("files", section="7"):
 #
 # `network.optimizer.build(network.trainable_variables)` first. On rank 0, `tf.train.latest_checkpoint(folder)` returns a path such as `training/epoch-003`, or `None`, and `network.load_weights(path)` loads it.
 # `hvd.broadcast_object(number, root_rank=0)` sends the number; `hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)` sends the state.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Keep the best checkpoint as well as the newest (`save_best_only=True`). Which of the two should a restart load, and which would you hand to a user?
 #
 # </details>
 
@@ -549,6 +622,12 @@ print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures)
 # Every rank must take part in a collective. An allreduce under `if hvd.rank() == 0:` never ends.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add up a confusion matrix over all ranks, `tf.math.confusion_matrix`. Which classes are taken for each other?
+#
+# </details>
 
 
 # %% role="answer" id="evaluate" tags=["script"]
@@ -571,7 +650,7 @@ with check("validation", section="9"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 10. The whole training (14 minutes)
+# ## 10. The whole training (13 minutes)
 #
 # **Exercise (2 points).** Put it together. `build()` makes the network (call it *after* pinning), `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
@@ -584,6 +663,12 @@ with check("validation", section="9"):
 # <details><summary>Hint</summary>
 #
 # Warm-up steps are the steps of an epoch times `num_warmup_epochs`. Callbacks are lists: `make_callbacks(folder) + [WarmUp(…)] + more_callbacks`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Train with `global_batch_size` 32 on one rank and on two. How close are the two curves of the loss, and what still differs?
 #
 # </details>
 
@@ -771,6 +856,12 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 # A function inside a function, with `@tf.function(autograph=False)` above it. `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)`.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add up the gradients of four batches before one update. How often do the ranks have to meet now, and which batch size does the training have?
+#
+# </details>
 
 
 # %% role="answer" id="make-step"
@@ -843,6 +934,19 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 # ```
 #
 # `make bench` compares these settings side by side.
+#
+# ## What you can now do
+#
+# - feed every rank from its own files, without gaps;
+# - adapt a Keras training to N ranks, its rate and its steps as well as its optimiser and callbacks;
+# - continue a training that was interrupted, and validate on all ranks without a bias;
+# - measure throughput and efficiency, and say where the time goes.
+#
+# **Further reading**
+#
+# - [Horovod with Keras](https://horovod.readthedocs.io/en/stable/keras.html): callbacks and optimiser in Horovod's own words
+# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): what each step of an input pipeline costs and hides
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, with what went wrong on the way
 #
 # ## Before you hand in
 #

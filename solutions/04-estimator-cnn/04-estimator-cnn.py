@@ -15,6 +15,7 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
@@ -98,6 +99,12 @@ files = imagenet.list_files(data_folder, "train")
 # One slice up to a place in the list, one from *the same* place on. `files[:-0]` is the empty list, so count the place from the front: `len(files) - num_held_out`.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Hold out files at random, not the last ones. What must all ranks have in common for that?
+#
+# </details>
 
 
 # %% role="answer" id="split-files" tags=["script"]
@@ -122,7 +129,7 @@ for name, part in zip(("training", "held out"), split_files(files, num_held_out)
     print(f"{name}: {len(part)} files with {imagenet.count_images(part)} images, the last is {Path(part[-1]).name}")
 
 # %% [markdown] role="readonly" id="input-text"
-# ## 2. The input function (10 minutes)
+# ## 2. The input function (9 minutes)
 #
 # An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
 #
@@ -172,6 +179,12 @@ def make_batches(records, training, params):
 # First a slice of the list of files with a step. Then `read_files`, for training `.shuffle(buffer, seed=…)` and `.repeat()`, and last `make_batches`.
 #
 # </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Take a batch as worker 0 of 2 and one as worker 1, and count the labels in each with `np.unique`. Would you notice if a worker got one class only?
+#
+# </details>
 
 
 # %% role="answer" id="input-fn" tags=["script"]
@@ -202,7 +215,7 @@ with check("data for training and for evaluation", section="2"):
     estimator_data.check_modes(input_trial)
 
 # %% [markdown] role="readonly" id="model-text"
-# ## 3. The model function (17 minutes)
+# ## 3. The model function (18 minutes)
 #
 # The heart of an Estimator is a function that gets a batch and a *mode* and says what is to be done with it, as an `EstimatorSpec`:
 #
@@ -236,6 +249,12 @@ with check("data for training and for evaluation", section="2"):
 # `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for them.
 # Or `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
 # (`network.updates` also holds those of the empty call with which Keras built the network: they have no images to work on.)
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Add a second metric, the share of images whose label is among the best five: `tf.math.in_top_k` with `tf.compat.v1.metrics.mean`.
 #
 # </details>
 
@@ -289,6 +308,16 @@ with check("learning rate", section="3"):
 with check("moving averages", section="3"):
     estimator_model.check_statistics(model_trial)
 
+# %% [markdown] role="quiz" id="updates-quiz"
+# A model function forgets the updates of batch normalisation. Where does one see it?
+#
+# - [ ] In an error in the first step.
+#   Nothing depends on the updates, so the graph is whole without them, and TensorFlow has nothing to complain of.
+# - [ ] In the loss of the training, which does not fall.
+#   In training mode the layers use the statistics of the batch at hand: the training does not need the moving averages and looks as always.
+# - [x] In the evaluation alone, which is bad.
+#   An evaluation uses the moving averages, and these still stand at 0 and 1, as they began. The training has looked well all the time.
+
 # %% [markdown] role="readonly" id="config-text"
 # ## 4. The configuration (8 minutes)
 #
@@ -320,6 +349,12 @@ def new_session_config():
 #
 # `session_config = new_session_config()`, then set its options. Which of rank and local rank counts the GPUs of a node?
 # `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` as `model_dir` stands for none.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Keep only the three newest checkpoints and write a summary every ten steps: `keep_checkpoint_max` and `save_summary_steps`. Look at the folder after a run.
 #
 # </details>
 
@@ -358,7 +393,7 @@ with check("files and seed", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 5. Training (12 minutes)
+# ## 5. Training (13 minutes)
 #
 # `estimator.train(function, hooks=[…], max_steps=…)` trains. *Hooks* are what callbacks are in Keras. Horovod has one that matters:
 # `hvd.BroadcastGlobalVariablesHook(0)` gives all ranks the variables of rank 0, before the first step.
@@ -399,6 +434,12 @@ def num_steps_done(folder):
 #
 # `tf.estimator.Estimator(model_fn, config=…, params=…)`. `hvd.broadcast_object(num_steps_done(folder), root_rank=0)` returns on every rank what rank 0 has found.
 # The input function must have no arguments: `lambda: input_fn(files, True, hvd.rank(), hvd.size(), params)`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Write a hook that prints on rank 0 the seconds of every tenth step: a `tf.estimator.SessionRunHook` with `before_run` and `after_run`.
 #
 # </details>
 
@@ -450,6 +491,16 @@ with check("configuration handed over (train)", section="5"):
 with check("the training continues (train)", section="5"):
     estimator_runs.check_continued(train_trial)
 
+# %% [markdown] role="quiz" id="checkpoint-quiz"
+# A training was interrupted after 400 steps, and rank 0 alone has the checkpoint. It is started again. What makes *all* ranks go on at step 400 with the same weights?
+#
+# - [x] The broadcast hook.
+#   Rank 0 restores its session from the checkpoint first; then the hook sends all of its variables, among them weights, momenta and the global step.
+# - [ ] Each rank loads the checkpoint from the folder.
+#   Only rank 0 has a model_dir. The others begin with random weights at step 0, and on another node they may not even see the folder.
+# - [ ] The wrapped optimiser, in its first step.
+#   It averages gradients. Equal updates added to different weights leave them different, and the other ranks would still count from 0.
+
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation (10 minutes)
 #
@@ -472,6 +523,12 @@ with check("the training continues (train)", section="5"):
 #
 # `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts.
 # Right images and all images can be added up over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Write it in the other way, too, and compare the seconds. From how many held-out files on does it pay?
 #
 # </details>
 
@@ -607,7 +664,7 @@ def converted():
 print({name: round(float(value), 3) for name, value in ranks.run(converted, num_ranks=1, **limits)[0].items()})
 
 # %% [markdown] role="readonly" id="end-of-api-text"
-# ## 8. Why the Estimator ended, and what comes after (12 minutes)
+# ## 8. Why the Estimator ended, and what comes after (11 minutes)
 #
 # You have seen why: a graph apart for each mode, a function that is called only to build it, no look inside while it runs, and a wrong mode or a lost update without any error.
 # Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`; code for it must be carried over.
@@ -622,6 +679,12 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # <details><summary>Hint</summary>
 #
 # `json.dumps(…)` makes text from dictionaries and lists.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# A cluster may also have a `"chief"`. Look up what it does beyond a worker's work. Who does that in your cluster, which has none?
 #
 # </details>
 
@@ -657,6 +720,12 @@ with check("TF_CONFIG", section="8"):
 #
 # In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)` with the scaled rate, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses`.
 # Outside: the data, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Save the weights at the end. Why does TensorFlow ask *all* workers to call `save`, and each for a folder of its own?
 #
 # </details>
 
@@ -752,6 +821,19 @@ estimator_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, a
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the two curves lie on each other; the losses differ in the last digits, by rounding alone. What you have learnt about shards, start, averages, rate and steps does not depend on the library.
+#
+# ## What you can now do
+#
+# - read and write a model function, and say what each mode needs;
+# - find in Estimator code what a training on many ranks forgets without an error;
+# - continue and evaluate a training of which one rank holds the checkpoint;
+# - carry such code on to Keras, with Horovod or with TensorFlow's own strategies.
+#
+# **Further reading**
+#
+# - [TensorFlow Estimators: managing simplicity vs. flexibility](https://arxiv.org/abs/1708.02637): why the Estimator was made as it is, by its authors
+# - [Migrate from Estimator to Keras](https://www.tensorflow.org/guide/migrate/migrating_estimator): the way on, side by side
+# - [Multi-worker training with Keras](https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras): `TF_CONFIG` and the strategy of section 8 on several machines
 #
 # ## Before you hand in
 #

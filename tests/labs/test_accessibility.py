@@ -17,7 +17,7 @@ from coursekit.labs.lab import load_lab
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*"))
-EXECUTED = LABS[:2]  # the other two train for minutes, with the same functions for their pictures
+EXECUTED = LABS[:2]  # the others train for minutes, with the same functions for their pictures
 SKIPPED = re.compile(r"^with check\(|_trial = |^def (deadlock|hello)|^%%?ranks|^for facts")  # none draws a picture
 NUM_PIXELS_AT_200_PERCENT = 640  # of a screen with 1280
 MIN_NUM_LETTERS = 40  # fewer do not say what there is to see

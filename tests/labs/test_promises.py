@@ -8,6 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from coursekit.labs.build.build import source_notebook
+from coursekit.labs.build.quizzes import CHOSEN
+from coursekit.labs.cells import QUIZ
 from coursekit.labs.lab import find_labs
 
 ROOT = Path(__file__).parents[2]
@@ -20,15 +23,15 @@ def role(cell):
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_every_exercise_has_its_points_its_size_and_a_hint(lab):
-    """Between one answer and the next a text states the points and holds a hint to unfold; the stub states its size."""
+def test_every_exercise_has_its_points_its_size_a_hint_and_a_stretch(lab):
+    """Between two answers a text states the points, a hint and a stretch to unfold; the stub states its size."""
     cells = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4).cells
     incomplete, text = [], ""
     for cell in cells:
         if cell.cell_type == "markdown":
             text += cell.source
         if role(cell):
-            wanted = ("**Exercise (", "<summary>Hint", "# about ")
+            wanted = ("**Exercise (", "<summary>Hint", "<summary>Stretch, without points<", "# about ")
             incomplete += [(cell.id, words) for words in wanted if words not in text + cell.source]
             text = ""
 
@@ -53,3 +56,37 @@ def test_minutes_in_the_text_are_those_of_the_lab(lab):
 
     assert f"**{lab.minutes} minutes, " in cells[0].source
     assert sum(at_sections) == lab.minutes
+
+
+def quizzes(notebook):
+    """Return the cells of a notebook in which to choose, by their ids."""
+    return {cell.id: cell.source for cell in notebook.cells if QUIZ in cell.metadata.get("tags", [])}
+
+
+@pytest.mark.parametrize("lab", find_labs(ROOT), ids=lambda lab: lab.name)
+def test_a_lab_has_two_quizzes_of_which_every_choice_is_explained(lab, capsys):
+    """One choice is right, which is that of the solution, two or three are wrong; students begin without one."""
+    solved = quizzes(source_notebook(lab))
+    released = quizzes(nbformat.read(ROOT / "labs" / lab.name / f"{lab.name}.ipynb", as_version=4))
+    for source in solved.values():
+        told = {}
+        for letter in ("A", "B", "C", "D"):
+            exec(CHOSEN.sub(letter, source), {})  # noqa: S102  # the cell
+            told[letter] = capsys.readouterr().out
+        right = [letter for letter, text in told.items() if re.match(r"✓ . is right\. .{20}", text)]
+        wrong = [letter for letter, text in told.items() if re.match(r"✗ . is wrong\. .{20}", text)]
+
+        assert (right, len(wrong) in {2, 3}) == (CHOSEN.findall(source), True)
+    assert released == {name: CHOSEN.sub("", source) for name, source in solved.items()}
+    assert len(released) == 2
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_ends_with_what_one_can_do_now_and_where_to_read_on(lab):
+    """Three places on the web, after a list of what was learnt."""
+    cells = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4).cells
+    end = next(cell.source for cell in cells if cell.id == "end")
+    able, _, links = end.partition("## What you can now do\n")[2].partition("**Further reading**\n")
+
+    assert len(re.findall(r"(?m)^- .", able)) >= 3
+    assert len(re.findall(r"(?m)^- \[[^]]+\]\(https://[^)]+\): .", links)) == 3

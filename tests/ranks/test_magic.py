@@ -245,6 +245,20 @@ def test_the_words_of_ipyparallel_are_known(notebook):
 
 
 COLLECTIVE = "hvd.allreduce(np.zeros(1))"
+# A rank that was interrupted on its way into the collective would be no test: it says when it stands still.
+WAITS = f"""
+import sys, threading
+
+def tell(main, seen=None):
+    while (now := (frame := sys._current_frames()[main], frame.f_lasti)) != seen:
+        seen = now
+        time.sleep(3)
+    print("waits", flush=True)
+
+threading.Thread(target=tell, args=(threading.get_ident(),), daemon=True).start()
+if hvd.rank() == 0:
+    time.sleep(900)
+{COLLECTIVE}"""
 WRONG_CELLS = {
     "1 / hvd.rank()": "rank 0 raised ZeroDivisionError; the ranks stay, with their variables.",
     f"if hvd.rank() == 1:\n    os.kill(os.getpid(), 9)\n{COLLECTIVE}": "rank 1 ended without a result (killed by SIG",
@@ -267,8 +281,7 @@ def test_a_notebook_goes_on_whatever_a_cell_does(notebook):
         start_engines(notebook)
         assert words in notebook.cell(f"%%px\n{source}").error
     start_engines(notebook)
-    waits = f"print('there', flush=True)\nif hvd.rank() == 0:\n    time.sleep(900)\n{COLLECTIVE}"
-    stopped = notebook.cell(f"%%px\n{waits}", interrupt_at="[1] there")
+    stopped = notebook.cell(f"%%px{WAITS}", interrupt_at="[1] waits")
     assert "rank 1 waits in hvd.allreduce" in stopped.error
     start_engines(notebook)
     assert notebook.cell("%ipcluster stop") == Reply()

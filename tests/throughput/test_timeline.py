@@ -13,7 +13,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.throughput import communication_share
+from coursekit.throughput import communication_share, times_on_wire
 from coursekit.throughput.timeline import seconds_covered
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -65,6 +65,12 @@ def test_overlapping_phases_count_once(write):
     np.testing.assert_allclose(found.step_s, [4, 4, 10], rtol=1e-12)
     np.testing.assert_allclose(found.communication_s, [2, 2, 3], rtol=1e-12)
     assert found.share == pytest.approx(0.5, rel=1e-12)
+
+
+def test_each_tensor_has_its_time_on_the_wire(write):
+    """Copies into the fusion buffer and waiting do not count; tensors that travel together have the same times."""
+    found = [(begin / SECOND, end / SECOND) for begin, end in times_on_wire(write(json.dumps(TRACE)))]
+    assert found == [(1.5, 3), (1.5, 3), (6, 7), (6.5, 7.5), (9, 11), (18, 20), (19, 21)]
 
 
 def test_a_timeline_of_a_killed_rank_is_read_up_to_its_last_event(write):

@@ -12,8 +12,7 @@ from coursekit.course.folder import succeed
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.students_files import SKIPPED
-from coursekit.labs.build.build import build_sources
-from coursekit.labs.build.run_all import let_run_all_go_on
+from coursekit.labs.build.build import build_sources, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,10 +69,10 @@ def take_back(course: Course, lab: str) -> None:
 
 
 def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
-    """Hold what students get against what the solutions make; only the builder's own mark may differ."""
+    """Hold what students get against what the solutions make; only what the builder does after nbgrader may differ."""
     notebook = f"{lab}.ipynb"
     fresh = (committed / notebook).is_file()
-    fresh = fresh and let_run_all_go_on(_read(made / notebook)).cells == _read(committed / notebook).cells
+    fresh = fresh and finish(_read(made / notebook)).cells == _read(committed / notebook).cells
     others = [{name: data for name, data in _files(folder).items() if name != notebook} for folder in (made, committed)]
     if not fresh or others[0] != others[1]:
         raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Jupyter's tag for a cell that may fail, and ours, which tells it from an error that is part of a lesson.
 GOES_ON = ("raises-exception", "run-all")
+QUIZ = "quiz"  # the tag of a cell in which a student chooses, and the role of an author's
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Lab:
     `minutes` is the time a student needs; `needs` lists features a site must offer, such as "gpu";
     `small_run` holds the papermill parameters of a run on a laptop.
     `picture` names the cell whose picture stands for the lab in the README's table; '' for none.
+    `lectures` names the decks that come before it; a lab that names none comes after all.
     `ways_out` names the answers that whoever is stuck may take from the solution, without their points.
     """
 
@@ -51,6 +52,7 @@ class Lab:
     # A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
     picture: str = ""
+    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
     ways_out: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
     @property

@@ -2,7 +2,7 @@
 
 from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
-from coursekit.throughput.timeline import Communication, communication_share
+from coursekit.throughput.timeline import Communication, communication_share, times_on_wire
 
 __all__ = [
     "PUBLISHED_P100",
@@ -13,4 +13,5 @@ __all__ = [
     "communication_share",
     "show_throughput",
     "step_times",
+    "times_on_wire",
 ]

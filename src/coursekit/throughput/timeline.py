@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 REDUCTION = "ALLREDUCE"
+ON_THE_WIRE = "_ALLREDUCE"  # how the activity ends in which numbers travel: by Gloo, MPI or NCCL
 WAITING = "WAIT_"  # an activity that waits for the GPU to finish computing
 MICROSECONDS = 1e-6
 _BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
@@ -59,7 +60,8 @@ def communication_share(path: Path | str) -> Communication:
     Raises:
         CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
     """
-    starts, activities = _reductions(_events(Path(path)))
+    starts, named = _reductions(_events(Path(path)))
+    activities = [interval for _, interval in named]
     # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
     marks = max(starts.values(), key=len, default=[])
     if len(marks) < 2:  # noqa: PLR2004  # a step lies between two marks
@@ -67,6 +69,18 @@ def communication_share(path: Path | str) -> Communication:
     bounds = np.array(marks) * MICROSECONDS
     communication = np.diff(seconds_covered(np.array(activities).reshape(-1, 2) * MICROSECONDS, bounds))
     return Communication(tuple(np.diff(bounds).tolist()), tuple(communication.tolist()))
+
+
+def times_on_wire(path: Path | str) -> list[tuple[float, float]]:
+    """Return for each reduction of each tensor when its numbers began to travel and when they were there.
+
+    Both are in microseconds since Horovod began; the list has the order in which tensors arrived.
+
+    Raises:
+        CourseKitError: there is no such file, or it is not a timeline.
+    """
+    _, named = _reductions(_events(Path(path)))
+    return [interval for name, interval in named if name.endswith(ON_THE_WIRE)]
 
 
 def seconds_covered(intervals: Array, times: Array) -> Array:
@@ -86,10 +100,12 @@ def seconds_covered(intervals: Array, times: Array) -> Array:
     return result
 
 
-def _reductions(events: Iterable[dict[str, Any]]) -> tuple[dict[int, list[float]], list[tuple[float, float]]]:
-    """Return when reductions began, by tensor, and begin and end of their activities, all in microseconds."""
+def _reductions(
+    events: Iterable[dict[str, Any]],
+) -> tuple[dict[int, list[float]], list[tuple[str, tuple[float, float]]]]:
+    """Return when reductions began, by tensor, and their activities, with begin and end, all in microseconds."""
     starts: dict[int, list[float]] = defaultdict(list)
-    activities: list[tuple[float, float]] = []
+    activities: list[tuple[str, tuple[float, float]]] = []
     stacks: dict[int, list[tuple[str, float]]] = defaultdict(list)
     for event in events:
         tensor, kind = event.get("pid", 0), event.get("ph")
@@ -101,7 +117,7 @@ def _reductions(events: Iterable[dict[str, Any]]) -> tuple[dict[int, list[float]
         elif kind == "E" and stack:
             name, begin = stack.pop()
             if stack and stack[-1][0] == REDUCTION and not name.startswith(WAITING):
-                activities.append((begin, event["ts"]))
+                activities.append((name, (begin, event["ts"])))
     return starts, activities
 
 

@@ -1,6 +1,6 @@
 # /// answer
 # title = "Repeated first, and then shuffled: the epochs mix"
-# consequences = ["train-tests", "continued-tests"]
+# consequences = ["shards-tests", "train-tests", "continued-tests"]
 #
 # [fails]
 # order-tests = ["epochs are mixed"]

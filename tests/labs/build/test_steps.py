@@ -59,9 +59,13 @@ ALLOWED = "allowed are tags, role, id, points"
         (
             '# %%\n\n# %% role="anwser" id="a"\n',
             3,
-            "unknown role 'anwser'; the roles are readonly, answer, tests, manual",
+            "unknown role 'anwser'; the roles are readonly, answer, tests, manual, quiz",
         ),
-        ('# %% role=["tests"] id="a"\n', 1, "unknown role ['tests']; the roles are readonly, answer, tests, manual"),
+        (
+            '# %% role=["tests"] id="a"\n',
+            1,
+            "unknown role ['tests']; the roles are readonly, answer, tests, manual, quiz",
+        ),
         ('# %% role="answer"\n', 1, 'a cell with the role answer needs an id, such as id="broadcast"'),
         ("# %% points=2\n", 1, "points need the role tests or manual"),
         ('# %% role="answer" id="a" points=2\n', 1, "a cell with the role answer earns no points: drop them"),

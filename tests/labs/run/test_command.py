@@ -222,9 +222,11 @@ def test_the_page_holds_pictures_and_links_to_what_exists(course, labs):
     assert images == [{"src": f"data:image/png;base64,{png()}", "alt": "One red <dot>"}]
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     files = [link for link in links if not link.startswith("#")]
-    names = [lab["lab"] for lab in labs]
-    assert files == [f"{name}/{name}.{ending}" for name in names for ending in ("html", "ipynb")]
-    assert all((course.latest / link).is_file() for link in files)
+    made = [
+        f"{lab['lab']}/{name}" for lab in labs for name in (f"{lab['lab']}.html", f"{lab['lab']}.ipynb", "kernel.log")
+    ]
+    # A slow machine's kernel can have something to say, and only then its log is offered.
+    assert files == [link for link in made if (course.latest / link).stat().st_size]
     assert {tag for tag, _ in page.tags} & {"script", "link", "iframe"} == set()
     assert "AssertionError: the total <is> wrong" in page.text
 

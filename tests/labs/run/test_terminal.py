@@ -88,4 +88,4 @@ def test_the_live_bar_is_one_whole_line_at_80_columns(name):
         progress.lab_started(LabRun(name, "t", Path(), {}, 1, 60, {}), 4, 4)
         progress.cell_started(10, 45, LONGEST_CELL)
     line = console.file.getvalue().replace("\r", "\n").splitlines()
-    assert any(re.search(rf"lab 4/4 {name} .* 9/45 cells 0:\d\d:\d\d {LONGEST_CELL}", text) for text in line)
+    assert any(re.search(rf"lab 4/4 {name} .* 9/45 0:\d\d:\d\d {LONGEST_CELL}", text) for text in line)

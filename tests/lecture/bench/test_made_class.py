@@ -31,9 +31,10 @@ def empty_course(tmp_path_factory):
     return course
 
 
-def test_a_class_of_24_has_every_kind_in_every_lab(empty_course):
+def test_a_class_has_every_kind_in_every_lab(empty_course):
     """Six hand-ins of each lab: two right, two wrong, one that hangs, one hostile; no two alike, repeatable by seed."""
-    made = make_class(empty_course, 24, seed=1)
+    num_students = len(KINDS) * len(LABS)
+    made = make_class(empty_course, num_students, seed=1)
     assert Counter((one.lab, one.kind) for one in made) == {
         (lab, kind): num for lab in LABS for kind, num in ((RIGHT, 2), (WRONG, 2), (HANGING, 1), (HOSTILE, 1))
     }
@@ -42,11 +43,11 @@ def test_a_class_of_24_has_every_kind_in_every_lab(empty_course):
     assert all(one.notebook and one.timestamp and not one.flags and not one.notes for one in found)
     files = tree(empty_course.folder / "submitted")
     notebooks = [data for name, data in files.items() if name.endswith(".ipynb")]
-    assert len(set(notebooks)) == 24
+    assert len(set(notebooks)) == num_students
     assert not any(b"### BEGIN" in data or b"HIDDEN TESTS" in data for data in notebooks)
-    assert make_class(empty_course, 24, seed=1) == made
+    assert make_class(empty_course, num_students, seed=1) == made
     assert tree(empty_course.folder / "submitted") == files
-    assert make_class(empty_course, 24, seed=2) != made
+    assert make_class(empty_course, num_students, seed=2) != made
 
 
 @pytest.mark.needs("bwrap")

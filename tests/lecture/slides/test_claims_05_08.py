@@ -129,7 +129,7 @@ def validated(code, sizes):
 
 def test_the_validation_of_deck_08_equals_one_process():
     """On unequal shards with batches of unequal size it gives what Keras gives for all pictures."""
-    for on_ranks, alone in ranks.run(validated, code_of("08-validation-and-estimator", "def validate"), SIZES):
+    for on_ranks, alone in ranks.run(validated, code_of("08a-validation", "def validate"), SIZES):
         assert on_ranks == pytest.approx(alone, abs=1e-5)
 
 
@@ -164,7 +164,7 @@ def trained(code, folder):
 
 def test_the_estimator_code_of_deck_08_trains_and_goes_on(tmp_path):
     """Two ranks make half of the steps each, go on from rank 0's checkpoint, and only rank 0 writes there."""
-    deck = "08-validation-and-estimator"
+    deck = "08b-estimator"
     code = code_of(deck, "def make_run_config") + code_of(deck, "def train")
     first, second = ranks.run(trained, code, str(tmp_path / "model"), num_ranks=2, timeout_s=120)
     assert first == ([4, 6], "0", True)

@@ -9,11 +9,11 @@ from coursekit.lecture.slides.deck import Slide, find_decks, load_deck, slides_o
 
 
 def test_a_deck_says_what_its_header_says(lecture):
-    """Title, minutes and course come from the header, the name from the file; a lab is optional."""
+    """Title, minutes and course come from the header, the name from the file."""
     path = lecture.deck("# One", "## Two")
     (deck,) = find_decks(lecture.root)
 
-    assert (deck.name, deck.title, deck.minutes, deck.one_day, deck.lab) == ("01-try", "A try", 2, True, "")
+    assert (deck.name, deck.title, deck.minutes, deck.one_day) == ("01-try", "A try", 2, True)
     assert deck.path == path
     assert deck.body.startswith("\n# One")
 
@@ -21,7 +21,7 @@ def test_a_deck_says_what_its_header_says(lecture):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# No header\n", "slides/01-try.md has no header: begin it with ---, title, minutes, one_day, lab, ---."),
+        ("# No header\n", "slides/01-try.md has no header: begin it with ---, title, minutes, one_day, ---."),
         ("---\ntitle: [\n---\n", "slides/01-try.md: the header is not valid YAML"),
         ("---\ntitle: A\nminutes: 1\none_day: true\nday: 2\n---\n", "unknown key(s) ['day']; allowed are"),
         ("---\ntitle: A\nminutes: 1\n---\n", "missing key(s) ['one_day']"),

@@ -32,13 +32,13 @@ def write(lecture, data="()", heights="[1]", words='"A bar."'):
 
 
 def test_a_figure_without_data_is_called_a_model(lecture):
-    """One figure makes one file; its caption says that no run is behind it; letters are shapes and need no font."""
+    """One figure makes one file; its mark says that no run is behind it; letters are shapes and need no font."""
     write(lecture)
     drawn = draw(lecture.root, "bars", lecture.root / "out")
     svg = (lecture.root / "out/bars.svg").read_text()
 
     assert (drawn.files, drawn.alts) == (("bars.svg",), ("A bar.",))
-    assert drawn.caption == "What is seen. A model: no run is behind it."
+    assert (drawn.caption, drawn.origins) == ("What is seen.", {"model": "A model: no run is behind it."})
     assert "<text" not in svg
 
 
@@ -55,23 +55,24 @@ def test_a_sequence_makes_a_file_and_words_for_each_step(lecture):
 
 
 def test_a_figure_of_a_run_says_which(lecture):
-    """The caption of recorded data names machine, day and command."""
+    """The origin of recorded data names machine, day and command."""
     lecture.write("recorders/try.py", "")
     lecture.write("results/try.json", json.dumps({"recorded": RECORDED, "pictures": {}, "data": {"height": 3}}))
     write(lecture, data='("results/try",)', heights='[data[0]["height"]]', words="f\"{data[0]['height']} high.\"")
     drawn = draw(lecture.root, "bars", lecture.root / "out")
 
     assert drawn.alts == ("3 high.",)
-    assert drawn.caption == "What is seen. Recorded on 2 cores of X, 2026-01-02: coursekit record try."
+    origins = {"results": "Recorded on 2 cores of X, 2026-01-02: coursekit record try."}
+    assert (drawn.caption, drawn.origins) == ("What is seen.", origins)
 
 
 def test_a_figure_of_published_data_says_whose(lecture):
-    """The caption of published data names its source and its machine."""
+    """The origin of published data names its source and its machine."""
     lecture.write("published/net.toml", 'source = "Somebody, 2017."\nmachine = "256 GPUs"\n[[rows]]\nheight = 2\n')
     write(lecture, data='("published/net",)', heights='[data[0].rows[0]["height"]]')
 
-    caption = draw(lecture.root, "bars", lecture.root / "out").caption
-    assert caption == "What is seen. Published: Somebody, 2017. On 256 GPUs."
+    drawn = draw(lecture.root, "bars", lecture.root / "out")
+    assert drawn.origins == {"published": "Published: Somebody, 2017. On 256 GPUs."}
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,22 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
-from coursekit.lecture.slides.deck import load_deck
+from coursekit.lecture.slides.deck import load_deck, slides_of
 from coursekit.lecture.slides.fill import THIN_SPACE, Filler, percent, significant
 
 FACTS = '[facts.buffer]\nvalue = "128 MiB"\nsource = "The manual, 2023"\n'
 PUBLISHED = 'source = "Somebody, 2017."\nmachine = "256 GPUs"\n[[rows]]\nnum_gpus = 8\nshare = 0.9\n'
 RECORDED = {"command": "coursekit record try", "machine": "2 cores", "date": "2026-01-02"}
+BARS = """
+from coursekit.lecture.slides.drawing import canvas
+DATA, CAPTION = ("results/try",), "What is seen."
+def draw(result):
+    figure, (axes,) = canvas()
+    axes.bar([0], [result["height"]])
+    return figure
+def words(result):
+    return "A bar."
+"""
 
 
 def fill(lecture, *slides):
@@ -84,3 +94,21 @@ def test_numbers_are_rounded_for_people():
         *("0.00012", "0.23", "1.0", "9.9", "12", "1_200", "1_200_000", "0"),
     ]
     assert [percent(0.1234), percent(0.1234, 1)] == ["12 %", "12.3 %"]
+
+
+def test_where_a_figure_comes_from_stands_in_the_notes(lecture):
+    """Below the figure is a mark; machine, day and command are a note of its slide, and slide 1 tells the marks."""
+    lecture.write("recorders/try.py", "")
+    lecture.write("results/try.json", json.dumps({"recorded": RECORDED, "pictures": {}, "data": {"height": 3}}))
+    lecture.write("figures/bars.py", BARS)
+
+    first, second, third = slides_of(fill(lecture, "# One", '## Two\n\n{{ figure("bars") }}', "## Three"))
+
+    origin = "Recorded on 2 cores, 2026-01-02: coursekit record try."
+    assert f"<!-- {origin} -->" in second.text
+    assert f'<figcaption><span class="origin results" role="img" aria-label="a run of ours" title="{origin}">' in (
+        second.text
+    )
+    assert "a run of ours" in first.text
+    assert "a model" not in first.text
+    assert "origin" not in third.text

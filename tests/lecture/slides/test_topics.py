@@ -13,7 +13,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 ROOT = Path(__file__).parents[3]
 ROW = re.compile(r"^\| (?P<topic>[^|]+) \| (?P<where>[^|]*) \|$", re.MULTILINE)
-PLACE = re.compile(r"\[(?P<deck>\d\d-[\w-]+)\]\((?P=deck)\.md\): (?P<title>.+)")
+PLACE = re.compile(r"\[(?P<deck>\d\d\w?-[\w-]+)\]\((?P=deck)\.md\): (?P<title>.+)")
 
 
 def rows():

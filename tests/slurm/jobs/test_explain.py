@@ -73,7 +73,7 @@ ENDS = (
         "The job had to make room",
     ),
     pytest.param(
-        "03-keras-cnn-train: the time limit is near; checkpoints of the epochs that are done are in x.",
+        "03-keras-cnn-train: the time limit is near; what is saved so far is in x.",
         "The job was told to",
     ),
     pytest.param(

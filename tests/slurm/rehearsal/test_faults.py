@@ -74,7 +74,7 @@ def test_a_job_whose_node_goes_down_goes_on_from_its_checkpoint(outcomes):
 
 def test_a_training_near_its_time_limit_goes_back_into_the_queue(outcomes):
     """Ahead of the limit the script hears SIGUSR1, says where its checkpoints are, and has itself started again."""
-    said = rf"the time limit is near; .* are in .*\n.*: requeued as job {outcomes.endless}, to go on"
+    said = rf"the time limit is near; .* is in .*\n.*: requeued as job {outcomes.endless}, to go on"
     assert re.search(said, outcomes.endless_log)
     assert outcomes.endless_num_epochs >= 1
 

@@ -22,6 +22,7 @@ MODULES = (
     "coursekit.paths",
     "coursekit.pictures",
     "coursekit.processes",
+    "coursekit.quiz",
     "coursekit.ranks",
     "coursekit.text",
     "coursekit.throughput",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.program import name_of
 from coursekit.grading.verdict import Flag
-from coursekit.labs.cells import is_grade, is_solution
+from coursekit.labs.cells import QUIZ, is_grade, is_solution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,7 +134,7 @@ class _Search:
             if not self._is_answer(name) and cell.source.strip() != ours.source.strip():
                 if self._is_test(name):
                     self.flags.append(Flag("changed test", f"The test cell {name!r} was changed; ours is used."))
-                elif ours.cell_type == "code":
+                elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
                     self.notes.append(f"the cell {name!r} was changed: the released one is used")
             self._report_metadata(name, cell, ours)
         language = self.notebook.language

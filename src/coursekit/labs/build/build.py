@@ -10,6 +10,7 @@ from coursekit.files import no_report
 from coursekit.labs.build.clear_solutions import release_notebook
 from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
 from coursekit.labs.build.leaks import refuse_leaks, texts
+from coursekit.labs.build.quizzes import without_choices
 from coursekit.labs.build.run_all import let_run_all_go_on
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
@@ -62,13 +63,18 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     for lab in labs:
         refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
         source = nbformat.read(sources[lab.name], as_version=4)
-        releases[lab] = let_run_all_go_on(release_notebook(lab.name, source))
+        releases[lab] = finish(release_notebook(lab.name, source))
         files[lab] = {**public_files(lab), **twin_files(releases[lab], "release")}
         if TWIN_NAME in files[lab]:
             refuse_edited_twin(parent / lab.name / TWIN_NAME)
         refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
+
+
+def finish(release: NotebookNode) -> NotebookNode:
+    """Do to nbgrader's release of a notebook what students' copies need, too: nothing is chosen, *Run All* goes on."""
+    return let_run_all_go_on(without_choices(release))
 
 
 def source_notebook(lab: Lab) -> NotebookNode:

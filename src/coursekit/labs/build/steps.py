@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Callable
 
 import nbformat
 
+from coursekit.labs.build.quizzes import ask_quizzes
 from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, RegionError, find_regions
 from coursekit.labs.build.run_all import list_checks
 from coursekit.labs.build.script_cells import SCRIPT, TwinError
 from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
 from coursekit.labs.build.twin import check_twin, is_script
+from coursekit.labs.cells import QUIZ
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -48,6 +50,7 @@ ROLES = {
     "tests": Role(("code",), grade=True, solution=False, locked=True, may_hold=HIDDEN_TESTS),
     # Without a region the whole cell is the answer.
     "manual": Role(("markdown", "code"), grade=True, solution=True, locked=False, may_hold=SOLUTION),
+    QUIZ: Role(("markdown",), grade=False, solution=False, locked=True),  # until it is asked
 }
 
 
@@ -169,6 +172,7 @@ def describe_notebook(notebook: NotebookNode) -> NotebookNode:
 # Checks come first, while cells still know their lines.
 STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
     check_attributes,
+    ask_quizzes,
     check_ids,
     check_regions,
     check_size_hints,

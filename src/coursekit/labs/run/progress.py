@@ -36,7 +36,6 @@ class RunProgress:
             TextColumn("{task.description}"),
             BarColumn(bar_width=min(20, max(1, console.width - NUM_OTHER_COLUMNS))),
             MofNCompleteColumn(),
-            TextColumn("cells"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[cell]}", style="dim"),
             console=console,

@@ -16,7 +16,7 @@ from coursekit.toml_files import AtLeast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAME = "[0-9][0-9]-*.md"
+NAME = "[0-9][0-9]*-*.md"  # 08a-one.md and 08b-other.md are two halves
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 FENCE = re.compile(r"\s*(```|~~~)")
 TITLE = re.compile(r"^#{1,2} +(.+?) *$", re.MULTILINE)
@@ -34,7 +34,6 @@ class Deck:
         title: what the session is about.
         minutes: how long it takes; the notes of its slides add up to that.
         one_day: whether a course of one day has it.
-        lab: the lab that follows, such as `02-horovod-sgd`; '' for none.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Deck:
     title: str
     minutes: Annotated[int, AtLeast(1)]
     one_day: bool
-    lab: Annotated[str, toml_files.MAY_BE_EMPTY] = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def load_deck(path: Path) -> Deck:
     text = path.read_text(encoding="utf-8")
     header = HEADER.match(text)
     if not header:
-        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, one_day, lab, ---.")
+        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, one_day, ---.")
     try:
         table = yaml.safe_load(header[1])
     except yaml.YAMLError as error:
@@ -93,11 +91,12 @@ def slides_of(markdown: str) -> tuple[Slide, ...]:
             minutes=float(note[1]) if (note := NOTE.search(text)) else 0.0,
             text=text,
         )
-        for number, text in enumerate(_split(markdown), 1)
+        for number, text in enumerate(split(markdown), 1)
     )
 
 
-def _split(markdown: str) -> Iterator[str]:
+def split(markdown: str) -> Iterator[str]:
+    """Yield the Markdown of each slide; a line of three dashes within code parts nothing."""
     lines: list[str] = []
     in_code = False
     for line in markdown.splitlines():

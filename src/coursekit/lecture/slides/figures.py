@@ -3,7 +3,7 @@
 Such a script defines
 
 - `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
-- `CAPTION`, one sentence: what is to be seen;
+- `CAPTION`, one sentence: what is to be seen; of a model that looks like a measurement, that it is a model;
 - `draw(*data)`, which returns a matplotlib figure, or a list of them for a sequence of steps,
   or the path of a PNG file for a screenshot that a recorder took;
 - `words(*data)`, the text alternative: one text, or as many as there are steps.
@@ -16,31 +16,55 @@ import runpy
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides import results, sources
+from coursekit.lecture.slides.hatches import as_lines
 from coursekit.slurm.sites.load import load_sites
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FIGURES = "slides/figures"
 STYLE = "slides.mplstyle"
 NEEDED = ("DATA", "CAPTION", "draw", "words")
 MODEL = "A model: no run is behind it."
-HTML = '<figure>\n<img src="figures/{file}" alt="{alt}">\n<figcaption>{caption}</figcaption>\n</figure>'
+# What stands for where a figure comes from, below it: a mark, whose meaning is in the legend on a deck's first slide.
+KINDS = {
+    "model": "a model",
+    "results": "a run of ours",
+    "published": "published by others",
+    "sites": "from the machines' files",
+}
+MARK = '<span class="origin {kind}" role="img" aria-label="{meaning}" title="{origin}"></span>'
+HTML = '<figure>\n<img src="figures/{file}" alt="{alt}">\n<figcaption>{marks} {caption}</figcaption>\n</figure>'
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as it was drawn: a file and a text alternative for each step, and the caption of all."""
+    """A figure as it was drawn.
+
+    Attributes:
+        files: one for each step.
+        alts: a text alternative for each step.
+        caption: what is to be seen.
+        origins: by kind, one of `KINDS`, where the data come from, in a sentence.
+    """
 
     files: tuple[str, ...]
     alts: tuple[str, ...]
     caption: str
+    origins: Mapping[str, str]
 
     def html(self, step: int) -> str:
         """Return one step, from 1, as it stands in a deck."""
         file, alt = self.files[step - 1], self.alts[step - 1]
-        return HTML.format(file=file, alt=html.escape(alt), caption=html.escape(self.caption, quote=False))
+        marks = "".join(
+            MARK.format(kind=kind, meaning=KINDS[kind], origin=html.escape(origin))
+            for kind, origin in self.origins.items()
+        )
+        return HTML.format(file=file, alt=html.escape(alt), marks=marks, caption=html.escape(self.caption, quote=False))
 
 
 def draw(root: Path, name: str, folder: Path) -> Drawn:
@@ -61,8 +85,11 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
     alts = _as_list(script["words"](*given))
     if len(alts) != len(files) or not all(alts):
         raise CourseKitError(f"{FIGURES}/{name}.py: draw() makes {len(files)} step(s), words() {len(alts)} text(s).")
-    caption = " ".join([script["CAPTION"], *([origin for _, origin in loaded] or [MODEL])])
-    return Drawn(tuple(files), tuple(alts), caption)
+    origins: dict[str, str] = {} if loaded else {"model": MODEL}
+    for source, (_, origin) in zip(script["DATA"], loaded):
+        kind = source.partition("/")[0]
+        origins[kind] = " ".join(filter(None, (origins.get(kind), origin)))
+    return Drawn(tuple(files), tuple(alts), script["CAPTION"], origins)
 
 
 def _load(root: Path, name: str) -> dict[str, Any]:
@@ -99,5 +126,7 @@ def _save(drawn: Any, path: Path) -> str:
     if isinstance(drawn, Path):
         shutil.copyfile(drawn, path.with_suffix(".png"))
         return f"{path.name}.png"
-    drawn.savefig(f"{path}.svg", metadata={"Date": None})
-    return f"{path.name}.svg"
+    file = path.with_name(f"{path.name}.svg")
+    drawn.savefig(file, metadata={"Date": None})
+    file.write_text(as_lines(file.read_text(encoding="utf-8")), encoding="utf-8")
+    return file.name

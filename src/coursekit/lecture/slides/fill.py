@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ import jinja2
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides import results, sources
-from coursekit.lecture.slides.figures import Drawn, draw
+from coursekit.lecture.slides.deck import split
+from coursekit.lecture.slides.figures import KINDS, Drawn, draw
 from coursekit.slurm.sites.load import load_sites
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from coursekit.lecture.slides.deck import Deck
 
 COMMENT = re.compile(r"\s+#\s.*$")
+ORIGIN = re.compile(r'<span class="origin (\w+)" .*? title="(.*?)">')
+LEGEND = '<p class="legend">Under a figure: {marks}</p>'
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -54,7 +58,7 @@ class Filler:
         environment = self._environment(quoted)
         where = f"slides/{deck.path.name}"
         try:
-            return environment.from_string(deck.body).render(deck=deck)
+            return _with_origins(environment.from_string(deck.body).render(deck=deck))
         except jinja2.TemplateSyntaxError as error:
             line = error.lineno + self._num_header_lines(deck)
             raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
@@ -110,6 +114,19 @@ class Filler:
     def _num_header_lines(deck: Deck) -> int:
         text = deck.path.read_text(encoding="utf-8")
         return text[: len(text) - len(deck.body)].count("\n")
+
+
+def _with_origins(filled: str) -> str:
+    """Add where figures come from: to the notes of each slide, and to the first slide what the marks mean."""
+    slides = list(split(filled))
+    kinds = {kind for kind, _ in ORIGIN.findall(filled)}
+    for number, slide in enumerate(slides):
+        origins = dict.fromkeys(origin for _, origin in ORIGIN.findall(slide))
+        slides[number] += "".join(f"\n\n<!-- {html.unescape(origin)} -->\n" for origin in origins)
+    if kinds:
+        marks = ", ".join(f'<span class="origin {kind}"></span> {KINDS[kind]}' for kind in KINDS if kind in kinds)
+        slides[0] += f"\n\n{LEGEND.format(marks=marks)}\n"
+    return "\n---\n".join(slides)
 
 
 class _Lazy:

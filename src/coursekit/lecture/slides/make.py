@@ -64,7 +64,7 @@ def make_slides(  # noqa: PLR0913  # what the command was given
     folder.mkdir(parents=True, exist_ok=True)
     marp.lay_out(root, folder)
     names = {deck.name for deck in find_decks(root)}
-    for path in folder.glob("[0-9][0-9]-*"):
+    for path in folder.glob("[0-9][0-9]*-*"):
         if path.name.partition(".")[0] not in names:  # made of a deck that is no longer there
             path.unlink()
     filler = Filler(root, folder / "figures")
@@ -77,7 +77,9 @@ def make_slides(  # noqa: PLR0913  # what the command was given
         slides.append(slides_of(body))
         faults += check_deck(root, deck, slides[-1], verbs)
         files.append(folder / f"{deck.name}.md")
-        files[-1].write_text(HEADER.format(title=deck.title, number=deck.name[:2]) + body, encoding="utf-8")
+        files[-1].write_text(
+            HEADER.format(title=deck.title, number=deck.name.partition("-")[0]) + body, encoding="utf-8"
+        )
     progress("rendering")
     bare = marp.to_html(root, files, "bare")
     with browser.opened() as page:

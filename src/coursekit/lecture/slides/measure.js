@@ -1,6 +1,6 @@
 // What a reader of the slides would stumble over, measured in the page: one finding a line, in pixels of a slide.
 ([minTextPx, minSmallPx, minContrast, minScale]) => {
-  const SMALL = "figcaption, footer, .small, .sources li";
+  const SMALL = "figcaption, footer, .legend, .small, .sources li";
   const FREE = "mjx-container"; // formulas size their parts themselves
 
   const luminance = (rgb) => {

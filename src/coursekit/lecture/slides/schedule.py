@@ -1,4 +1,4 @@
-"""The timetable of a course of one day and of two, from the minutes of decks and labs: `docs/schedule.md`."""
+"""The timetable of a course of one, two and three days, from the minutes of decks and labs: `docs/schedule.md`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coursekit.lecture.slides.deck import find_decks
 from coursekit.text import markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from coursekit.files import Report
@@ -32,7 +32,7 @@ INTRODUCTION = """\
 # The course, to the minute
 
 Made by `coursekit build` from the headers of [the decks](../slides/README.md) and the `lab.toml` of the labs.
-A lecture comes right before the lab that needs it; nobody sits longer than {longest} minutes without a break.
+Every lab comes after the lectures that its `lab.toml` names; nobody sits longer than {longest} minutes without a break.
 """
 
 
@@ -45,14 +45,14 @@ class Item:
 
 
 Session = tuple[Item, ...]
-"""What stays on one day: a deck, and the lab that follows it."""
+"""What stays on one day: a deck, and the labs that follow it."""
 
 
 def write_schedule(root: Path, report: Report = no_report) -> None:
     """Write `docs/schedule.md`, in a checkout that has decks.
 
     Raises:
-        CourseKitError: a deck names a lab that does not exist, or a header is wrong.
+        CourseKitError: a lab names a deck that does not exist, or a header is wrong.
     """
     decks = find_decks(root)
     if decks:
@@ -60,12 +60,12 @@ def write_schedule(root: Path, report: Report = no_report) -> None:
 
 
 def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
-    """Return the page with both courses."""
-    known = {lab.name: lab for lab in labs}
+    """Return the page with all courses."""
+    _refuse_unknown_decks(decks, labs)
     text = INTRODUCTION.format(longest=LONGEST_STRETCH_MIN)
-    for num_days, name in ((1, "One day"), (2, "Two days")):
+    for num_days, name in ((1, "One day"), (2, "Two days"), (3, "Three days")):
         taken = [deck for deck in decks if deck.one_day or num_days > 1]
-        days = split([_session(deck, known) for deck in taken], num_days)
+        days = split(sessions_of(taken, [lab for lab in labs if _lectures(lab, decks) <= set(taken)]), num_days)
         text += f"\n## {name}\n\n{_summary(days)}\n"
         for number, sessions in enumerate(days, 1):
             text += f"\n### {'The day' if num_days == 1 else f'Day {number}'}\n\n"
@@ -75,10 +75,10 @@ def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
 
 
 def split(sessions: Sequence[Session], num_days: int) -> list[list[Session]]:
-    """Part sessions, in their order, into so many days that the longest is as short as can be."""
+    """Part sessions, in their order, into so many days: the longest as short as can be, then the next longest."""
     ways = combinations(range(1, len(sessions)), num_days - 1)
     parted = ([list(sessions[a:b]) for a, b in zip((0, *cuts), (*cuts, len(sessions)))] for cuts in ways)
-    return min(parted, key=lambda days: max(map(_minutes, days)), default=[list(sessions)])
+    return min(parted, key=lambda days: sorted(map(_minutes, days), reverse=True), default=[list(sessions)])
 
 
 def timetable(sessions: Sequence[Session]) -> Iterator[tuple[int, Item]]:
@@ -101,15 +101,32 @@ def timetable(sessions: Sequence[Session]) -> Iterator[tuple[int, Item]]:
         now, stretch = now + item.minutes, stretch + item.minutes
 
 
-def _session(deck: Deck, labs: Mapping[str, Lab]) -> Session:
-    lecture = Item(f"[{deck.title}](../slides/{deck.path.name})", deck.minutes)
-    if not deck.lab:
-        return (lecture,)
-    if deck.lab not in labs:
-        raise CourseKitError(f"slides/{deck.path.name}: there is no lab {deck.lab!r}; there are {', '.join(labs)}.")
-    lab = labs[deck.lab]
-    link = f"../labs/{lab.name}/{lab.name}.ipynb"
-    return lecture, Item(f"**Lab {lab.name[:2]}:** [{lab.title}]({link})", lab.minutes)
+def sessions_of(decks: Sequence[Deck], labs: Sequence[Lab]) -> list[Session]:
+    """Return a session for each deck: its lecture, and the labs for which it is the last that they need."""
+    last = {lab.name: max(_lectures(lab, decks), key=decks.index) for lab in labs}
+    return [(_lecture(deck), *(_lab(lab) for lab in labs if last[lab.name] == deck)) for deck in decks]
+
+
+def _lectures(lab: Lab, decks: Sequence[Deck]) -> set[Deck]:
+    """Return the decks that come before a lab: all of them when it names none."""
+    return {deck for deck in decks if not lab.lectures or deck.name in lab.lectures}
+
+
+def _refuse_unknown_decks(decks: Sequence[Deck], labs: Sequence[Lab]) -> None:
+    names = [deck.name for deck in decks]
+    for lab in labs:
+        for name in set(lab.lectures) - set(names):
+            raise CourseKitError(
+                f"solutions/{lab.name}/lab.toml: there is no deck {name!r}; there are {', '.join(names)}."
+            )
+
+
+def _lecture(deck: Deck) -> Item:
+    return Item(f"[{deck.title}](../slides/{deck.path.name})", deck.minutes)
+
+
+def _lab(lab: Lab) -> Item:
+    return Item(f"**Lab {lab.name[:2]}:** [{lab.title}](../labs/{lab.name}/{lab.name}.ipynb)", lab.minutes)
 
 
 def _minutes(sessions: Sequence[Session]) -> int:

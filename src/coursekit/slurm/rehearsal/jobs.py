@@ -12,6 +12,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.twin import TWIN_NAME
 from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.rehearsal.namespaces import plain_environment
 from coursekit.slurm.rehearsal.slurm_files import LOOPBACK
@@ -34,15 +35,17 @@ WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONF
 RUNNING = {"RUNNING", "COMPLETING"}
 # The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
 PROVISIONAL = "allocation"
+TRAIN_OPTIONS = "COURSEKIT_TRAIN_OPTIONS"
 # Scripts and notebooks read these; what the caller has set comes first.
 SMALL_RUN = {
     "COURSEKIT_NUM_RANKS": "2",
     "COURSEKIT_PARAMETERS": "model=SmallCNN image_size=32 max_num_steps=4",
-    "COURSEKIT_TRAIN_OPTIONS": "--model SmallCNN --image-size 32 --num-epochs 1",
+    TRAIN_OPTIONS: "--model SmallCNN --image-size 32 --num-epochs 1",
     "COURSEKIT_LABS": "01",
     "COURSEKIT_JUPYTER_IP": LOOPBACK,
     "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
 }
+OPTION = re.compile(r"(--[\w-]+)(?: (?!--)\S+)?")  # with its value
 JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
@@ -122,12 +125,19 @@ def small_run() -> dict[str, str]:
     return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
 
 
+def _options_of(twin: Path, options: str) -> str:
+    """Return those options, each with its value, that the training of a lab has."""
+    source = twin.read_text() if twin.exists() else ""
+    return " ".join(found[0] for found in OPTION.finditer(options) if f'"{found[1]}"' in source)
+
+
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
     """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
+    twin = course / "labs" / script.stem.removesuffix("-train") / TWIN_NAME
     done = subprocess.run(
         ["sbatch", "--parsable", "--hold", str(script.relative_to(course))],
         cwd=course,
-        env=dict(environ),
+        env={**environ, TRAIN_OPTIONS: _options_of(twin, environ[TRAIN_OPTIONS])},
         capture_output=True,
         text=True,
         check=False,

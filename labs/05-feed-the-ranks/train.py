@@ -1,0 +1,135 @@
+"""Lab 05: Feed the ranks: the notebook's training as a script.
+
+Made by `coursekit build` from solutions/05-feed-the-ranks/05-feed-the-ranks.py: change that, not this file.
+`coursekit script 05` makes the one with the answers of your notebook.
+
+Start it on as many ranks as you like, here on two:
+
+    horovodrun -np 2 python train.py
+    mpirun -np 2 python train.py
+    srun --ntasks=2 python train.py
+
+Parameters of the notebook are options: python train.py --help.
+"""
+
+import argparse
+import json
+
+num_images = 1600  # made digits
+batch_size = 40  # images per rank and step
+learning_rate = 0.02  # of one rank
+num_epochs = 3
+folder = "digits"  # files and logs
+seed = 1
+
+if __name__ == "__main__":  # the command line may replace what stands above
+    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    _parser.add_argument("--num-images", type=int, default=num_images, help="made digits (default: %(default)r)")
+    _parser.add_argument(
+        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
+    )
+    _parser.add_argument(
+        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
+    )
+    _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="files and logs (default: %(default)r)")
+    _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
+    globals().update(vars(_parser.parse_args()))
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
+import shutil
+from pathlib import Path
+
+import horovod.tensorflow as hvd
+import horovod.tensorflow.keras as hvd_keras
+import numpy as np
+import tensorflow as tf
+
+from coursekit.imagenet.digits import make_digits
+from coursekit.ranks.tracing import spare_horovod
+
+
+def write_records(path, images, labels):
+    """Write a TFRecord file with a record for each image and its label."""
+    # about 7 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def parse_batch(batch):
+    """Return the images and labels of a batch of records."""
+    # about 5 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def from_files(files, batch_size):
+    """Return this rank's batches of images and labels, once through its files."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def equal_steps(dataset, batch_size):
+    """Return batches of this rank's samples, as many as the rank with the most samples needs."""
+    # about 4 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def build_network():
+    """Return the network: 28 x 28 pixels in, one logit for each digit out."""
+    layers = [
+        tf.keras.layers.Flatten(input_shape=(28, 28)),
+        tf.keras.layers.Dense(128, activation="relu", name="dense"),
+        tf.keras.layers.Dense(10, name="dense_1"),
+    ]
+    return tf.keras.Sequential(layers)
+
+
+def write_files(folder):
+    """Write eight files of made digits, unequally long, and return their paths."""
+    images, labels = make_digits(num_images, seed)
+    ends = num_images * np.array([0, 1, 3, 4, 6, 8, 11, 13, 16]) // 16
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [str(folder / f"digits-{number:05d}-of-00008") for number in range(8)]
+    for path, first, end in zip(paths, ends, ends[1:]):
+        write_records(path, images[first:end], labels[first:end])
+    return paths
+
+
+def train(build, dataset, folder, num_epochs, rate):
+    """Train on all ranks together, with logs of rank 0 in the folder; return the history by metric."""
+    # about 13 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def main(folder=folder):
+    """Train on this rank and return the history by metric."""
+    hvd.init()
+    spare_horovod()  # AutoGraph need not translate Horovod's own code: a shorter first step
+    for gpu in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
+        tf.config.set_visible_devices(gpu, "GPU")
+        tf.config.experimental.set_memory_growth(gpu, True)
+    files = None
+    if hvd.rank() == 0:
+        shutil.rmtree(Path(folder) / "logs", ignore_errors=True)
+        files = write_files(Path(folder) / "files")
+    files = hvd.broadcast_object(files, root_rank=0)
+    mine = from_files(files, batch_size).unbatch().cache().shuffle(num_images, seed=seed)
+    dataset = equal_steps(mine, batch_size).prefetch(tf.data.AUTOTUNE)
+    return train(build_network, dataset, Path(folder), num_epochs, learning_rate)
+
+
+def _plain(value):
+    """Return as numbers or text what JSON cannot hold."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    _result = main()
+    if hvd.rank() == 0:
+        print("result:", json.dumps(_result, default=_plain), flush=True)
+    hvd.shutdown()
+
+
+# Made, not edited: release 6a9433be7dd29afa797608db91954da223ff7f35df88a7714b711c51e505e584

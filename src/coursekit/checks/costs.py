@@ -1,0 +1,149 @@
+"""Checks of lab 06's numbers about messages: latency and bandwidth, where ways cross, equal sums, fused tensors."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.plain_numbers import Array, as_list, as_number, require_equal
+from coursekit.checks.random_inputs import fresh_rng
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+NOISE = 0.05  # of each measurement, relative
+NUM_FITS = 3  # the noise may help a wrong one once
+MAX_ERROR = 0.15  # relative, three times what noise does to a right fit; without weights alpha is off by several times
+FAR = 20  # times the bound of rounding errors; the mean over 200 numbers hides one of them
+LARGEST_GAP = 12  # between operations, in microseconds
+
+
+def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
+    """Latency and inverse bandwidth behind noisy measurements are found, however far apart their sizes are.
+
+    Example: 6 steps and 1.5 MB take 6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
+    """
+    for _ in range(NUM_FITS):
+        rng = fresh_rng()
+        truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
+        ranks, sizes = (grid.ravel() for grid in np.meshgrid([2, 4, 8], np.geomspace(1e3, 1e9, num_sizes)))
+        num_steps = 2 * (ranks - 1)
+        num_bytes = num_steps / ranks * sizes
+        seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * rng.normal(1, NOISE, sizes.shape)
+        order = rng.permutation(len(seconds))
+        found = as_list(fit_cost(num_steps[order], num_bytes[order], seconds[order]), "what fit_cost returns")
+        require_equal(len(found), len(truth), "number of values that fit_cost returns")
+        for (name, expected), value in zip(truth.items(), found):
+            got = as_number(value, name)
+            is_right = abs(got / expected - 1) < MAX_ERROR
+            hint = "" if name == "beta" else ": do large messages outvote the small ones?"
+            require(is_right, f"{name}: expected about {expected:.3g} s, got {got:.3g} s{hint}")
+
+
+def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> None:
+    """Above that many bytes the ring is faster than the butterfly.
+
+    Example: on 4 ranks the ring takes 6 alpha + 1.5 n beta and the butterfly 2 alpha + 2 n beta, equal at
+    n = 8 alpha / beta.
+    """
+    rng = fresh_rng()
+    for number in num_ranks:
+        alpha, beta = rng.uniform(1e-6, 1e-4), rng.uniform(1e-11, 1e-9)
+        got = as_number(crossover(number, alpha, beta), f"the crossover on {number} ranks")
+        steps, arrays = (2 * (number - 1), log2(number)), (2 * (number - 1) / number, log2(number))
+        ring, butterfly = (one * alpha + many * got * beta for one, many in zip(steps, arrays))
+        expected = (steps[0] - steps[1]) * alpha / ((arrays[1] - arrays[0]) * beta)
+        told = f"there the ring takes {ring:.3g} s, the butterfly {butterfly:.3g} s"
+        is_right = bool(np.isclose(got, expected, rtol=1e-6))
+        require(is_right, f"crossover on {number} ranks: expected {expected:.4g} bytes, got {got:.4g}; {told}")
+
+
+def check_same_sum(same_sum: Callable[..., Any], max_num_ranks: int) -> None:
+    """Sums of the same parts in any order are the same; a part that is missing or a NaN is found.
+
+    The error of a sum is at most N eps times the sum of magnitudes (Higham 2002, section 4.2), which is large beside
+    the sum where parts cancel, and small beside any fixed number where parts are small.
+    """
+    for num_ranks in (4, max_num_ranks):
+        for name, parts in _parts(num_ranks):
+            case = f"{name} of {num_ranks} ranks, {parts.dtype}"
+            sums = _sums(parts)
+            for other in sums[1:]:
+                told = "sums of the same parts in two orders"
+                _require_verdict(same_sum(sums[0], other, parts), f"{case}: {told}", expected=True)
+            for told, wrong in _wrong_sums(sums[0], parts):
+                _require_verdict(same_sum(wrong, sums[0], parts), f"{case}: {told}", expected=False)
+
+
+def _parts(num_ranks: int) -> Iterator[tuple[str, Array]]:
+    """Yield gradients of all ranks, shape (num_ranks, 200), by name; the last rank's are a hundredth of the others'."""
+    rng = fresh_rng()
+    for name, size, dtype in (
+        ("gradients", 1.0, np.float32),
+        ("small gradients", 1e-9, np.float32),
+        ("large gradients", 1e6, np.float32),
+        ("gradients", 1.0, np.float64),
+    ):
+        parts = rng.normal(0, size, (num_ranks, 200))
+        parts[-1] *= 1e-2 if dtype is np.float32 else 1e-6
+        yield name, parts.astype(dtype)
+    parts[1::2] = -parts[::2] * (1 + rng.uniform(0, 1e-5, parts[1::2].shape))
+    yield "gradients that cancel", (1e3 * parts).astype(np.float32)
+
+
+def _sums(parts: Array) -> list[Array]:
+    """Return the sum of parts one after the other, from the end, by halves, and around a ring."""
+    one, back = parts[0], parts[-1]
+    for part, other in zip(parts[1:], parts[-2::-1]):
+        one, back = one + part, back + other
+    halves = parts
+    while len(halves) > 1:
+        halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
+    ring = np.empty_like(one)
+    for chunk in range(len(parts)):
+        total = parts[chunk, chunk :: len(parts)]
+        for rank in range(chunk + 1, chunk + len(parts)):
+            total = total + parts[rank % len(parts), chunk :: len(parts)]
+        ring[chunk :: len(parts)] = total
+    return [one, back, halves[0], ring]
+
+
+def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
+    yield "a sum without the last part", total - parts[-1]
+    one, little, none = total.copy(), total.copy(), total.copy()
+    one[-1] += np.max(np.abs(parts))
+    little[-2] -= FAR * len(parts) * np.finfo(parts.dtype).eps * np.sum(np.abs(parts[:, -2]))
+    none[3] = np.nan
+    yield "a sum with one wrong number among 200", one
+    yield f"a sum with one number too small by {FAR} times what rounding can do", little
+    yield "a sum that holds a NaN", none
+
+
+def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
+    got = np.asarray(got)
+    require(got.size == 1, f"{what}: expected one truth value, got {got.size}")
+    words = {True: "the same", False: "not the same"}
+    if bool(got) is not expected:
+        raise CheckError(f"{what}: expected “{words[expected]}”, got “{words[not expected]}”")
+
+
+def check_num_on_wire(num_on_wire: Callable[..., Any], max_num_operations: int) -> None:
+    """Intervals that overlap are tensors of one operation, in whatever order they are listed."""
+    rng = fresh_rng()
+    require_equal(as_number(num_on_wire([]), "no interval"), 0.0, "number of operations in an empty timeline")
+    for expected in (1, max_num_operations // 2, max_num_operations):
+        intervals: list[tuple[int, int]] = []
+        now = int(rng.integers(1000))
+        for _ in range(expected):
+            num_tensors, lasts = int(rng.integers(1, 9)), int(rng.integers(100, 9000))
+            first = now + rng.integers(0, lasts, num_tensors)
+            last = np.minimum(first + rng.integers(1, lasts, num_tensors), now + lasts)
+            intervals += [(now, now + lasts), *zip(first.tolist(), last.tolist())]
+            now += lasts + int(rng.integers(1, LARGEST_GAP))
+        shuffled = [intervals[place] for place in rng.permutation(len(intervals))]
+        got = as_number(num_on_wire(shuffled), "what num_on_wire returns")
+        hint = ", the number of tensors" if got == len(intervals) else ""
+        require_equal(got, float(expected), f"{len(intervals)} tensors in {expected} operations", hint)

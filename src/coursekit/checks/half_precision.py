@@ -1,0 +1,109 @@
+"""Checks of lab 06's 16 bits: what they lose, how a loss scale moves, and that all ranks decide alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.on_ranks import call_here, run_here
+from coursekit.checks.plain_numbers import Array, as_array, as_list, as_lists, as_number, require_equal
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import scaling as drivers
+from coursekit.drivers.calls import with_horovod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SHAPES = ((5,), (), (2, 3))
+SCALE = 2.0**16
+HALF_ERROR = 2.0**-9  # relative, of a mean of numbers with 11 bits
+
+
+def check_lost_share(lost_share: Callable[..., Any], num_gradients: int) -> None:
+    """Of the gradients that are not zero, those count that 16 bits turn into zero or infinity once they are scaled.
+
+    Example: of 0, 1e-8 and 1e-3 half is lost; scaled with 1024 nothing is, since 1e-8 * 1024 is above 3e-8.
+    """
+    rng = fresh_rng()
+    for scale in (1.0, 2.0**10, 2.0**20):
+        gradients = rng.choice([-1, 1], num_gradients) * 10 ** rng.uniform(-12, 1, num_gradients)
+        gradients[rng.permutation(num_gradients)[: num_gradients // 3]] = 0
+        gradients = gradients.astype(np.float32)
+        with np.errstate(over="ignore"):
+            halves = (gradients * np.float32(scale)).astype(np.float16)
+        gone = (gradients != 0) & ((halves == 0) | np.isinf(halves))
+        expected = np.sum(gone) / np.sum(gradients != 0)
+        got = as_number(lost_share(gradients, scale), "the share that is lost")
+        is_right = abs(got - expected) < 0.5 / num_gradients
+        require(is_right, f"share lost with a scale of {scale:g}: expected {expected:.4f}, got {got:.4f}")
+
+
+def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
+    """The scale is halved when a gradient overflows, and doubled after so many good steps in a row.
+
+    Example: from 8, with growth after two good steps: good 8, good 16, overflow 8, good 8, overflow 4.
+    """
+    rng = fresh_rng()
+    for growth_steps in (1, 2, 5):
+        scale, num_good = 2.0 ** int(rng.integers(5, 15)), 0
+        were_finite = [bool(one) for one in rng.uniform(size=num_steps) < growth_steps / (growth_steps + 1)]
+        states = call_here(drivers.scales, next_scale, scale, growth_steps, were_finite)
+        for step, (is_finite, state) in enumerate(zip(were_finite, states), 1):
+            before = f"scale {scale:g} after {num_good} good steps, growth after {growth_steps}"
+            num_good = num_good + 1 if is_finite else 0
+            scale = scale if is_finite else scale / 2
+            if num_good == growth_steps:
+                scale, num_good = 2 * scale, 0
+            got = [as_number(one, f"the state after step {step}") for one in as_list(state, "a state")]
+            case = f"{before}, then {'a good step' if is_finite else 'an overflow'}"
+            require_equal(got, [scale, float(num_good)], f"{case}: scale and number of good steps")
+
+
+def check_mean_gradients(mean_gradients: Callable[..., Any], num_ranks: int) -> None:
+    """All ranks get the same mean in 32 bits without the scale, or all get None where any rank has an overflow."""
+    names = ["finite gradients", "an infinity on rank 1", "a NaN on the last rank", "infinities of both signs"]
+    steps = [[_gradients() for _ in range(num_ranks)] for _ in names]
+    steps[1][1][2][1, 0] = np.inf
+    steps[2][-1][0][4] = np.nan
+    steps[3][0][0][1], steps[3][1][0][1] = np.inf, -np.inf
+    private = [[of_step[rank] for of_step in steps] for rank in range(num_ranks)]
+    replies = run_here(
+        with_horovod, drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private
+    )
+    for rank, results in enumerate(as_lists(replies, len(names), "the means")):
+        _check_mean(results[0], steps[0], rank)
+        for name, result in zip(names[1:], results[1:]):
+            skips = result is None
+            require(
+                skips, f"{name}: expected None on every rank, so that all skip the step, got gradients on rank {rank}"
+            )
+
+
+def _gradients() -> list[Array]:
+    """Return scaled gradients in 16 bits; without their scale most would be zero in 16 bits."""
+    rng = fresh_rng()
+    return [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]
+
+
+def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int) -> None:
+    """Check the mean of finite gradients, of which each rank has its own."""
+    if result is None:
+        raise CheckError(f"finite gradients: expected their mean, got None on rank {rank}")
+    means = as_list(result, f"the means on rank {rank}")
+    require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}")
+    for number, mean in enumerate(means):
+        got = as_array(mean, f"gradient {number} on rank {rank}")
+        scaled = np.mean([of_rank[number] for of_rank in gradients], axis=0, dtype=float)
+        require_equal(got.shape, scaled.shape, f"shape of gradient {number} on rank {rank}")
+        if np.allclose(got * SCALE, scaled, rtol=HALF_ERROR, atol=0):
+            continue
+        hint = "it is not the mean over the ranks, or not without the scale"
+        if np.allclose(got, scaled, rtol=HALF_ERROR, atol=0):
+            hint = "it still has the scale"
+        elif np.array_equal(got, got.astype(np.float16)):
+            hint = "its bits are lost: was the scale taken off in 16 bits?"
+        elif np.allclose(got * SCALE, scaled * len(gradients), rtol=HALF_ERROR):
+            hint = "it is the sum over the ranks"
+        raise CheckError(f"gradient {number} on rank {rank}: {hint}")

@@ -1,0 +1,84 @@
+"""Checks of lab 05's pipeline from a slow store: the same samples, and faster than the one it began with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import numpy as np
+
+from coursekit.checks.check import describe, require, require_result
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.plain_numbers import require_equal
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.remembered import remember
+from coursekit.drivers import feeding
+
+NUM_SAMPLES, BATCH_SIZE = 40, 8
+# How much faster than the pipeline given. Reading alone, or decoding alone, side by side gives 1.9; both give 7 on a
+# quiet machine, nearly all of it sleep, so that a busy one may take thrice as long.
+GOAL = 2.7
+
+
+@dataclass(frozen=True)
+class StoreTrial:
+    """What a pipeline made of a slow store.
+
+    Attributes:
+        found: what `drivers.feeding.feed_from_store` returned.
+        images: that are in the store, shape (num_samples, height, width).
+        error: why the trial did not end well, or ''.
+        changed: gives the name of the answer when the notebook has another by now, else ''.
+    """
+
+    found: dict[str, Any]
+    images: Any
+    error: str = ""
+    changed: Callable[[], str] = field(default=str, compare=False, repr=False)
+
+    def of_answer(self) -> dict[str, Any]:
+        """Return what was found.
+
+        Raises:
+            CheckError: the trial did not end well, because of the answer.
+        """
+        require_result(self.error, "the pipeline", self.changed())
+        return self.found
+
+
+def try_store(feed_fast: Callable[..., Any]) -> StoreTrial:
+    """Train from a slow store by the pipeline given, and by the answer's."""
+    changed = remember(feed_fast)
+    images = fresh_rng().integers(1 << 30, size=(NUM_SAMPLES, 2, 3), dtype=np.int64)
+    try:
+        found = call_here(feeding.feed_from_store, feed_fast, images, BATCH_SIZE, GOAL)
+    except Exception as error:  # noqa: BLE001  # an answer can raise anything
+        return StoreTrial({}, images, describe(error), changed)
+    return StoreTrial(found, images, changed=changed)
+
+
+def check_same_samples(trial: StoreTrial) -> None:
+    """Every image comes once, in full batches, and every record is read once."""
+    found = trial.of_answer()
+    by_content = {image.tobytes(): number for number, image in enumerate(trial.images)}
+    batches = [np.asarray(batch) for batch in found["batches"]]
+    require_equal(
+        [len(batch) for batch in batches], [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE), "the sizes of the batches"
+    )
+    numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
+    require(-1 not in numbers, "the batches hold images that are not in the store")
+    num_missing = NUM_SAMPLES - len(set(numbers))
+    require(
+        num_missing == 0, f"{num_missing} of {NUM_SAMPLES} images are missing, others come twice: expected each once"
+    )
+    asked = sorted(found["asked"])
+    require(asked == list(range(NUM_SAMPLES)), f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once")
+
+
+def check_faster(trial: StoreTrial) -> None:
+    """It takes much less time than the pipeline given, in the same run."""
+    found = trial.of_answer()
+    slow_s, fast_s = float(found["slow_s"]), float(found["fast_s"])
+    ratio = slow_s / fast_s
+    told = f"the pipeline given takes {slow_s:.2f} s, yours {fast_s:.2f} s, {ratio:.1f} times as fast"
+    require(ratio >= GOAL, f"{told}, expected {GOAL:g}: which stage is the slowest now?")

@@ -1,0 +1,124 @@
+"""A slow store that takes the same time on every machine, and writes down when it was asked: for studies of pipelines.
+
+It sleeps where a file system would seek and a processor would decode, so that what overlaps can be measured on a
+laptop with one core as on a node with 64.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Array = np.ndarray[Any, Any]
+
+NUM_THREADS = 16  # of a pipeline that waits more than it computes
+READ, DECODE, TRAIN = "read", "decode", "train"
+
+
+class Span(NamedTuple):
+    """When a stage worked: its name, and the seconds from the clock's start at which it began and ended."""
+
+    stage: str
+    begin_s: float
+    end_s: float
+
+
+class SlowStore:
+    """Samples in files of a store that answers late.
+
+    Attributes:
+        files: the numbers of its files.
+        read_s: the seconds until a record is read.
+        decode_s: the seconds of a call of `decode`, however many records it gets.
+        train_s: the seconds of a training step.
+        spans: what the stages did, in the order of their ends.
+        asked: the numbers of the records that were read, in the order of the requests.
+    """
+
+    def __init__(
+        self,
+        images: Array,
+        num_files: int = 8,
+        read_s: float = 0.03,
+        decode_s: float = 0.03,
+        train_s: float = 0.04,
+    ) -> None:
+        """Put images, of any shape and type with samples first, into files of equal length."""
+        self.files = list(range(num_files))
+        self.read_s, self.decode_s, self.train_s = read_s, decode_s, train_s
+        self.spans: list[Span] = []
+        self.asked: list[int] = []
+        self._images = images
+        self._of_files = np.array_split(np.arange(len(images)), num_files)
+        self._start = time.perf_counter()
+
+    def read(self, file: Any) -> Any:
+        """Return the records of one file, in order, as a `tf.data.Dataset`: scalars that `decode` understands."""
+        import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+
+        counts = tf.constant([len(numbers) for numbers in self._of_files], tf.int64)
+        firsts = tf.constant([numbers[0] for numbers in self._of_files], tf.int64)
+        file = tf.cast(file, tf.int64)
+        numbers = tf.data.Dataset.range(firsts[file], firsts[file] + counts[file])
+        # AutoGraph would translate this for each pipeline; nothing in it has to be.
+        return numbers.map(tf.autograph.experimental.do_not_convert(self._wait))
+
+    def decode(self, records: Any) -> Any:
+        """Return the images of a record, or of a batch of records in one call."""
+        import tensorflow as tf  # noqa: PLC0415  # as above
+
+        images = tf.numpy_function(self._decode, [records], self._images.dtype)
+        return tf.ensure_shape(images, records.shape + self._images.shape[1:])
+
+    def train(self, dataset: Any) -> list[Any]:
+        """Take a training step with each batch, from threads enough for all that waits, and return the batches."""
+        import tensorflow as tf  # noqa: PLC0415  # as above
+
+        # Who waits needs a thread and no core, but TensorFlow takes one thread for each core.
+        options = tf.data.Options()
+        options.threading.private_threadpool_size = options.autotune.cpu_budget = NUM_THREADS
+        self._start = time.perf_counter()
+        return list(self._steps(dataset.with_options(options)))
+
+    @property
+    def seconds(self) -> float:
+        """From the start of a training to the end of its last step."""
+        return max((span.end_s for span in self.spans), default=0.0)
+
+    def _steps(self, dataset: Any) -> Iterable[Any]:
+        for batch in dataset.as_numpy_iterator():
+            self._sleep(TRAIN, self.train_s)
+            yield batch
+
+    def _wait(self, number: Any) -> Any:
+        import tensorflow as tf  # noqa: PLC0415  # as above
+
+        return tf.ensure_shape(tf.numpy_function(self._read, [number], tf.int64), [])
+
+    def _read(self, number: Array) -> Array:
+        self.asked.append(int(number))
+        self._sleep(READ, self.read_s)
+        return number
+
+    def _decode(self, numbers: Array) -> Array:
+        self._sleep(DECODE, self.decode_s)
+        decoded: Array = self._images[numbers]
+        return decoded
+
+    def _sleep(self, stage: str, seconds: float) -> None:
+        begin_s = time.perf_counter() - self._start
+        time.sleep(seconds)  # lets other threads go on: what waits is not Python's lock
+        self.spans.append(Span(stage, begin_s, time.perf_counter() - self._start))
+
+
+def feed_slowly(store: SlowStore, batch_size: int) -> Any:
+    """Return batches of a store's images by the plainest pipeline, in which every stage waits for the others."""
+    import tensorflow as tf  # noqa: PLC0415  # as above
+
+    files = tf.data.Dataset.from_tensor_slices(store.files)
+    return files.flat_map(store.read).map(store.decode).batch(batch_size)

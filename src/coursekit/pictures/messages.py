@@ -1,0 +1,136 @@
+"""The pictures of the lab on messages between ranks: who sends what, what it costs, and what 16 bits lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, MARKERS, panels, show
+from coursekit.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Array = np.ndarray[Any, Any]
+
+SMALLEST_HALF, LARGEST_HALF = 2.0**-25, 65504.0  # what float16 does not round to zero, nor to infinity
+NUM_BINS = 60
+
+
+def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
+    """Show what each rank sends in each step.
+
+    Args:
+        sent: for each rank, by step, to whom and a number in which rank r has added 10**r: its digits tell whose
+            numbers are in it.
+    """
+    num_ranks, num_steps = len(sent), max(map(len, sent))
+    figure, (axes,) = panels(1, 0.7 + 0.5 * num_ranks)
+    for rank, messages in enumerate(sent):
+        for step, (target, number) in enumerate(messages):
+            num_parts = sum(digit != "0" for digit in f"{number:.0f}")
+            axes.barh(
+                -rank, 0.94, left=step - 0.47, height=0.8, color=COLORS[0], alpha=0.1 + 0.5 * num_parts / num_ranks
+            )
+            parts = " + ".join(str(part) for part in _parts(number))
+            axes.text(step, -rank, f"{parts}\n→ rank {target}", ha="center", va="center", fontsize=7)
+    axes.set(xlim=(-0.6, num_steps - 0.4), xlabel="step", title="Whose parts are in the chunk that is sent")
+    axes.set_xticks(range(num_steps), [str(step + 1) for step in range(num_steps)])
+    axes.set_yticks([-rank for rank in range(num_ranks)], [f"rank {rank}" for rank in range(num_ranks)])
+    told = "; ".join(
+        f"rank {rank} sends to rank {messages[0][0]} chunks with the parts of "
+        + ", ".join(" + ".join(map(str, _parts(number))) for _, number in messages)
+        for rank, messages in enumerate(sent)
+        if messages
+    )
+    show(figure, f"The ring step by step: {told}.")
+
+
+def _parts(number: float) -> list[int]:
+    """Return the ranks whose power of ten is in the number."""
+    return [rank for rank, digit in enumerate(reversed(f"{number:.0f}")) if digit != "0"]
+
+
+def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
+    """Show how much each rank has sent, by algorithm, in arrays: 1 is as many bytes as the array has."""
+    figure, all_axes = panels(len(num_arrays), HEIGHT_INCH * 0.7)
+    most = max(max(arrays) for arrays in num_arrays.values())
+    for number, (axes, (name, arrays)) in enumerate(zip(all_axes, num_arrays.items())):
+        bars = axes.bar(range(len(arrays)), arrays, color=COLORS[number])
+        axes.bar_label(bars, fmt="%.2g", padding=2)
+        axes.set(xlabel="rank", ylabel="sent, in arrays", title=name, ylim=(0, 1.15 * most))
+        axes.set_xticks(range(len(arrays)))
+    told = "; ".join(f"{name}: {', '.join(f'{one:.2g}' for one in arrays)}" for name, arrays in num_arrays.items())
+    show(figure, f"What the ranks send, in arrays, from rank 0 on. {told}.")
+
+
+def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str, Callable[[Array], Array]]) -> None:
+    """Show seconds against bytes, with the line of a model where there is one by the same name.
+
+    Args:
+        measured: by algorithm, bytes of the array and seconds, each of shape (num_sizes,).
+        models: by algorithm, the seconds that a model gives for bytes.
+    """
+    figure, (axes,) = panels(1)
+    words = []
+    for number, (name, (sizes, seconds)) in enumerate(measured.items()):
+        color, marker = COLORS[number], MARKERS[number]
+        axes.loglog(sizes, 1e3 * seconds, marker, color=color, label=name)
+        if name in models:
+            axes.loglog(sizes, 1e3 * models[name](sizes), "--", color=color, label=f"{name}, model")
+        words.append(f"{name} from {1e3 * seconds[0]:.2g} ms to {1e3 * seconds[-1]:.2g} ms")
+    axes.set(xlabel="bytes of the array", ylabel="milliseconds", title="One allreduce")
+    axes.legend(fontsize="small")
+    show(figure, f"Time of an allreduce against its bytes, from the smallest to the largest: {'; '.join(words)}.")
+
+
+def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Show when each tensor was on the wire, by the way in which they were handed over; times in microseconds."""
+    figure, all_axes = panels(len(timelines), HEIGHT_INCH * 0.8)
+    longest = max(max(end for _, end in spans) - spans[0][0] for spans in timelines.values()) / 1e3
+    words = []
+    for number, (axes, (name, spans)) in enumerate(zip(all_axes, timelines.items())):
+        first = spans[0][0]
+        for row, (begin, end) in enumerate(spans):
+            axes.broken_barh([((begin - first) / 1e3, (end - begin) / 1e3)], (-row, 0.9), color=COLORS[number])
+        took_ms = (max(end for _, end in spans) - first) / 1e3
+        axes.set(
+            xlabel="milliseconds", title=f"{name}: {took_ms:.1f} ms", yticks=[], ylabel="tensors", xlim=(0, longest)
+        )
+        words.append(f"{name}: {counted(len(spans), 'tensor')} in {took_ms:.1f} ms")
+    show(figure, f"When tensors were on the wire. {'; '.join(words)}.")
+
+
+def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
+    """Show how large gradients are, once for each scale, and where float16 ends; `lost` are the shares beyond."""
+    sizes = np.abs(gradients[gradients != 0])
+    figure, (axes,) = panels(1)
+    bins = np.linspace(-40, 24, NUM_BINS).tolist()
+    for number, (scale, share) in enumerate(zip(scales, lost)):
+        label = f"times $2^{{{np.log2(scale):.0f}}}$: {share:.1%} lost"
+        axes.hist(np.log2(sizes * scale), bins, histtype="step", color=COLORS[number], linewidth=1.5, label=label)
+    for edge in (SMALLEST_HALF, LARGEST_HALF):
+        axes.axvline(np.log2(edge), color=GREY, linestyle=":")
+    axes.text(np.log2(SMALLEST_HALF), axes.get_ylim()[1], "zero ←", ha="right", va="top", fontsize="small")
+    axes.text(np.log2(LARGEST_HALF), axes.get_ylim()[1], "→ infinity", ha="left", va="top", fontsize="small")
+    axes.set(xlabel="size, as a power of two", ylabel="how many gradients", title="Gradients in 16 bits")
+    axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0.9))
+    told = ", ".join(
+        f"scaled by 2 to the power of {np.log2(scale):.0f} {share:.1%}" for scale, share in zip(scales, lost)
+    )
+    show(figure, f"Sizes of {counted(sizes.size, 'gradient')}; float16 turns into zero or infinity: {told}.")
+
+
+def show_scales(scales: Mapping[str, Sequence[float]], were_finite: Sequence[bool]) -> None:
+    """Show how a loss scale moves with the steps, by whose it is; steps with an overflow are marked."""
+    figure, (axes,) = panels(1, HEIGHT_INCH * 0.8)
+    for number, (name, values) in enumerate(scales.items()):
+        axes.semilogy(range(len(values)), values, "-" if number else "-o", color=COLORS[number], label=name, base=2)
+    overflows = [step for step, is_finite in enumerate(were_finite) if not is_finite]
+    for step in overflows:
+        axes.axvline(step, color=GREY, linestyle=":")
+    axes.set(xlabel="step (dotted: overflow)", ylabel="loss scale", title="Dynamic loss scaling")
+    axes.legend(fontsize="small")
+    ends = "; ".join(f"{name} goes from {values[0]:g} to {values[-1]:g}" for name, values in scales.items())
+    show(figure, f"Loss scale by step, with an overflow in the steps {', '.join(map(str, overflows))}: {ends}.")

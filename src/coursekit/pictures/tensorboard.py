@@ -1,0 +1,85 @@
+"""What TensorBoard reads and shows: the event files of a training, as plain numbers and as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coursekit.pictures import COLORS, Array, panels, show
+from coursekit.text import counted
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+HISTOGRAM = "histograms"  # the plugin's name in an event
+MAX_NUM_LINES = 6
+
+
+class Event(NamedTuple):
+    """One number, or one histogram, that a training wrote down.
+
+    Attributes:
+        tag: what it is, such as "epoch_loss", or "dense/kernel_0/histogram".
+        step: of the training, or the epoch, both from 0.
+        value: a float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie between.
+    """
+
+    tag: str
+    step: int
+    value: Any
+
+
+def read_events(folder: str | os.PathLike[str]) -> list[Event]:
+    """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
+
+    Folders in it are not looked into: Keras writes into `train` and `validation`.
+    """
+    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+
+    files = sorted(str(path) for path in Path(folder).glob("*tfevents*"))
+    records = tf.data.TFRecordDataset(files).as_numpy_iterator() if files else ()
+    events = [tf.compat.v1.Event.FromString(record) for record in records]
+    return [
+        Event(value.tag, int(event.step), float(array) if array.ndim == 0 else array)
+        for event in events
+        for value in event.summary.value
+        for array in [tf.make_ndarray(value.tensor)]
+        if array.dtype.kind == "f" and (array.ndim == 0 or value.metadata.plugin_data.plugin_name == HISTOGRAM)
+    ]
+
+
+def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
+    """Show a curve of each tag, a panel each, as TensorBoard's tab *Scalars* does."""
+    figure, all_axes = panels(len(tags))
+    ends = []
+    for axes, tag in zip(all_axes, tags):
+        steps, values = zip(*[(event.step, event.value) for event in events if event.tag == tag])
+        axes.plot(steps, values, "o-", color=COLORS[0], markersize=3)
+        axes.set(xlabel="epoch" if tag.startswith("epoch") else "step", title=tag, ylim=(0, None))
+        ends.append(f"{tag} goes from {values[0]:.3g} to {values[-1]:.3g} in {counted(len(values), 'step')}")
+    show(figure, f"Scalars: {'; '.join(ends)}.")
+
+
+def show_histograms(events: Sequence[Event], tag: str) -> None:
+    """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does."""
+    found = [event for event in events if event.tag == tag]
+    figure, (axes,) = panels(1)
+    for number, event in enumerate(found[:: -(-len(found) // MAX_NUM_LINES)]):
+        left, right, counts = event.value.T
+        density = counts / counts.sum() / (right - left)  # each epoch has buckets of its own width
+        axes.plot((left + right) / 2, density, color=COLORS[number], label=f"epoch {event.step}")
+    axes.set(xlabel="weight", ylabel="density", title=tag)
+    axes.legend(fontsize="small")
+    widths = [float(edge) for event in (found[0], found[-1]) for edge in _edges(event.value)]
+    show(
+        figure,
+        f"Histogram of {tag}: the weights lie from {widths[0]:.2g} to {widths[1]:.2g} after the first epoch, "
+        f"from {widths[2]:.2g} to {widths[3]:.2g} after the last.",
+    )
+
+
+def _edges(buckets: Array) -> tuple[float, float]:
+    return float(np.min(buckets[:, 0])), float(np.max(buckets[:, 1]))

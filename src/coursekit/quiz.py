@@ -1,0 +1,53 @@
+"""Quizzes of the labs: one choice each, without points, to be tried as often as one likes.
+
+What is right, and why each choice is or is not, stands below the choice in a form that nobody reads by accident: in
+base64, as the pieces of `coursekit.way_out`. Nothing of it is counted anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LETTERS = "ABCD"
+NUM_COLUMNS = 88  # of a line: JupyterLab breaks longer ones inside words
+
+
+def listed(letters: Iterable[str]) -> str:
+    """Return letters as a text names them, such as "A, B or C"."""
+    *others, last = letters
+    return f"{', '.join(others)} or {last}"
+
+
+def fold(right: str, explanations: Sequence[str]) -> str:
+    """Return what `explain` unfolds: of each choice its explanation, one line, then the letter of the right one."""
+    return base64.b64encode("\n".join([*explanations, right]).encode()).decode()
+
+
+def explain(choice: object, folded: str) -> None:
+    """Print whether a choice is right, and why or why not; whatever stands in its place gets a sentence, no error.
+
+    Args:
+        choice: a letter, as the student wrote it.
+        folded: what `fold` made.
+    """
+    print(textwrap.fill(_told(choice, folded), NUM_COLUMNS))
+
+
+def _told(choice: object, folded: str) -> str:
+    try:
+        *lines, right = base64.b64decode(folded).decode().splitlines()
+        explanations = dict(zip(LETTERS, lines))
+        wanted = listed(explanations)
+    except ValueError:  # not base64, not text, or too few lines
+        return "This quiz is not whole: take its cell from the lab's notebook again."
+    letter = str(choice or "").strip().upper()
+    if not letter:
+        return f"Nothing is chosen yet: write {wanted} between the quotes, and run this cell again."
+    if letter not in explanations:
+        return f"Expected {wanted} between the quotes, got {choice!r}: write one letter, and run this cell again."
+    return f"{f'✓ {letter} is right.' if letter == right else f'✗ {letter} is wrong.'} {explanations[letter]}"

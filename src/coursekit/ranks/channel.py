@@ -1,0 +1,210 @@
+"""A channel between ranks: arrays sent from one rank to another over TCP, in order, and counted; no MPI, no Horovod.
+
+Ranks find each other in the store in which Gloo's ranks do (`rendezvous`), or through Horovod where MPI joins them.
+Each rank has one connection to each other rank on which it sends, and a thread for each on which it is sent to.
+So a send never waits for a receive: what arrives is taken off the network and kept until somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+import struct
+from http.client import HTTPConnection
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+Array = np.ndarray[Any, Any]
+Address = tuple[str, int]
+
+DIRECT = "ranks"  # the list in which ranks enter where they listen; others who list themselves get their messages
+BACKLOG = 1024
+LENGTHS = struct.Struct("!IQ")  # of what describes an array, and of its bytes
+RANK = struct.Struct("!I")
+FOUND = 200
+_numbers = itertools.count()  # of the channels of this rank; all ranks open theirs in the same order
+
+
+class Channel:
+    """One rank's end; `rank` and `num_ranks` say where it is, `num_messages` and `num_bytes` what it has sent.
+
+    A send is *buffered*: it returns when the message is on its way, whether anybody receives it or not.
+    """
+
+    def __init__(self, rank: int, outgoing: dict[int, socket.socket], incoming: dict[int, socket.socket]) -> None:
+        self.rank, self.num_ranks = rank, len(outgoing) + 1
+        self.num_messages = self.num_bytes = 0
+        self._outgoing = outgoing
+        self._arrived: dict[int, SimpleQueue[Array | None]] = {source: SimpleQueue() for source in incoming}
+        for source, connection in incoming.items():
+            Thread(target=_keep, args=(connection, self._arrived[source]), daemon=True).start()
+
+    def send(self, array: Any, to: int) -> None:
+        """Send the numbers of an array, as they are now, to another rank.
+
+        Raises:
+            ValueError: there is no such other rank, or these are no numbers.
+            ConnectionError: that rank has ended.
+        """
+        self._check("send to", to)
+        data = np.asarray(array, order="C")
+        if data.dtype.hasobject:
+            raise ValueError(f"a message is an array of numbers, not {type(array).__name__}")
+        try:
+            write_message(self._outgoing[to], data)
+        except OSError:
+            raise ConnectionError(f"rank {self.rank} sends to rank {to}, which has ended") from None
+        self.num_messages += 1
+        self.num_bytes += data.nbytes
+
+    def receive(self, source: int) -> Array:
+        """Return the next array of another rank, and wait until it is there.
+
+        Raises:
+            ValueError: there is no such other rank.
+            ConnectionError: that rank has ended and has sent no more.
+        """
+        self._check("receive from", source)
+        message = self._arrived[source].get()
+        if message is None:
+            self._arrived[source].put(None)
+            raise ConnectionError(f"rank {self.rank} waits for a message of rank {source}, which has ended without one")
+        return message
+
+    def _check(self, what: str, other: int) -> None:
+        if other not in self._outgoing:
+            others = ", ".join(map(str, sorted(self._outgoing)))
+            raise ValueError(f"rank {self.rank} cannot {what} rank {other}: the other ranks are {others or 'none'}")
+
+    def __enter__(self) -> Channel:  # noqa: PYI034  # `Self` comes with Python 3.11
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:  # a rank that fails is ended from outside: others should hear of its failure, not of its end
+            self.close()
+
+    def close(self) -> None:
+        """Say that no more will be sent."""
+        for connection in self._outgoing.values():
+            connection.close()
+
+
+def open_channel() -> Channel:
+    """Open a channel between all ranks of this run; every rank calls it, as often as all others."""
+    if "HOROVOD_RANK" in os.environ:
+        return open_among(int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"]))
+    import horovod.tensorflow as hvd  # noqa: PLC0415  # MPI alone knows where this rank belongs
+
+    hvd.init()
+    listener = listen(socket.gethostbyname(socket.gethostname()))
+    addresses = hvd.allgather_object(listener.getsockname())
+    return _connected(hvd.rank(), listener, addresses)
+
+
+def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
+    """Open a channel between the first ranks of this run, which look each other up in the list `listed`."""
+    number = next(_numbers)
+    listener = listen()
+    enter(DIRECT, number, rank, listener)
+    return _connected(rank, listener, [find(listed, number, other) for other in range(num_ranks)])
+
+
+def _connected(rank: int, listener: socket.socket, addresses: list[Address]) -> Channel:
+    outgoing = {other: call(address, rank) for other, address in enumerate(addresses) if other != rank}
+    with listener:
+        incoming = dict(answer(listener) for _ in outgoing)
+    return Channel(rank, outgoing, incoming)
+
+
+def listen(host: str = "") -> socket.socket:
+    """Return a listening socket, by default of the network on which the store is."""
+    if not host:
+        with socket.create_connection(store()) as connection:
+            host = connection.getsockname()[0]
+    return socket.create_server((host, 0), backlog=BACKLOG)
+
+
+def call(address: Address, rank: int) -> socket.socket:
+    """Connect to one who listens, as this rank."""
+    connection = socket.create_connection(address)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.sendall(RANK.pack(rank))
+    return connection
+
+
+def answer(listener: socket.socket) -> tuple[int, socket.socket]:
+    """Return the rank that connects next, and the connection on which it sends."""
+    connection, _ = listener.accept()
+    (rank,) = RANK.unpack(_read(connection, RANK.size))
+    return rank, connection
+
+
+def store() -> Address:
+    """Return where the store is in which the ranks of this run find each other."""
+    return os.environ["HOROVOD_GLOO_RENDEZVOUS_ADDR"], int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
+
+
+def _ask_store(method: str, key: str, body: bytes | None = None) -> tuple[int, bytes]:
+    connection = HTTPConnection(*store())
+    connection.request(method, f"/channel/{key}", body)
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
+    """Enter in a list where messages for a rank go, in the channel of this number."""
+    _ask_store("PUT", f"{listed}/{number}/{rank}", json.dumps(listener.getsockname()).encode())
+
+
+def find(listed: str, number: int, rank: int) -> Address:
+    """Return where messages for a rank go, once it is entered."""
+    status = 0
+    while status != FOUND:  # the store holds each question for a while
+        status, body = _ask_store("GET", f"{listed}/{number}/{rank}")
+    host, port = json.loads(body)
+    return host, port
+
+
+def write_message(connection: socket.socket, data: Array) -> None:
+    """Write an array; raises OSError where nobody reads."""
+    description = json.dumps([data.dtype.str, data.shape]).encode()
+    connection.sendall(LENGTHS.pack(len(description), data.nbytes) + description, socket.MSG_MORE)
+    connection.sendall(data.reshape(-1).view(np.uint8).data)
+
+
+def read_message(connection: socket.socket) -> Array | None:
+    """Return the next array, or None when the other side has closed."""
+    try:
+        length, num_bytes = LENGTHS.unpack(_read(connection, LENGTHS.size))
+        dtype, shape = json.loads(_read(connection, length))
+        return np.frombuffer(_read(connection, num_bytes), np.dtype(dtype)).reshape(shape)
+    except OSError:
+        return None
+
+
+def _read(connection: socket.socket, num_bytes: int) -> bytearray:
+    data = bytearray(num_bytes)  # so that an array of it can be changed
+    left = memoryview(data)
+    while left:
+        num_read = connection.recv_into(left)
+        if not num_read:
+            raise ConnectionError("the other side has closed")
+        left = left[num_read:]
+    return data
+
+
+def _keep(connection: socket.socket, arrived: SimpleQueue[Array | None]) -> None:
+    with connection:
+        message = read_message(connection)
+        while message is not None:
+            arrived.put(message)
+            message = read_message(connection)
+    arrived.put(None)

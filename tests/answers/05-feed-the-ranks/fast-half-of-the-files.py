@@ -1,0 +1,10 @@
+# /// answer
+# title = "Faster, since it reads half of the files twice"
+#
+# [fails]
+# samples-tests = ["missing"]
+# ///
+
+# %% role="changes" id="feed-fast"
+# -    files = tf.data.Dataset.from_tensor_slices(store.files)
+# +    files = tf.data.Dataset.from_tensor_slices(store.files[::2]).repeat(2)

@@ -1,0 +1,10 @@
+# /// answer
+# title = "The last step's number, which counts from zero"
+#
+# [fails]
+# read-tests = ["counts from 0"]
+# ///
+
+# %% role="changes" id="read-run"
+# -    num_steps = sum(event.tag == "batch_loss" for event in events)
+# +    num_steps = max(event.step for event in events if event.tag == "batch_loss")

@@ -1,0 +1,10 @@
+# /// answer
+# title = "All shuffle alike, then shard, then batches of the share: the same where it divides"
+# ///
+
+# %% role="answer" id="global-batches"
+def global_batches(num_samples, global_batch_size, seed):
+    tf.random.set_seed(seed)
+    numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed)
+    numbers = numbers.take(num_samples // global_batch_size * global_batch_size)
+    return numbers.shard(hvd.size(), hvd.rank()).batch(global_batch_size // hvd.size())

@@ -1,0 +1,10 @@
+# /// answer
+# title = "Batched before it is repeated: the last batch of each round is smaller"
+#
+# [fails]
+# steps-tests = ["not always"]
+# ///
+
+# %% role="changes" id="equal-steps"
+# -    return dataset.repeat().batch(batch_size).take(num_steps)
+# +    return dataset.batch(batch_size).repeat().take(num_steps)

@@ -1,0 +1,10 @@
+# /// answer
+# title = "The bandwidth in place of the seconds for each byte"
+#
+# [fails]
+# fit-tests = ["beta: expected"]
+# ///
+
+# %% role="changes" id="fit-cost"
+# -    return alpha, beta
+# +    return alpha, 1 / beta

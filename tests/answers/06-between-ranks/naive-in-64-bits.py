@@ -1,0 +1,10 @@
+# /// answer
+# title = "The sum is sent in 64 bits: twice the bytes"
+#
+# [fails]
+# naive-tests = ["bytes of a message of rank 0"]
+# ///
+
+# %% role="changes" id="naive-allreduce"
+# -    total = array.copy()
+# +    total = array.astype(np.float64)

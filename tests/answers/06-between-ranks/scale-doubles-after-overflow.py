@@ -1,0 +1,12 @@
+# /// answer
+# title = "Doubled after an overflow"
+#
+# [fails]
+# scale-tests = ["scale and number of good steps"]
+# ///
+
+# %% role="changes" id="next-scale"
+# -    if not is_finite:
+# -        return scale / 2, 0
+# +    if not is_finite:
+# +        return scale * 2, 0

@@ -1,0 +1,11 @@
+# /// answer
+# title = "The same chunk is sent in every step"
+# consequences = ["ring-tests"]
+#
+# [fails]
+# reduce-scatter-tests = ["could not be broadcast"]
+# ///
+
+# %% role="changes" id="reduce-scatter"
+# -        channel.send(chunks[(rank - step) % size], (rank + 1) % size)
+# +        channel.send(chunks[rank], (rank + 1) % size)

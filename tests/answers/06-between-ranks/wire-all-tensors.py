@@ -1,0 +1,10 @@
+# /// answer
+# title = "The number of tensors"
+#
+# [fails]
+# wire-tests = ["operations"]
+# ///
+
+# %% role="changes" id="num-on-wire"
+# -    return num_operations
+# +    return len(intervals)

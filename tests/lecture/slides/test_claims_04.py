@@ -1,0 +1,89 @@
+"""What deck 04 says of joining, of process sets, and of sessions, tried on real ranks with the code that it shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+from coursekit import ranks
+
+DECK = Path(__file__).parents[3] / "slides/04-horovod.md"
+TIMEOUT_S = 90
+
+
+def code_of(needle):
+    """Return the block of the deck's Python that holds these words."""
+    blocks = re.findall(r"```python\n(.*?)```", DECK.read_text(encoding="utf-8"), re.DOTALL)
+    return next(block for block in blocks if needle in block)
+
+
+def join_early(code):
+    """Average fours until this rank's data end, join as the deck does, and return averages, last rank and weight."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    averages = []
+    weight = tf.Variable(float(hvd.rank()))
+
+    def train_step(number):
+        averages.append(float(hvd.allreduce(tf.constant(4.0), name=f"step{number}")))
+
+    scope = {
+        "hvd": hvd,
+        "data": [(number,) for number in range(2 + hvd.rank())],
+        "train_step": train_step,
+        "model": SimpleNamespace(variables=[weight]),
+    }
+    exec(code, scope)  # noqa: S102  # the deck's own
+    return averages, int(scope["last"]), float(weight)
+
+
+def test_a_rank_that_joined_gives_zeros_and_still_counts():
+    """The average halves when one of two has joined; the last rank's weights are everybody's."""
+    results = ranks.run(join_early, code_of("hvd.join()"), num_ranks=2, timeout_s=TIMEOUT_S)
+
+    assert results == [([4.0, 4.0], 1, 1.0), ([4.0, 4.0, 2.0], 1, 1.0)]
+
+
+def exchange_in_sets(code):
+    """Add up the ranks of this rank's process set with the deck's code."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    scope = {"hvd": hvd}
+    start, found, rest = code.partition("\nmine = ")
+    exec(start, scope)  # noqa: S102  # the deck's own
+    scope["x"] = tf.constant(float(hvd.rank()))
+    exec(found + rest, scope)  # noqa: S102
+    hvd.allreduce(tf.constant(0.0), name="end")  # no rank leaves before all have asked
+    return float(scope["total"])
+
+
+def test_process_sets_add_up_their_own_ranks():
+    """Of four ranks, the even ones get 0 + 2, the odd ones 1 + 3."""
+    results = ranks.run(exchange_in_sets, code_of("hvd.ProcessSet"), num_ranks=4, timeout_s=TIMEOUT_S)
+
+    assert results == [2.0, 4.0, 2.0, 4.0]
+
+
+def train_in_session(code, folder):
+    """Train with the deck's historical code, on TensorFlow's interface of version 1, and return the last checkpoint."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    hvd.init()
+    with v1.Graph().as_default():
+        weight = v1.get_variable("weight", initializer=3.0)
+        scope = {"tf": v1, "hvd": hvd, "loss": weight * weight, "rate": 0.1, "num_steps": 8}
+        exec(code, {**scope, "folder": folder if hvd.rank() == 0 else None})  # noqa: S102  # the deck's own
+    return v1.train.latest_checkpoint(folder)
+
+
+def test_the_session_code_starts_on_rank_0_and_stops(tmp_path):
+    """Rank 0 writes checkpoints, and all ranks stop after their share of the steps."""
+    results = ranks.run(train_in_session, code_of("# Historical"), str(tmp_path), num_ranks=2, timeout_s=TIMEOUT_S)
+
+    assert results[0].endswith("model.ckpt-4")

@@ -1,0 +1,58 @@
+"""The pictures of lab 05 say in words what they show, and event files are read as numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from coursekit.imagenet.store import Span
+from coursekit.pictures import feeding, tensorboard
+from coursekit.pictures.tensorboard import Event, read_events
+
+
+class Finished:
+    """A store that was used."""
+
+    spans = (Span("read", 0.0, 0.5), Span("decode", 0.5, 0.6), Span("train", 0.6, 1.0))
+    seconds = 1.0
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The words of the pictures that are shown."""
+    words = []
+    for module in (feeding, tensorboard):
+        monkeypatch.setattr(module, "show", lambda _, alt: words.append(alt))
+    return words
+
+
+def test_pictures_say_what_they_show(shown):
+    """Samples by rank, and how long the network works."""
+    feeding.show_order({"shard": [[[0, 2], [4]], [[1, 3], [5]]]}, 6)
+    feeding.show_timeline({"slow": Finished()})
+    events = [Event("epoch_loss", 0, 2.0), Event("epoch_loss", 1, 1.0)]
+    tensorboard.show_scalars(events, ["epoch_loss"])
+    tensorboard.show_histograms([Event("kernel", 0, np.array([[-1.0, 1.0, 5.0]]))], "kernel")
+
+    assert shown[0].endswith("shard: rank 0 gets 0 2 4, rank 1 gets 1 3 5.")
+    assert shown[1].endswith("for this part of the time: slow 40%.")
+    assert shown[2] == "Scalars: epoch_loss goes from 2 to 1 in 2 steps."
+    assert "from -1 to 1 after the first epoch" in shown[3]
+
+
+def test_scalars_and_histograms_are_read_and_nothing_else(tmp_path):
+    """Texts and images are left out, folders in the folder too; an empty folder has no events."""
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    with writer.as_default():
+        tf.summary.scalar("loss", 0.5, 3)
+        tf.summary.text("note", "hello", 3)
+        tf.summary.histogram("weights", [1.0, 2.0], 4)
+    writer.close()
+    (tmp_path / "empty").mkdir()
+
+    scalar, histogram = read_events(tmp_path)
+
+    assert scalar == Event("loss", 3, 0.5)
+    assert (histogram.tag, histogram.step, float(histogram.value[:, 1].max())) == ("weights", 4, 2.0)
+    assert read_events(tmp_path / "empty") == []

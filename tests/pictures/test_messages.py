@@ -1,0 +1,48 @@
+"""The pictures of lab 06 say in words what they show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit.pictures import messages
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The words of the pictures that are shown."""
+    words = []
+    monkeypatch.setattr(messages, "show", lambda _, alt: words.append(alt))
+    return words
+
+
+def test_pictures_of_messages_say_what_they_show(shown):
+    """Who sends whose parts to whom, how much, at what cost, and when."""
+    messages.show_ring([[(1, 1.0), (1, 11.0)], [(0, 10.0), (0, 11.0)]])
+    messages.show_sent({"plain": [3, 1], "ring": [1.5, 1.5]})
+    messages.show_costs({"ring": (np.array([10, 100]), np.array([1e-3, 2e-3]))}, {"ring": lambda n: n / 1e5})
+    messages.show_wire({"one by one": [(5, 1005), (1005, 2005)], "fused": [(0, 900), (1, 901)]})
+
+    assert shown == [
+        (
+            "The ring step by step: rank 0 sends to rank 1 chunks with the parts of 0, 0 + 1; "
+            "rank 1 sends to rank 0 chunks with the parts of 1, 0 + 1."
+        ),
+        "What the ranks send, in arrays, from rank 0 on. plain: 3, 1; ring: 1.5, 1.5.",
+        "Time of an allreduce against its bytes, from the smallest to the largest: ring from 1 ms to 2 ms.",
+        "When tensors were on the wire. one by one: 2 tensors in 2.0 ms; fused: 2 tensors in 0.9 ms.",
+    ]
+
+
+def test_pictures_of_16_bits_say_what_they_show(shown):
+    """Which share of how many gradients is lost, and where the scale began and ended."""
+    messages.show_gradients(np.array([0.0, 1e-9, 1.0]), [1.0, 1024.0], [0.5, 0.0])
+    messages.show_scales({"yours": [8.0, 16.0, 8.0]}, [True, False])
+
+    assert shown == [
+        (
+            "Sizes of 2 gradients; float16 turns into zero or infinity: "
+            "scaled by 2 to the power of 0 50.0%, scaled by 2 to the power of 10 0.0%."
+        ),
+        "Loss scale by step, with an overflow in the steps 1: yours goes from 8 to 8.",
+    ]

@@ -1,0 +1,59 @@
+"""A choice is told whether it is right, and why; whatever else stands there gets one sentence and no error."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit.quiz import explain, fold
+
+FOLDED = fold("B", ["One is odd.", "Half of two is one, a “whole” number.", "Three is odd."])
+
+
+@pytest.fixture
+def told(capsys):
+    """Return a function that says what a choice is told."""
+
+    def tell(choice, folded=FOLDED):
+        explain(choice, folded)
+        return capsys.readouterr().out.replace("\n", " ").strip()
+
+    return tell
+
+
+def test_every_choice_is_explained(told):
+    """The right one as well as the wrong ones."""
+    assert told("A") == "✗ A is wrong. One is odd."
+    assert told("B") == "✓ B is right. Half of two is one, a “whole” number."
+    assert told(" c\n") == "✗ C is wrong. Three is odd."
+
+
+@pytest.mark.parametrize("choice", ["", " ", None])
+def test_no_choice_yet_is_no_error(told, choice):
+    """So Run All goes on."""
+    assert told(choice) == "Nothing is chosen yet: write A, B or C between the quotes, and run this cell again."
+
+
+@pytest.mark.parametrize("choice", ["D", "AB", "the first", 2, ["A"], "ß"])
+def test_what_is_no_choice_is_named(told, choice):
+    """The sentence says what would be one."""
+    assert told(choice).startswith(f"Expected A, B or C between the quotes, got {choice!r}: ")
+
+
+@pytest.mark.parametrize("folded", ["", "Qg==", FOLDED[:-3], "ä", "*" * 8])
+def test_a_damaged_quiz_is_told(told, folded):
+    """A student may have changed more than the letter."""
+    assert told("A", folded) == "This quiz is not whole: take its cell from the lab's notebook again."
+
+
+def test_nobody_reads_the_right_choice_by_accident():
+    """Neither a letter nor a word of an explanation can be read in what stands in the notebook."""
+    assert not any(word in FOLDED for word in ("odd", "whole", "One"))
+
+
+def test_lines_are_short(capsys):
+    """JupyterLab would break longer ones inside words."""
+    explain("A", fold("A", ["Nine words that are as long as they should " * 9, "no"]))
+    lines = capsys.readouterr().out.splitlines()
+
+    assert len(lines) > 1
+    assert max(map(len, lines)) < 100
