@@ -18,6 +18,7 @@ GROUPS = {
         "submit": "submit a lab as a job of a machine",
         "jobs": "list your jobs, with how each goes or why it waits",
         "cancel": "cancel a job of yours",
+        "predict": "predict a training on more nodes, before you book them",
         "script": "write a lab's training as a script, with your answers",
         "hand-in": "pack a notebook and its jobs into a file to send",
     },

@@ -34,6 +34,7 @@ BENCHMARKS = {
     "mobilenetv2": "coursekit.lecture.bench.communication:measure_mobilenetv2",
     "resnet50": "coursekit.lecture.bench.communication:measure_resnet50",
     "input": "coursekit.lecture.bench.input_pipeline:measure_input",
+    "prediction": "coursekit.lecture.bench.prediction:measure_prediction",
     "grading": "coursekit.lecture.bench.grading:measure_grading",
 }
 
@@ -128,6 +129,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
     input        a training step on pictures from TFRecord files and from memory
+    prediction   a predicted training step of 8 to 4096 ranks
     grading      a class by `coursekit grade` and by plain nbgrader, which takes most of an hour;
                  COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
     """  # noqa: D301  # \b keeps click from joining the lines

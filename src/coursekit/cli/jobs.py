@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from rich.console import Console
@@ -13,7 +13,14 @@ from rich.table import Table
 from coursekit.paths import find_root
 from coursekit.slurm.jobs import listing
 from coursekit.slurm.jobs.follow import follow as follow_job
+from coursekit.slurm.jobs.outcome import read_result
 from coursekit.slurm.jobs.slurm_cli import SlurmError
+from coursekit.slurm.sites.load import load_site, site_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coursekit.slurm.jobs.remembered import SubmittedJob
 
 INTERRUPTED_STATUS = 130  # what a shell reports after Ctrl-C
 
@@ -45,6 +52,17 @@ def jobs(job_id: str | None, follow: bool) -> None:
         cells = (row.job.job_id, row.job.name, row.job.site, row.state, row.elapsed, row.words)
         table.add_row(*(escape(cell) for cell in cells))
     Console().print(table)
+    if job_id:
+        _compare(root, rows[0].job)
+
+
+def _compare(root: Path, job: SubmittedJob) -> None:
+    """Show what the job measured beside what was to be expected, where it measured a speed."""
+    result = read_result(root, job)
+    if result and job.site in site_names(root):
+        from coursekit.slurm.jobs.predict import compare  # noqa: PLC0415  # NumPy, which the list does not need
+
+        click.echo(compare(load_site(root, job.site), job, result), nl=bool(result.images_per_s))
 
 
 def exit_after(job_id: str) -> NoReturn:

@@ -23,7 +23,7 @@ def measure_counting(repeat, progress):
 def test_every_registered_benchmark_can_be_loaded():
     """The registry names functions that exist."""
     assert {name: callable(command.load(name)) for name in command.BENCHMARKS} == dict.fromkeys(
-        ["launch", "curve", "stay", "cell", "mobilenetv2", "resnet50", "input", "grading"], True
+        ["launch", "curve", "stay", "cell", "mobilenetv2", "resnet50", "input", "prediction", "grading"], True
     )
 
 

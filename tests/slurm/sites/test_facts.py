@@ -103,6 +103,26 @@ def test_fabrics_are_as_documented(site, partition):
     assert fabric or f"partitions.{partition}.fabric" in {note.key for note in read.confirm}
 
 
+def test_what_a_node_sends_is_as_documented():
+    """In Gbit/s: the links that are named times their speed; 0 where no speed is published, or no number of links."""
+    sites = load_sites(ROOT)
+    known = {(site.name, key): kind.fabric_gbit_per_s for site in sites for key, kind in site.partitions.items()}
+
+    assert known == {
+        ("barbora", "qgpu"): 2 * 100,
+        ("daint-alps", "normal"): 4 * 200,
+        ("daint-alps", "debug"): 4 * 200,
+        ("jean-zay", "v100"): 4 * 100,
+        ("jean-zay", "v100-8"): 0,
+        ("jean-zay", "a100"): 4 * 100,
+        ("jean-zay", "h100"): 0,
+        ("karolina", "qgpu"): 4 * 200,
+        ("karolina", "qgpu_exp"): 4 * 200,
+        ("local", "main"): 0,
+        ("piz-daint", "normal"): 80,  # Aries: about 10 GB/s into the network
+    }
+
+
 def test_accounts_of_jean_zay_follow_the_gpu():
     """A project has hours for each kind of GPU."""
     suffixes = {key: partition.account_suffix for key, partition in load_site(ROOT, "jean-zay").partitions.items()}

@@ -102,7 +102,15 @@ def _check_same_nodes(partition: Partition, owner: Partition, here: str) -> None
     """The very same nodes have the very same hardware."""
     if owner.shares_nodes_with:
         raise CourseKitError(f"{here}: shares_nodes_with must name a partition with nodes of its own.")
-    for name in ("cpu", "fabric", "num_gpus_per_node", "num_cpus_per_node", "memory_gb", "features"):
+    for name in (
+        "cpu",
+        "fabric",
+        "fabric_gbit_per_s",
+        "num_gpus_per_node",
+        "num_cpus_per_node",
+        "memory_gb",
+        "features",
+    ):
         mine, theirs = getattr(partition, name), getattr(owner, name)
         if mine != theirs:
             raise CourseKitError(f"{here}: {name} is {mine!r}, but its nodes are those of a partition with {theirs!r}.")

@@ -32,6 +32,7 @@ class Partition:
         gpu: the GPU in words; `none` for nodes without.
         cpu: the processors of a node in words; '' where not known.
         fabric: the network between nodes in words; '' where not known, or where there is one node only.
+        fabric_gbit_per_s: what a node sends over it at most, in one direction; 0 where that is not known.
         gpu_request: how GPUs are asked for: `gres`, `gpus-per-node`, or `none` where they come with the node.
         num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
         num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
@@ -67,6 +68,7 @@ class Partition:
     default_time_min: Count
     max_time_min: Count
     max_num_nodes: Annotated[int, AtLeast(0)] = 0
+    fabric_gbit_per_s: Annotated[int, AtLeast(0)] = 0
     directives: MaybeLines = ()
     features: MaybeLines = ()
     modules: MaybeLines = ()

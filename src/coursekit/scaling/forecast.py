@@ -1,0 +1,142 @@
+"""What to expect of a training on more and more nodes: speed, parts of a step, cost, bounds, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+from coursekit.scaling.belief import NOISE, Case, believe
+from coursekit.scaling.step import Settings, Work, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coursekit.scaling.belief import Belief
+    from coursekit.scaling.machine import Machine
+    from coursekit.scaling.networks import Network
+    from coursekit.scaling.step import Step
+
+NUM_IMAGES = 1_281_167  # of an epoch: ImageNet's training images
+SECONDS_PER_HOUR = 3600
+SMALL = 0.03  # a part of a step below this share does not bound it
+NOISE_ELSEWHERE = 0.10  # of a speed that was measured on another machine, with other software or another batch
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is to be trained, and how fast one GPU does it.
+
+    Attributes:
+        network: what is trained.
+        batch_size: images per rank and step.
+        images_per_s: of one GPU that is alone, with this batch size.
+        noise: how far that speed may be off: standard deviation over mean.
+        global_batch_size: images of all ranks in a step, of which each rank takes its share; 0 for weak scaling.
+        settings: how gradients travel.
+    """
+
+    network: Network
+    batch_size: int
+    images_per_s: float
+    noise: float
+    global_batch_size: int = 0
+    settings: Settings = field(default_factory=Settings)
+
+    def local_batch(self, num_ranks: int) -> int:
+        """Return the images of a rank in a step.
+
+        Raises:
+            CourseKitError: there are more ranks than images.
+        """
+        if self.global_batch_size and self.global_batch_size < num_ranks:
+            raise CourseKitError(
+                f"{num_ranks} ranks cannot share {self.global_batch_size} images of a step: "
+                "give fewer nodes or a larger global_batch_size."
+            )
+        return self.global_batch_size // num_ranks if self.global_batch_size else self.batch_size
+
+    def work(self, num_ranks: int) -> Work:
+        """Return what a rank computes in a step; fewer images take proportionally less, which is kind to small ones."""
+        return Work(self.network, self.local_batch(num_ranks) / self.images_per_s)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """One number of nodes: images/s of all ranks with the band that holds nine of ten, and what an epoch costs."""
+
+    num_nodes: int
+    num_ranks: int
+    local_batch: int
+    images_per_s: float
+    low: float
+    high: float
+    step: Step
+    efficiency: float
+
+    @property
+    def epoch_h(self) -> float:
+        """Hours of wall time for an epoch of ImageNet."""
+        return NUM_IMAGES / self.images_per_s / SECONDS_PER_HOUR
+
+    @property
+    def gpu_hours(self) -> float:
+        """What this epoch costs."""
+        return self.epoch_h * self.num_ranks
+
+    @property
+    def bound(self) -> str:
+        """What keeps a step from being as short as a rank alone would make it."""
+        parts = {"the gradients' way": self.step.exposed_s, "the slowest rank": self.step.waiting_s}
+        words, seconds = max(parts.items(), key=lambda part: part[1])
+        return words if seconds > SMALL * self.step.total_s else "computing"
+
+
+def forecast(
+    training: Training, machine: Machine, nums_nodes: Sequence[int], belief: Belief | None = None
+) -> list[Forecast]:
+    """Return one forecast for each number of nodes, all of whose GPUs train."""
+    belief = belief or believe(machine)
+    return [_one(training, belief, num_nodes) for num_nodes in nums_nodes]
+
+
+def calibrated(training: Training, machine: Machine, num_ranks: int, images_per_s: float) -> Training:
+    """Return the training with the speed of a GPU of one's own job, which ran on so many ranks of one node together."""
+    case = Case(training.work(num_ranks), num_ranks, training.settings)
+    for _ in range(3):  # the efficiency depends on the speed a little: it settles at once
+        alone = images_per_s / num_ranks / believe(machine).expect(case).efficiency
+        training = replace(training, images_per_s=alone, noise=NOISE)
+        case = replace(case, work=training.work(num_ranks))
+    return training
+
+
+def would_help(training: Training, machine: Machine, num_nodes: int) -> list[tuple[str, float]]:
+    """Return changes and the factor of speed that each would bring, the best first, without those that bring little."""
+    settings = training.settings
+    changes = {
+        "twice the local batch": (replace(training, batch_size=2 * training.batch_size), machine),
+        "gradients in 16 bits": (replace(training, settings=replace(settings, bytes_per_number=2)), machine),
+        "a fabric of twice the speed": (training, _with_fabric(machine, 2)),
+    }
+    if training.global_batch_size:
+        doubled = replace(training, global_batch_size=2 * training.global_batch_size)
+        changes["twice the local batch"] = doubled, machine
+    now = forecast(training, machine, [num_nodes])[0].images_per_s
+    gains = {name: forecast(*change, [num_nodes])[0].images_per_s / now for name, change in changes.items()}
+    return sorted(((name, gain) for name, gain in gains.items() if gain > 1 + SMALL / 3), key=lambda one: -one[1])
+
+
+def _one(training: Training, belief: Belief, num_nodes: int) -> Forecast:
+    machine = belief.machine
+    num_ranks = num_nodes * machine.num_ranks_per_node
+    work = training.work(num_ranks)
+    expected = belief.expect(Case(work, num_ranks, training.settings), training.noise)
+    share, spread = belief.likely
+    step = simulate(replace(work, spread=spread), machine.slowed(share), num_ranks, training.settings)
+    full = num_ranks * training.images_per_s
+    middle, low, high = (full * one for one in (expected.efficiency, expected.low, expected.high))
+    return Forecast(num_nodes, num_ranks, training.local_batch(num_ranks), middle, low, high, step, expected.efficiency)
+
+
+def _with_fabric(machine: Machine, factor: float) -> Machine:
+    return replace(machine, between=replace(machine.between, gbyte_per_s=factor * machine.between.gbyte_per_s))

@@ -1,0 +1,136 @@
+"""What an allreduce costs on a machine: links within a node and between nodes, and the ways that numbers take.
+
+Every formula is of the form latency times messages plus bytes over bandwidth (R. W. Hockney, 1994).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coursekit.errors import CourseKitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MICROSECOND, GIGABYTE = 1e-6, 1e9
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one rank, or one node, sends at most, while it receives as much; and what a message costs besides."""
+
+    gbyte_per_s: float
+    latency_us: float
+
+    @property
+    def latency_s(self) -> float:
+        """Seconds that a message takes, however short it is."""
+        return self.latency_us * MICROSECOND
+
+    def seconds(self, num_bytes: float) -> float:
+        """Return how long so many bytes take, without the latency."""
+        return num_bytes / (self.gbyte_per_s * GIGABYTE)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Nodes of equal GPUs.
+
+    Attributes:
+        within: the link of a GPU to the others of its node.
+        between: the link of a node to the other nodes, which its ranks share.
+        num_ranks_per_node: ranks, and GPUs, of a full node.
+    """
+
+    within: Link
+    between: Link
+    num_ranks_per_node: int
+
+    def num_nodes(self, num_ranks: int) -> int:
+        """Return how many nodes so many ranks fill; the last one may stay partly empty."""
+        return math.ceil(num_ranks / self.num_ranks_per_node)
+
+    def slowed(self, share: float) -> Machine:
+        """Return the machine with this share of the bandwidth of all its links."""
+        within = replace(self.within, gbyte_per_s=share * self.within.gbyte_per_s)
+        return replace(self, within=within, between=replace(self.between, gbyte_per_s=share * self.between.gbyte_per_s))
+
+
+def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds of a ring through all ranks, node by node, so that each node sends as much as each rank.
+
+    2 (N - 1) steps, each of an N-th of the bytes (Patarasuk and Yuan, 2009). Two of each node's steps leave the node
+    per round: NCCL counts latencies so, in `src/graph/tuning.cc`.
+    """
+    num_nodes = machine.num_nodes(num_ranks)
+    num_steps = 2 * (num_ranks - 1)
+    num_between = 2 * (num_nodes - 1)
+    latency = num_between * machine.between.latency_s + (num_steps - num_between) * machine.within.latency_s
+    return latency + max(link.seconds(num_steps * num_bytes / num_ranks) for link in _used(machine, num_ranks))
+
+
+def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds of a double binary tree between nodes with chains in them, up and down again.
+
+    Both trees send half of the bytes at full bandwidth (Sanders, Speck and Träff, 2009; NCCL since 2.4).
+    """
+    num_nodes = machine.num_nodes(num_ranks)
+    per_node = min(num_ranks, machine.num_ranks_per_node)
+    chain = (per_node - 1) * machine.within.latency_s
+    latency = 2 * (chain + math.ceil(math.log2(num_nodes)) * machine.between.latency_s)
+    return latency + max((link.seconds(2 * num_bytes) for link in _used(machine, num_ranks)), default=0.0)
+
+
+def two_levels(machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds of Horovod's hierarchical allreduce: scatter within nodes, reduce between, gather within."""
+    num_nodes = machine.num_nodes(num_ranks)
+    per_node = min(num_ranks, machine.num_ranks_per_node)
+    within = 2 * (per_node - 1) * (machine.within.latency_s + machine.within.seconds(num_bytes / per_node))
+    between = 2 * (num_nodes - 1) * (machine.between.latency_s + machine.between.seconds(num_bytes / num_nodes))
+    return within + between
+
+
+def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds of the ring or of the tree, whichever is faster: NCCL chooses so."""
+    return min(ring(machine, num_ranks, num_bytes), tree(machine, num_ranks, num_bytes))
+
+
+def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds until all nodes have sent gradients to the servers, one on each node, and have read weights.
+
+    A node sends (n - 1)/n of the bytes as a worker and as many as a server, and each server answers every other node.
+    The ranks of a node add up first, on their own links.
+    """
+    num_nodes = machine.num_nodes(num_ranks)
+    per_node = min(num_ranks, machine.num_ranks_per_node)
+    one_node = Machine(machine.within, machine.between, per_node)
+    between = 2 * (num_nodes - 1) * (machine.between.latency_s + machine.between.seconds(num_bytes / num_nodes))
+    return between + (ring(one_node, per_node, num_bytes) if per_node > 1 else 0.0)
+
+
+WAYS: dict[str, Callable[[Machine, int, float], float]] = {
+    "ring": ring,
+    "tree": tree,
+    "fastest": fastest,
+    "two-levels": two_levels,
+    "parameter-servers": parameter_servers,
+}
+
+
+def allreduce_s(way: str, machine: Machine, num_ranks: int, num_bytes: float) -> float:
+    """Return the seconds in which so many bytes of every rank are added up, one of `WAYS`; 0 for a rank alone.
+
+    Raises:
+        CourseKitError: there is no such way.
+    """
+    if way not in WAYS:
+        raise CourseKitError(f"there is no allreduce {way!r}; the ways are {', '.join(WAYS)}.")
+    return WAYS[way](machine, num_ranks, num_bytes) if num_ranks > 1 else 0.0
+
+
+def _used(machine: Machine, num_ranks: int) -> list[Link]:
+    """Return the kinds of links that a ring through so many ranks runs over."""
+    within = [machine.within] if min(num_ranks, machine.num_ranks_per_node) > 1 else []
+    return within + ([machine.between] if machine.num_nodes(num_ranks) > 1 else [])

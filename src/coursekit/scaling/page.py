@@ -1,0 +1,144 @@
+"""`docs/scaling.md`: how the model works, and what it makes of published tables and of the kit's own runs."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coursekit.files import write_file
+from coursekit.scaling.belief import LIKELY_SHARE, MODEL_ERROR, NOISE
+from coursekit.scaling.machine import Link, Machine
+from coursekit.scaling.networks import find_network
+from coursekit.scaling.picture import draw_table
+from coursekit.scaling.published import belief_of, predict_all, summarize, tables
+from coursekit.scaling.step import Settings, Work, simulate
+from coursekit.text import markdown_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure
+
+    from coursekit.scaling.published import Prediction, Summary, Table
+
+PICTURES = "docs/pictures"
+RESULTS = "slides/results"
+HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error")
+WORDS = {"machine", "training"}
+TEMPLATE = "page.md.j2"
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """A step of two ranks that the kit measured, beside the model's, in seconds."""
+
+    network: str
+    together_s: float
+    averaging_s: float
+    predicted_s: float
+
+    @property
+    def error(self) -> float:
+        """How far the prediction lies above the measurement, as a share of that."""
+        return self.predicted_s / self.averaging_s - 1
+
+
+def cells(one: Prediction) -> tuple[str, ...]:
+    """Return the cells of a prediction, below `HEADINGS`."""
+    return (
+        one.table.key, one.series.title, str(one.num_ranks), f"{one.measured:.0f}", f"{one.predicted:.0f}",
+        f"{one.low:.0f}-{one.high:.0f}", f"{one.error:+.1%}" + ("" if one.covered else ", outside"),
+    )  # fmt: skip
+
+
+def in_words(summary: Summary) -> str:
+    """Return the errors of all predictions in a sentence or two."""
+    worst = summary.worst
+    return (
+        f"{summary.num_predictions} predictions: mean error {summary.mean_error:.1%}, worst {abs(worst.error):.1%} "
+        f"({worst.series.title} on {worst.num_ranks} GPUs, {worst.table.title}); "
+        f"the band held {summary.covered:.0%} of what was measured."
+    )
+
+
+def own_runs(root: Path) -> list[OwnRun]:
+    """Return the kit's own steps on two ranks beside the model, from the latency and bandwidth that deck 03 fitted."""
+    fitted = _data(root, "allreduce")
+    link = Link(fitted["bandwidth_gb_per_s"], fitted["alpha_us"])
+    machine = Machine(link, link, 2)
+    # Two ranks on two cores: who sends does not compute, so nothing is hidden. Labs send one message.
+    settings = Settings("ring", cycle_ms=0.0, fusion_mib=1024.0, overlap=False, contention=0.0)
+    runs = []
+    for one in _data(root, "scaling")["networks"]:
+        work = Work(find_network(one["network"], one["image_size"]), one["step_s"]["together"])
+        step = simulate(work, machine, 2, settings)
+        name = f"{one['network']}, {one['image_size']} pixels, batch {one['batch_size']}"
+        runs.append(OwnRun(name, work.compute_s, one["step_s"]["averaging"], step.total_s))
+    return runs
+
+
+def write(root: Path, path: Path) -> Iterator[Path]:
+    """Write the page and its pictures, and yield where each is."""
+    pictures = []
+    for table in tables():
+        if not table.given:
+            continue  # a single size tells nothing that the table does not
+        own = [one for one in predict_all() if one.table == table]
+        figure, words = draw_table(table, own)
+        picture = root / PICTURES / f"scaling-{table.key}.png"
+        write_file(picture, _png(figure), mode=None)
+        yield picture
+        pictures.append(f"![{words}](pictures/{picture.name})")
+    write_file(path, text(root, pictures).encode(), mode=None)
+    yield path
+
+
+def text(root: Path, pictures: list[str]) -> str:
+    """Return the page."""
+    environment = Environment(  # noqa: S701  # a page of Markdown
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    runs = own_runs(root)
+    return environment.get_template(TEMPLATE).render(
+        contention=Settings().contention,
+        likely_share=LIKELY_SHARE,
+        noise=NOISE,
+        model_error=MODEL_ERROR,
+        predictions=markdown_table(HEADINGS, [cells(one) for one in predict_all()], "llrrrrr"),
+        summary=in_words(summarize(predict_all())),
+        pictures=pictures,
+        sources=markdown_table(("machine", "speeds", "links", "share, spread"), [_sources(one) for one in tables()]),
+        own_runs=markdown_table(
+            ("training", "computing, s", "with averaging, s", "predicted, s", "error"),
+            [_run(one) for one in runs],
+            "lrrrr",
+        ),
+        num_own_runs=len(runs),
+    )
+
+
+def _sources(table: Table) -> tuple[str, ...]:
+    share, spread = belief_of(table).likely
+    return f"{table.key}: {table.title}", table.source, table.links_source, f"{share:.0%}, {spread:.1%}"
+
+
+def _run(run: OwnRun) -> tuple[str, ...]:
+    seconds = (f"{one:.3f}" for one in (run.together_s, run.averaging_s, run.predicted_s))
+    return (run.network, *seconds, f"{run.error:+.1%}")
+
+
+def _data(root: Path, name: str) -> dict[str, Any]:
+    """Return what a recorder of the lecture measured."""
+    data: dict[str, Any] = json.loads((root / RESULTS / f"{name}.json").read_text(encoding="utf-8"))["data"]
+    return data
+
+
+def _png(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
+    return content.getvalue()

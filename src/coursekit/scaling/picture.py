@@ -1,0 +1,107 @@
+"""Pictures of predictions: a training on more and more nodes, and published tables beside what was predicted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coursekit.pictures import COLORS, GREY, MARKERS, panels
+from coursekit.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from coursekit.scaling.forecast import Forecast
+    from coursekit.scaling.published import Prediction, Table
+
+MILLISECONDS = 1000
+PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"))
+HATCHES = ("", "//", "xx")
+WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
+HALF_DASH = 0.045
+
+
+def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
+    """Return a figure of speed and parts of a step by number of nodes, and its text alternative."""
+    figure, (left, right) = panels(2, height_inch=4.2)
+    _draw_speed(left, rows)
+    _draw_parts(right, rows)
+    figure.suptitle(title, fontsize="medium")
+    words = [
+        f"{counted(row.num_nodes, 'node')}: {row.images_per_s:.0f} images per second "
+        f"({row.low:.0f} to {row.high:.0f}), {row.efficiency:.0%} of perfect scaling"
+        for row in rows
+    ]
+    return figure, f"{title}. Predicted: {'; '.join(words)}."
+
+
+def _draw_speed(axes: Axes, rows: Sequence[Forecast]) -> None:
+    ranks = [row.num_ranks for row in rows]
+    perfect = [row.images_per_s / row.efficiency for row in rows]
+    axes.plot(ranks, perfect, linestyle=":", color=GREY, label="perfect scaling")
+    axes.fill_between(ranks, [row.low for row in rows], [row.high for row in rows], color=COLORS[0], alpha=0.2)
+    axes.plot(
+        ranks,
+        [row.images_per_s for row in rows],
+        marker="o",
+        color=COLORS[0],
+        label="predicted; nine of ten in the band",
+    )
+    axes.set(xscale="log", yscale="log", xlabel="GPUs", ylabel="images/s of all GPUs")
+    axes.set_xticks(ranks, [str(number) for number in ranks], minor=False)
+    axes.minorticks_off()
+    speeds = [row.images_per_s for row in rows]
+    axes.set_yticks(speeds, [f"{speed:.0f}" for speed in speeds], minor=False)
+    axes.legend(fontsize="small", loc="upper left")
+
+
+def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
+    positions, bottoms = range(len(rows)), [0.0] * len(rows)
+    for number, (words, name) in enumerate(PARTS):
+        heights = [100 * getattr(row.step, name) / row.step.total_s for row in rows]
+        axes.bar(
+            positions, heights, bottom=bottoms, label=words, width=0.6,
+            color=COLORS[number], hatch=HATCHES[number], edgecolor="white",
+        )  # fmt: skip
+        bottoms = [bottom + height for bottom, height in zip(bottoms, heights)]
+    for position, row in enumerate(rows):
+        total = f"{MILLISECONDS * row.step.total_s:.0f} ms"
+        axes.annotate(total, (position, 101), ha="center", va="bottom", fontsize="small")
+    axes.set_xticks(positions, [str(row.num_ranks) for row in rows])
+    axes.set_yticks(range(0, 101, 20))
+    axes.set(xlabel="GPUs", ylabel="% of a step", ylim=(0, 145))
+    axes.legend(fontsize="small", loc="upper left")
+
+
+def draw_table(table: Table, predictions: Sequence[Prediction]) -> tuple[Figure, str]:
+    """Return a figure of a published table with its predictions as efficiencies, and its text alternative."""
+    figure, (axes,) = panels(1, height_inch=4.4)
+    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks})[1:]
+    words, lowest = [], 100.0
+    for number, series in enumerate(table.series):
+        shift = WIDTH_OF_GROUP * ((number + 0.5) / len(table.series) - 0.5)
+        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        measured = [
+            100 * speed / ranks / series.images_per_s[0] for ranks, speed in zip(series.num_ranks, series.images_per_s)
+        ][1:]
+        places = [sizes.index(ranks) + shift for ranks in series.num_ranks[1:]]
+        axes.plot(places, measured, marker, color=color, label=series.title)
+        own = [one for one in predictions if one.series == series]
+        for one in own:
+            scale = 100 / one.num_ranks / series.images_per_s[0]
+            low, middle, high = (scale * speed for speed in (one.low, one.predicted, one.high))
+            place = sizes.index(one.num_ranks) + shift
+            axes.vlines(place, low, high, color=color, alpha=0.3, linewidth=7)
+            axes.hlines(middle, place - HALF_DASH, place + HALF_DASH, color=color)
+            lowest = min(lowest, low)
+        lowest = min(lowest, *measured)
+        words += [f"{series.title} on {one.num_ranks}: {one.error:+.1%}" for one in own]
+    names = [f"{size}\nknown" if size in table.given else str(size) for size in sizes]
+    axes.set_xticks(range(len(sizes)), names)
+    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, 112), title=table.title)
+    axes.legend(
+        fontsize="x-small", loc="lower left", title="mark: measured; dash in a bar: predicted", title_fontsize="x-small"
+    )
+    return figure, f"{table.title}. Prediction above measurement by: {'; '.join(words)}."

@@ -1,0 +1,43 @@
+"""Parameters and arithmetic of networks, recorded and counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.scaling.networks import as_json, count, find_network, from_json, recorded
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(("name", "size"), [("MobileNetV2", 96), ("VGG16", 32)])
+def test_the_record_is_what_keras_says_today(name, size):
+    """`tools/count_networks.py` would write the same numbers again."""
+    assert find_network(name, size) == count(name, size)
+
+
+def test_totals_are_those_of_tensorflows_profiler():
+    """The slides' recorder counts whole graphs with TensorFlow's profiler; our layers miss normalisations only."""
+    networks = json.loads((ROOT / "slides" / "results" / "parameters-and-arithmetic.json").read_text())["data"][
+        "networks"
+    ]
+    ours = [find_network(one["network"], one["image_size"]) for one in networks]
+
+    assert [round(one.num_parameters / 1e6, 2) for one in ours] == [one["million_parameters"] for one in networks]
+    assert [one.gflop for one in ours] == pytest.approx([one["gflop"] for one in networks], rel=0.003)
+
+
+def test_json_brings_all_back():
+    """What is written is what is read."""
+    assert [from_json(json.loads(json.dumps(as_json(one)))) for one in recorded()] == list(recorded())
+
+
+def test_a_network_that_is_not_recorded():
+    """Its size is needed to count it; a network that does not exist is named."""
+    with pytest.raises(CourseKitError, match=r"Xception is not among the recorded networks .*: give its image_size"):
+        find_network("Xception")
+    with pytest.raises(CourseKitError, match="there is no network 'ResNet51'"):
+        find_network("ResNet51", 64)

@@ -1,0 +1,176 @@
+"""`coursekit predict`, and a job's speed beside what was predicted."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from coursekit.cli.jobs import jobs
+from coursekit.cli.predict import predict
+from coursekit.errors import CourseKitError
+from coursekit.labs.run.results import PASSED, LabResult
+from coursekit.slurm.jobs.remembered import SubmittedJob, remember
+from coursekit.slurm.jobs.states import JobState
+
+ROOT = Path(__file__).parents[3]
+LAB = "03-keras-cnn"
+SCRIPT = f"slurm/jobs/jean-zay/{LAB}.sbatch"
+JOB = SubmittedJob("7", LAB, LAB, "jean-zay", SCRIPT, "2026-11-20T17:00:00+00:00", JobState("COMPLETED"))
+PARAMETERS = {"model": "ResNet50", "image_size": 224, "batch_size": 128, "precision": "float32", "compression": "none"}
+RESULT = LabResult(LAB, "Keras", PASSED, "", "", (), 60.0, 900.0, 4, PARAMETERS, {}, images_per_s=1390.0)
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """Return a students' folder: the notebooks and the machines."""
+    shutil.copytree(ROOT / "labs", tmp_path / "labs")
+    for facts in ROOT.glob("solutions/*/lab.toml"):
+        shutil.copy(facts, tmp_path / "labs" / facts.parent.name)
+    shutil.copytree(ROOT / "slurm", tmp_path / "slurm")
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_result(course, result=RESULT):
+    """Leave what a job leaves."""
+    folder = course / JOB.folder
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text(json.dumps(result.to_json()))
+    return JOB.folder
+
+
+def run(*arguments):
+    """Return the lines that the command prints."""
+    return CliRunner().invoke(predict, list(arguments), catch_exceptions=False).output.splitlines()
+
+
+def columns(lines):
+    """Return the rows of the table."""
+    return [line.split() for line in lines if line.strip()[:1].isdecimal()]
+
+
+@pytest.mark.parametrize(("site", "num_gpus"), [("karolina", 8), ("jean-zay", 4), ("piz-daint", 1)])
+def test_a_prediction_from_published_speeds(course, site, num_gpus):
+    """A row for each number of nodes, where the speed is from, and a picture."""
+    shown = run("03", "--site", site, "--nodes", "4,1,2")
+    rows = columns(shown)
+
+    assert [row[:2] for row in rows] == [[str(nodes), str(nodes * num_gpus)] for nodes in (1, 2, 4)]
+    assert all(low < int(row[2]) < high for row in rows for low, high in [map(int, row[3].split("-"))])
+    assert any(line.startswith("Speed: ") and "images/s on a GPU with batch" in line for line in shown)
+    with Image.open(course / "build" / f"predict-{LAB}-{site}.png") as picture:
+        assert picture.width > 800
+
+
+@pytest.mark.usefixtures("course")
+def test_the_table_adds_up():
+    """Images/s are those of the step's length, an epoch is ImageNet's, and its hours are those of all GPUs."""
+    (row,) = columns(run("03", "--site", "karolina", "--nodes", "8", "-p", "batch_size", "128"))
+    speed, step_ms = float(row[2]), sum(map(float, row[5].split("+")))
+
+    assert 64 * 128 / step_ms * 1000 == pytest.approx(speed, rel=0.02)
+    assert float(row[6]) == pytest.approx(1_281_167 / speed / 60, rel=0.01)
+    assert float(row[7]) == pytest.approx(float(row[6]) / 60 * 64, rel=0.01)
+
+
+def test_ones_own_job_on_one_node(course):
+    """From the job's folder: the one node comes out as measured, and more nodes follow; other wishes are for -p."""
+    folder = write_result(course)
+    shown = run("03", "--site", "jean-zay", "--nodes", "1,8", "--from", folder, "--picture", "own.svg")
+    (one, eight) = columns(shown)
+
+    assert int(one[2]) == pytest.approx(1390, abs=2)
+    assert 0.75 < int(eight[2]) / (8 * int(one[2])) < 1
+    assert "from 1390 on 4 in jobs/03-keras-cnn-7." in " ".join(shown)
+    assert (course / "own.svg").read_text().startswith("<?xml")
+    (half,) = columns(run("03", "--site", "jean-zay", "--nodes", "8", "--from", folder, "-p", "compression", "fp16"))
+    assert int(half[2]) >= int(eight[2])
+
+
+def test_a_job_beside_its_prediction(course, monkeypatch):
+    """`coursekit jobs 7` says what was measured on a whole node, and what was to be expected."""
+    monkeypatch.setenv("COLUMNS", "100")
+    remember(course, JOB)
+    write_result(course)
+    said = CliRunner().invoke(jobs, ["7"], catch_exceptions=False).output.splitlines()[-1]
+    found = re.fullmatch(
+        r"Job 7 measured 1390 images/s on 4 ranks; "
+        r"predicted were (\d+), nine times of ten (\d+) to (\d+) \(362.44 .*\).",
+        said,
+    )
+
+    assert found, said
+    predicted, low, high = map(int, found.groups())
+    assert low < 1390 < high
+    assert predicted == pytest.approx(4 * 362.44, rel=0.05)
+
+
+def test_a_job_on_a_part_of_a_node(course):
+    """Two ranks of a node of four are no whole node: the sentence tells how to predict from them."""
+    remember(course, JOB)
+    write_result(course, replace(RESULT, num_ranks=2, images_per_s=700.0))
+    said = CliRunner().invoke(jobs, ["7"], catch_exceptions=False).output.splitlines()[-1]
+
+    assert said == (
+        "Job 7 measured 700 images/s on 2 ranks. From that: "
+        "coursekit predict 03 --site jean-zay --nodes 1,2,4,8 --from jobs/03-keras-cnn-7"
+    )
+
+
+def test_a_job_that_measured_no_speed(course):
+    """Nothing is said of it."""
+    remember(course, JOB)
+    write_result(course, replace(RESULT, images_per_s=0.0))
+
+    assert "measured" not in CliRunner().invoke(jobs, ["7"], catch_exceptions=False).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["01", "--site", "karolina"], "01-sgd trains no network whose speed is known"),
+        (
+            ["03", "--site", "karolina", "-p", "model", "VGG16"],
+            "nobody published how fast one NVIDIA A100 trains VGG16",
+        ),
+        (["03", "--site", "daint-alps"], "nobody published how fast one NVIDIA GH200 trains ResNet50"),
+        (["03", "--site", "local"], "local has no GPUs in its profile"),
+        (["03", "--site", "jean-zay", "--partition", "h100"], "how much a node of jean-zay sends is not known"),
+        (["03", "--site", "jean-zay", "--partition", "x"], "jean-zay has no partition 'x'; it has v100"),
+        (["03", "--site", "karolina", "--nodes", "1,two"], "--nodes must be whole numbers above 0"),
+        (["03", "--site", "karolina", "-p", "learning_rate", "1"], "learning_rate is not known to predictions"),
+        (["03", "--site", "karolina", "-p", "batch_size", "many"], "batch_size must be a whole number, not 'many'"),
+        (["03", "--site", "karolina", "-p", "image_size", "64"], "images of 224 pixels, not 64"),
+        (["03", "--site", "karolina", "--from", "jobs/none"], "jobs/none holds no readable result.json"),
+        (["03", "--site", "karolina", "--picture", "a.pdf"], "a.pdf cannot be drawn"),
+    ],
+)
+@pytest.mark.usefixtures("course")
+def test_what_cannot_be_predicted(arguments, message):
+    """One sentence: what was wrong, and what to give."""
+    with pytest.raises(CourseKitError, match=message):
+        run(*arguments)
+
+
+def test_a_job_on_several_nodes_cannot_calibrate(course):
+    """Its speed already holds what is to be predicted."""
+    folder = write_result(course, replace(RESULT, num_ranks=8))
+    with pytest.raises(CourseKitError, match="ran on 8 ranks, more than a node of jean-zay has"):
+        run("03", "--site", "jean-zay", "--from", folder)
+
+
+def test_published_tables_are_shown():
+    """`--published` ends in the errors."""
+    shown = " ".join(run("--published"))
+
+    assert "30 predictions: mean error 4." in shown
