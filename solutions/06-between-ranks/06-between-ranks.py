@@ -35,6 +35,7 @@ from coursekit import ranks
 
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
 
+import tempfile
 import time
 from pathlib import Path
 
@@ -55,6 +56,8 @@ from coursekit.throughput import times_on_wire
 #
 # - `channel.send(array, to)` puts an array on its way to another rank and returns at once, whether anybody receives it or not;
 # - `channel.receive(source)` waits for the next array of that rank and returns it. Messages of one rank arrive in the order in which they were sent.
+#
+# What is sent are the numbers as they are at that moment: the array may be changed at once. What is received is a new array of the same type and shape, which is yours.
 #
 # It counts what it sends in `num_messages` and `num_bytes`. Here every rank sends its number to the next one:
 
@@ -232,14 +235,14 @@ with check("the ring", section="2"):
 
 
 # %% [markdown] role="readonly" id="look-text"
-# Look at what your ring sends: rank r begins with the number 10 to the power of r in every place, so that the digits of a sum tell whose parts are in it.
+# Look at what your ring sends: rank r begins with 10 to the power of r in every place, so that the digits of a sum tell whose parts are in it, and with a thousandth more in each chunk, which tells the chunk.
 
 
 # %% role="readonly" id="ring-picture" tags=["picture"]
 def note_messages(allreduce):
     """Return what this rank sends in an allreduce, and how much, in arrays."""
     with open_channel() as channel:
-        own = np.full(channel.num_ranks, 10.0**channel.rank)
+        own = 10.0**channel.rank + np.arange(1, channel.num_ranks + 1) / 1000
         sent, send = [], channel.send
         channel.send = lambda array, to: (sent.append((to, float(np.ravel(array)[0]))), send(array, to))
         allreduce(channel, own)
@@ -341,8 +344,9 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Between processes of one node nothing travels: bytes are copied through the system's memory, and all ranks share it, and the cores. So 1/β is a *copy limit*, not a network's bandwidth, and the plain way is often no slower here:
-# what it lets rank 0 do, the ring lets cores do that are not there. On a cluster every rank has its own cores and its own part of the network. Horovod adds the time in which ranks agree on what to send, up to a cycle of a millisecond.
+# Between processes of one node nothing travels: bytes are copied through the system's memory, and all ranks share it, and the cores. So 1/β is a *copy limit*, not a network's bandwidth, and the plain way is often faster here.
+# The ring divides rank 0's work among all ranks, which helps where each rank has cores of its own: on a cluster, where it also has its own part of the network. Here the ranks take turns on the few cores that there are.
+# Horovod adds the time until all ranks agree on what to send: it looks once in a cycle, of a millisecond by default, and on shared cores each look waits its turn, too.
 #
 # ### Which algorithm, when?
 #
@@ -413,7 +417,7 @@ print(
 # So a test must not ask for `==`. But a fixed tolerance is no good either: 1e-6 is large for gradients of 1e-9, where a whole part may be missing, and too small for gradients of a million.
 # And where parts cancel, even the relative error of the sum is large, although nobody made a mistake.
 #
-# What rounding can do is known: each addition is off by at most ε (`np.finfo(dtype).eps`) of what it adds, so a sum of N parts is off by about N ε Σ|part|, a number for each *place* of the array.
+# What rounding can do is known: the result of each addition is off by at most ε/2 of itself, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|: a number for each *place* of the array.
 #
 # **Exercise (2 points).** Write `same_sum`: whether `first` and `second`, both of shape `(n,)`, can both be sums of the same `parts`, shape `(num_ranks, n)`, in whatever order. A NaN is no sum.
 #
@@ -480,15 +484,16 @@ for name, together, environ in [
     ("together, no fusion", True, {"HOROVOD_FUSION_THRESHOLD": "0"}),
     ("together, fused", True, {}),
 ]:
-    path = Path(f"timeline-{len(timelines)}.json").absolute()
-    ranks.run(hand_over, together, num_ranks=num_ranks, environ={"HOROVOD_TIMELINE": str(path), **environ})
-    timelines[name] = times_on_wire(path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "timeline.json"
+        ranks.run(hand_over, together, num_ranks=num_ranks, environ={"HOROVOD_TIMELINE": str(path), **environ})
+        timelines[name] = times_on_wire(path)
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"
 # Tensors that travel in one buffer are on the wire at the same time, in the timeline to within some microseconds; others come one after the other.
 #
-# **Exercise (2 points).** Write `num_on_wire`: from the intervals of a timeline, pairs of begin and end in any order, how many operations there were. Intervals that overlap belong to one.
+# **Exercise (2 points).** Write `num_on_wire`: from the intervals of a timeline, pairs of begin and end in any order, how many operations there were. Intervals that overlap belong to one; one that begins when another ends begins a new operation. A timeline may be empty.
 #
 # <details><summary>Hint</summary>
 #

@@ -10,9 +10,10 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.plain_numbers import Array, as_list, as_number, require_equal
 from coursekit.checks.random_inputs import fresh_rng
+from coursekit.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 NOISE = 0.05  # of each measurement, relative
 NUM_FITS = 3  # the noise may help a wrong one once
@@ -39,14 +40,25 @@ def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
         for (name, expected), value in zip(truth.items(), found):
             got = as_number(value, name)
             is_right = abs(got / expected - 1) < MAX_ERROR
-            hint = "" if name == "beta" else ": do large messages outvote the small ones?"
-            require(is_right, f"{name}: expected about {expected:.3g} s, got {got:.3g} s{hint}")
+            unit = {"alpha": "s", "beta": "s for each byte"}[name]
+            hint = "" if is_right else _fit_hint(name, got, truth)
+            require(is_right, f"{name}: expected about {expected:.3g} {unit}, got {got:.3g}{hint}")
+
+
+def _fit_hint(name: str, got: float, truth: Mapping[str, float]) -> str:
+    """Return in words what a wrong value seems to be."""
+    other = "beta" if name == "alpha" else "alpha"
+    if abs(got / truth[other] - 1) < MAX_ERROR:
+        return f", which is {other}: alpha comes first"
+    if abs(got * truth[name] - 1) < MAX_ERROR:
+        return f", which is 1/{name}"
+    return ": do large messages outvote the small ones?" if name == "alpha" else ""
 
 
 def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> None:
-    """Above that many bytes the ring is faster than the butterfly.
+    """Above that many bytes the ring is faster than recursive doubling.
 
-    Example: on 4 ranks the ring takes 6 alpha + 1.5 n beta and the butterfly 2 alpha + 2 n beta, equal at
+    Example: on 4 ranks the ring takes 6 alpha + 1.5 n beta and recursive doubling 2 alpha + 2 n beta, equal at
     n = 8 alpha / beta.
     """
     rng = fresh_rng()
@@ -54,9 +66,10 @@ def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> 
         alpha, beta = rng.uniform(1e-6, 1e-4), rng.uniform(1e-11, 1e-9)
         got = as_number(crossover(number, alpha, beta), f"the crossover on {number} ranks")
         steps, arrays = (2 * (number - 1), log2(number)), (2 * (number - 1) / number, log2(number))
-        ring, butterfly = (one * alpha + many * got * beta for one, many in zip(steps, arrays))
+        ring, doubling = (one * alpha + many * got * beta for one, many in zip(steps, arrays))
         expected = (steps[0] - steps[1]) * alpha / ((arrays[1] - arrays[0]) * beta)
-        told = f"there the ring takes {ring:.3g} s, the butterfly {butterfly:.3g} s"
+        told = f"there the ring takes {ring:.3g} s, recursive doubling {doubling:.3g} s"
+        told = told if got >= 0 else "no message has so few bytes"
         is_right = bool(np.isclose(got, expected, rtol=1e-6))
         require(is_right, f"crossover on {number} ranks: expected {expected:.4g} bytes, got {got:.4g}; {told}")
 
@@ -72,7 +85,8 @@ def check_same_sum(same_sum: Callable[..., Any], max_num_ranks: int) -> None:
             case = f"{name} of {num_ranks} ranks, {parts.dtype}"
             sums = _sums(parts)
             for other in sums[1:]:
-                told = "sums of the same parts in two orders"
+                far = np.max(np.abs(sums[0] - other))
+                told = f"sums of the same parts in two orders, which differ by {far:.2g} at most"
                 _require_verdict(same_sum(sums[0], other, parts), f"{case}: {told}", expected=True)
             for told, wrong in _wrong_sums(sums[0], parts):
                 _require_verdict(same_sum(wrong, sums[0], parts), f"{case}: {told}", expected=False)
@@ -146,4 +160,5 @@ def check_num_on_wire(num_on_wire: Callable[..., Any], max_num_operations: int) 
         shuffled = [intervals[place] for place in rng.permutation(len(intervals))]
         got = as_number(num_on_wire(shuffled), "what num_on_wire returns")
         hint = ", the number of tensors" if got == len(intervals) else ""
-        require_equal(got, float(expected), f"{len(intervals)} tensors in {expected} operations", hint)
+        told = f"{counted(len(intervals), 'tensor')} in {counted(expected, 'operation')}"
+        require_equal(got, float(expected), told, hint)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHAPES = ((5,), (), (2, 3))
 SCALE = 2.0**16
+LARGE = "finite gradients whose sum is beyond 16 bits"
 HALF_ERROR = 2.0**-9  # relative, of a mean of numbers with 11 bits
 
 
@@ -37,7 +38,21 @@ def check_lost_share(lost_share: Callable[..., Any], num_gradients: int) -> None
         expected = np.sum(gone) / np.sum(gradients != 0)
         got = as_number(lost_share(gradients, scale), "the share that is lost")
         is_right = abs(got - expected) < 0.5 / num_gradients
-        require(is_right, f"share lost with a scale of {scale:g}: expected {expected:.4f}, got {got:.4f}")
+        hint = "" if is_right else _lost_hint(got, gradients, halves)
+        require(is_right, f"share lost with a scale of {scale:.0f}: expected {expected:.4f}, got {got:.4f}{hint}")
+
+
+def _lost_hint(got: float, gradients: Array, halves: Array) -> str:
+    """Return in words what a wrong share seems to be."""
+    nonzero = gradients != 0
+    shares = {
+        "zeros count as lost": np.mean((halves == 0) | np.isinf(halves)),
+        "it is the share of all gradients, zeros among them": np.mean(nonzero & ((halves == 0) | np.isinf(halves))),
+        "infinities are missing": np.mean(halves[nonzero] == 0),
+        "what becomes zero is missing": np.mean(np.isinf(halves[nonzero])),
+    }
+    close = [words for words, share in shares.items() if abs(got - share) < 0.5 / gradients.size]
+    return f": {close[0]}" if close else ""
 
 
 def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
@@ -56,7 +71,9 @@ def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
             scale = scale if is_finite else scale / 2
             if num_good == growth_steps:
                 scale, num_good = 2 * scale, 0
-            got = [as_number(one, f"the state after step {step}") for one in as_list(state, "a state")]
+            values = state if isinstance(state, (list, tuple)) else [state]
+            require_equal(len(values), drivers.NUM_VALUES, "number of values that next_scale returns")
+            got = [as_number(one, f"the state after step {step}") for one in values]
             case = f"{before}, then {'a good step' if is_finite else 'an overflow'}"
             require_equal(got, [scale, float(num_good)], f"{case}: scale and number of good steps")
 
@@ -68,13 +85,18 @@ def check_mean_gradients(mean_gradients: Callable[..., Any], num_ranks: int) -> 
     steps[1][1][2][1, 0] = np.inf
     steps[2][-1][0][4] = np.nan
     steps[3][0][0][1], steps[3][1][0][1] = np.inf, -np.inf
+    names.insert(1, LARGE)
+    steps.insert(
+        1, [[np.asarray(2e4 + 3e4 * one / one.max(), np.float16) for one in _gradients()] for _ in range(num_ranks)]
+    )
     private = [[of_step[rank] for of_step in steps] for rank in range(num_ranks)]
     replies = run_here(
         with_horovod, drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private
     )
     for rank, results in enumerate(as_lists(replies, len(names), "the means")):
-        _check_mean(results[0], steps[0], rank)
-        for name, result in zip(names[1:], results[1:]):
+        _check_mean(results[0], steps[0], rank, names[0])
+        _check_mean(results[1], steps[1], rank, names[1])
+        for name, result in zip(names[2:], results[2:]):
             skips = result is None
             require(
                 skips, f"{name}: expected None on every rank, so that all skip the step, got gradients on rank {rank}"
@@ -87,10 +109,10 @@ def _gradients() -> list[Array]:
     return [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]
 
 
-def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int) -> None:
+def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, name: str) -> None:
     """Check the mean of finite gradients, of which each rank has its own."""
     if result is None:
-        raise CheckError(f"finite gradients: expected their mean, got None on rank {rank}")
+        raise CheckError(f"{name}: expected their mean, got None on rank {rank}")
     means = as_list(result, f"the means on rank {rank}")
     require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}")
     for number, mean in enumerate(means):
@@ -102,6 +124,8 @@ def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int) ->
         hint = "it is not the mean over the ranks, or not without the scale"
         if np.allclose(got, scaled, rtol=HALF_ERROR, atol=0):
             hint = "it still has the scale"
+        elif not np.isfinite(got).all():
+            hint = f"it is not finite: are {name} added up in 16 bits?"
         elif np.array_equal(got, got.astype(np.float16)):
             hint = "its bits are lost: was the scale taken off in 16 bits?"
         elif np.allclose(got * SCALE, scaled * len(gradients), rtol=HALF_ERROR):

@@ -20,7 +20,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import switch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
 ITEM_BYTES = 4
@@ -54,29 +54,30 @@ def _numbers(shape: tuple[int, ...]) -> Array:
     return fresh_rng().integers(-LARGEST, LARGEST, shape).astype(np.float32)
 
 
-def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> list[Talk]:
-    """Let ranks talk, once for each of `owns`, which hold what each rank starts with; one launch."""
-    num_ranks = len(owns[0])
-    private = [[own[rank] for own in owns] for rank in range(num_ranks)]
-    *ranks, seen = run_here(
-        switch.talk,
-        answer,
-        num_ranks,
-        len(owns),
-        num_ranks=num_ranks + 1,
-        ranks_per_node=2,
-        timeout_s=TIMEOUT_S,
-        private=[*private, None],
-    )
-    talks = []
-    for own, messages, *of_ranks in zip(owns, as_list(seen, "the messages"), *ranks):
+def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Talk]:
+    """Let ranks talk, once for each of `owns`, which hold what each rank starts with.
+
+    Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
+    """
+    for own in owns:
+        num_ranks = len(own)
+        *ranks, seen = run_here(
+            switch.talk,
+            answer,
+            num_ranks,
+            1,
+            num_ranks=num_ranks + 1,
+            ranks_per_node=2,
+            timeout_s=TIMEOUT_S,
+            private=[*([one] for one in own), None],
+        )
+        (messages,) = as_list(seen, "the messages")
         sent = defaultdict(list)
         for source, target, numbers in messages:
             as_array(numbers, f"a message of rank {source}")
             sent[int(source)].append((int(target), np.ravel(numbers)))
-        results, left = zip(*of_ranks)
-        talks.append(Talk(own, list(results), list(left), sent))
-    return talks
+        results, left = zip(*(talk for (talk,) in ranks))
+        yield Talk(own, list(results), list(left), sent)
 
 
 def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
@@ -95,13 +96,14 @@ def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
             for _, numbers in talk.sent[rank]:
                 is_right = np.array_equal(numbers, talk.own[rank] if rank else total)
                 require(is_right, f"expected that rank {rank} sends {what}, got a message with other numbers")
+                _require_type(numbers, talk, f"a message of rank {rank}")
                 require_equal(numbers.nbytes, talk.own[rank].nbytes, f"bytes of a message of rank {rank}")
 
 
 def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> None:
     """After N - 1 steps on a ring, chunk (rank + 1) modulo N is the sum over all ranks, in place."""
     for talk in _talks(reduce_scatter, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
-        _require_ring(talk, _partial_sums(talk)[: num_ranks - 1], "reduce-scatter")
+        _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
         for rank, left in enumerate(talk.left):
             mine = (rank + 1) % num_ranks
             got = as_array(as_list(left, "the chunks")[mine], f"chunk {mine} on rank {rank}")
@@ -113,7 +115,7 @@ def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
     """After N - 1 more steps every rank has, in place, the finished chunk of each."""
     for talk in _talks(allgather, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
         finished = [talk.own[(number - 1) % num_ranks][number] for number in range(num_ranks)]
-        _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1), "allgather")
+        _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1))
         for rank, left in enumerate(talk.left):
             for number, (got, expected) in enumerate(zip(as_list(left, "the chunks"), finished)):
                 is_right = np.array_equal(as_array(got, f"chunk {number} on rank {rank}"), expected)
@@ -127,7 +129,7 @@ def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
     for talk in _talks(ring_allreduce, owns):
         _require_sum(talk)
         _require_kept(talk)
-        _require_ring(talk, _partial_sums(talk), "ring")
+        _require_ring(talk, _partial_sums(talk))
 
 
 def _chunks(num_ranks: int, length: int) -> list[Any]:
@@ -146,6 +148,12 @@ def _require_sum(talk: Talk) -> None:
         raise CheckError(f"what rank {rank} returns is not the sum over all ranks{hint}")
 
 
+def _require_type(numbers: Array, talk: Talk, what: str) -> None:
+    """Require that numbers travel in the type of the ranks' own: others are other sums, or twice the bytes."""
+    expected = np.ravel(talk.own[0][0]).dtype
+    require_equal(str(numbers.dtype), str(expected), f"type of the numbers in {what}")
+
+
 def _require_kept(talk: Talk) -> None:
     """Require that every rank still has the array that it began with."""
     for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
@@ -153,7 +161,7 @@ def _require_kept(talk: Talk) -> None:
         require(kept, f"rank {rank} has its own array changed: is what it adds to a copy, or the array itself?")
 
 
-def _predecessors(talk: Talk, what: str) -> list[list[int]]:
+def _predecessors(talk: Talk) -> list[list[int]]:
     """Return for each rank itself, the rank that sends to it, the one before, and so on around the ring.
 
     Raises:
@@ -162,39 +170,40 @@ def _predecessors(talk: Talk, what: str) -> list[list[int]]:
     targets = [sorted({target for target, _ in talk.sent[rank]}) for rank in range(talk.num_ranks)]
     for rank, others in enumerate(targets):
         told = ", ".join(map(str, others)) or "nobody"
-        require(len(others) == 1, f"{what}: expected messages of rank {rank} to one neighbour, got messages to {told}")
+        require(len(others) == 1, f"expected messages of rank {rank} to one neighbour, got messages to {told}")
     before = {target: rank for rank, (target,) in enumerate(targets)}
     ways = [[rank] for rank in range(talk.num_ranks)]
     for way in ways:
         while len(way) < talk.num_ranks and way[-1] in before:
             way.append(before[way[-1]])
         around = len(set(way)) == talk.num_ranks
-        require(around, f"{what}: the ranks send to {targets}, which is no ring through all of them")
+        require(around, f"the ranks send to {targets}, which is no ring through all of them")
     return ways
 
 
 def _partial_sums(talk: Talk) -> list[list[Array]]:
     """Return for each step of a ring's allreduce and each rank the numbers that it may send in it."""
-    ways = _predecessors(talk, "ring")
+    ways = _predecessors(talk)
     flat = [np.concatenate([np.ravel(part) for part in own]) for own in talk.own]
     steps = [min(step + 1, talk.num_ranks) for step in range(2 * (talk.num_ranks - 1))]
     return [[np.sum([flat[rank] for rank in way[:length]], axis=0) for way in ways] for length in steps]
 
 
-def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]], what: str) -> None:
+def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
     """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
-    _predecessors(talk, what)
+    _predecessors(talk)
     max_bytes = -(-allowed[0][0].size // talk.num_ranks) * ITEM_BYTES
     for rank in range(talk.num_ranks):
         messages = talk.sent[rank]
-        expected = f"{'2(N - 1)' if what == 'ring' else 'N - 1'} = {len(allowed)}"
-        require_equal(len(messages), len(allowed), f"{what}: number of messages that rank {rank} sends, {expected}")
+        expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
+        require_equal(len(messages), len(allowed), f"number of messages that rank {rank} sends, {expected}")
         for step, ((_, numbers), right) in enumerate(zip(messages, allowed), 1):
+            _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
             too_large = f"{numbers.nbytes} bytes in step {step}: a chunk has at most {max_bytes}"
-            require(numbers.nbytes <= max_bytes, f"{what}: rank {rank} sends {too_large}")
+            require(numbers.nbytes <= max_bytes, f"rank {rank} sends {too_large}")
             is_right = bool(np.isin(numbers, [*right[rank], 0.0]).all())  # zeros may fill the last chunk
             hint = _hint(numbers, talk) if not is_right else ""
-            require(is_right, f"{what}: in step {step} rank {rank} sends numbers that do not belong there{hint}")
+            require(is_right, f"in step {step} rank {rank} sends numbers that do not belong there{hint}")
 
 
 def _hint(numbers: Array, talk: Talk) -> str:

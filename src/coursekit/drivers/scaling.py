@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Array = np.ndarray[Any, Any]
+NUM_VALUES = 2  # of a state: the scale, and the number of good steps in a row
 
 
 def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
     """Return what the answer makes of a scale in a row of steps, each from the state that it returned before."""
     num_good, states = 0, []
     for is_finite in were_finite:
-        scale, num_good = next_scale(scale, num_good, is_finite, growth_steps)
-        states.append([scale, num_good])
+        state = next_scale(scale, num_good, is_finite, growth_steps)
+        states.append(state)
+        if not isinstance(state, (tuple, list)) or len(state) != NUM_VALUES:
+            break  # the check says so
+        scale, num_good = state
     return states
 
 

@@ -26,6 +26,7 @@ Array = np.ndarray[Any, Any]
 Seen = list[list[Any]]  # source, target and content of each message, those of a source in the order of its sends
 
 SWITCH = "switch"
+WAIT_S = 5.0  # for a message of a few bytes; ranks that all receive first would wait for ever
 
 
 def talk(answer: Callable[[Channel, Any], Any], num_ranks: int, num_talks: int) -> list[Any]:
@@ -41,6 +42,7 @@ def talk(answer: Callable[[Channel, Any], Any], num_ranks: int, num_talks: int) 
     results = []
     for own in places.private():
         with channel.open_among(rank, num_ranks, SWITCH) as mine:
+            mine.timeout_s = WAIT_S
             results.append([_plain(answer(mine, own)), own])
     return results
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, MARKERS, panels, show
+from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, MARKERS, WIDTH_INCH, panels, show
 from coursekit.text import counted
 
 if TYPE_CHECKING:
@@ -22,25 +22,31 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     """Show what each rank sends in each step.
 
     Args:
-        sent: for each rank, by step, to whom and a number in which rank r has added 10**r: its digits tell whose
-            numbers are in it.
+        sent: for each rank, by step, to whom and a number in which rank r has added 10**r and, for chunk number c,
+            (c + 1)/1000: its digits tell whose numbers are in it, and its fraction of which chunk they are.
     """
     num_ranks, num_steps = len(sent), max(map(len, sent))
-    figure, (axes,) = panels(1, 0.7 + 0.5 * num_ranks)
+    figure, (axes,) = panels(1, 1.0 + 0.55 * num_ranks)
+    figure.set_figwidth(WIDTH_INCH)
     for rank, messages in enumerate(sent):
         for step, (target, number) in enumerate(messages):
-            num_parts = sum(digit != "0" for digit in f"{number:.0f}")
+            num_parts = sum(digit != "0" for digit in f"{np.floor(number):.0f}")
             axes.barh(
                 -rank, 0.94, left=step - 0.47, height=0.8, color=COLORS[0], alpha=0.1 + 0.5 * num_parts / num_ranks
             )
-            parts = " + ".join(str(part) for part in _parts(number))
-            axes.text(step, -rank, f"{parts}\n→ rank {target}", ha="center", va="center", fontsize=7)
-    axes.set(xlim=(-0.6, num_steps - 0.4), xlabel="step", title="Whose parts are in the chunk that is sent")
+            parts = "+".join(str(part) for part in _parts(number))
+            text = f"chunk {_chunk(number)}: {parts}\n→ rank {target}"
+            axes.text(step, -rank, text, ha="center", va="center", fontsize=7)
+    axes.set(xlim=(-0.6, num_steps - 0.4), ylim=(0.45 - num_ranks, 1.1), xlabel="step")
+    axes.set_title("Which chunk is sent, and whose parts are in it")
+    for half, name in enumerate(("reduce-scatter", "allgather")):
+        axes.text((half + 0.5) * num_steps / 2 - 0.5, 0.75, name, ha="center", va="center", fontsize="small")
+    axes.axvline(num_steps / 2 - 0.5, color=GREY, linestyle=":")
     axes.set_xticks(range(num_steps), [str(step + 1) for step in range(num_steps)])
     axes.set_yticks([-rank for rank in range(num_ranks)], [f"rank {rank}" for rank in range(num_ranks)])
     told = "; ".join(
-        f"rank {rank} sends to rank {messages[0][0]} chunks with the parts of "
-        + ", ".join(" + ".join(map(str, _parts(number))) for _, number in messages)
+        f"rank {rank} sends to rank {messages[0][0]} "
+        + ", ".join(f"chunk {_chunk(number)} with {' + '.join(map(str, _parts(number)))}" for _, number in messages)
         for rank, messages in enumerate(sent)
         if messages
     )
@@ -49,7 +55,13 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
 
 def _parts(number: float) -> list[int]:
     """Return the ranks whose power of ten is in the number."""
-    return [rank for rank, digit in enumerate(reversed(f"{number:.0f}")) if digit != "0"]
+    return [rank for rank, digit in enumerate(reversed(f"{np.floor(number):.0f}")) if digit != "0"]
+
+
+def _chunk(number: float) -> int:
+    """Return the chunk whose thousandths are in the number, once for each rank that has added to it."""
+    thousandths = round(1000 * (number % 1))
+    return thousandths // max(1, len(_parts(number))) - 1
 
 
 def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
@@ -76,7 +88,8 @@ def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str,
     words = []
     for number, (name, (sizes, seconds)) in enumerate(measured.items()):
         color, marker = COLORS[number], MARKERS[number]
-        axes.loglog(sizes, 1e3 * seconds, marker, color=color, label=name)
+        # Hollow and of different sizes: one does not hide another at the same place.
+        axes.loglog(sizes, 1e3 * seconds, marker, color=color, fillstyle="none", markersize=10 - 2 * number, label=name)
         if name in models:
             axes.loglog(sizes, 1e3 * models[name](sizes), "--", color=color, label=f"{name}, model")
         words.append(f"{name} from {1e3 * seconds[0]:.2g} ms to {1e3 * seconds[-1]:.2g} ms")

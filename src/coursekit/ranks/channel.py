@@ -13,7 +13,7 @@ import os
 import socket
 import struct
 from http.client import HTTPConnection
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,10 @@ class Channel:
     """One rank's end; `rank` and `num_ranks` say where it is, `num_messages` and `num_bytes` what it has sent.
 
     A send is *buffered*: it returns when the message is on its way, whether anybody receives it or not.
+    A receive waits for `timeout_s` seconds, and without end when that is None.
     """
+
+    timeout_s: float | None = None
 
     def __init__(self, rank: int, outgoing: dict[int, socket.socket], incoming: dict[int, socket.socket]) -> None:
         self.rank, self.num_ranks = rank, len(outgoing) + 1
@@ -71,15 +74,22 @@ class Channel:
         Raises:
             ValueError: there is no such other rank.
             ConnectionError: that rank has ended and has sent no more.
+            TimeoutError: it has sent nothing for `timeout_s`.
         """
         self._check("receive from", source)
-        message = self._arrived[source].get()
+        try:
+            message = self._arrived[source].get(timeout=self.timeout_s)
+        except Empty:
+            waited = f"rank {self.rank} has waited {self.timeout_s:g} s for a message of rank {source}"
+            raise TimeoutError(f"{waited}: does everybody receive first, and nobody send?") from None
         if message is None:
             self._arrived[source].put(None)
             raise ConnectionError(f"rank {self.rank} waits for a message of rank {source}, which has ended without one")
         return message
 
     def _check(self, what: str, other: int) -> None:
+        if not isinstance(other, (int, np.integer)):
+            raise TypeError(f"rank {self.rank} cannot {what} {type(other).__name__}: the number of a rank is wanted")
         if other not in self._outgoing:
             others = ", ".join(map(str, sorted(self._outgoing)))
             raise ValueError(f"rank {self.rank} cannot {what} rank {other}: the other ranks are {others or 'none'}")

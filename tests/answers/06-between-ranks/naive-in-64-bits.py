@@ -2,7 +2,7 @@
 # title = "The sum is sent in 64 bits: twice the bytes"
 #
 # [fails]
-# naive-tests = ["bytes of a message of rank 0"]
+# naive-tests = ["type of the numbers in a message of rank 0"]
 # ///
 
 # %% role="changes" id="naive-allreduce"

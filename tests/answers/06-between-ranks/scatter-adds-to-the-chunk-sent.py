@@ -3,7 +3,7 @@
 # consequences = ["ring-tests"]
 #
 # [fails]
-# reduce-scatter-tests = ["could not be broadcast"]
+# reduce-scatter-tests = ["do not belong there"]
 # ///
 
 # %% role="changes" id="reduce-scatter"

@@ -2,7 +2,7 @@
 # title = "The number of tensors"
 #
 # [fails]
-# wire-tests = ["operations"]
+# wire-tests = [": expected"]
 # ///
 
 # %% role="changes" id="num-on-wire"

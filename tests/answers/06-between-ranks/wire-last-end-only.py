@@ -2,7 +2,7 @@
 # title = "Compares with the end of the tensor before"
 #
 # [fails]
-# wire-tests = ["operations"]
+# wire-tests = [": expected"]
 # ///
 
 # %% role="changes" id="num-on-wire"

@@ -2,7 +2,7 @@
 # title = "Counts different beginnings: some microseconds make another operation"
 #
 # [fails]
-# wire-tests = ["operations"]
+# wire-tests = [": expected"]
 # ///
 
 # %% role="changes" id="num-on-wire"

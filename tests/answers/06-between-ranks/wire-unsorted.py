@@ -2,7 +2,7 @@
 # title = "In the order of the list"
 #
 # [fails]
-# wire-tests = ["operations"]
+# wire-tests = [": expected"]
 # ///
 
 # %% role="changes" id="num-on-wire"

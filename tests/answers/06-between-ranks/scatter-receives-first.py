@@ -1,0 +1,14 @@
+# /// answer
+# title = "Every rank receives before it sends: a deadlock"
+# consequences = ["ring-tests"]
+#
+# [fails]
+# reduce-scatter-tests = ["does everybody receive first"]
+# ///
+
+# %% role="changes" id="reduce-scatter"
+# -        channel.send(chunks[(rank - step) % size], (rank + 1) % size)
+# -        chunks[(rank - step - 1) % size] += channel.receive((rank - 1) % size)
+# +        arrived = channel.receive((rank - 1) % size)
+# +        channel.send(chunks[(rank - step) % size], (rank + 1) % size)
+# +        chunks[(rank - step - 1) % size] += arrived
