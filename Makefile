@@ -7,7 +7,7 @@ unexport PYTHONPATH PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
-NUM_RANKS ?= 2
+NUM_RANKS ?=
 PORT ?= 8000
 LOAD ?= 0
 PROXY := hub/node_modules/.package-lock.json
@@ -23,8 +23,8 @@ help: ## list the targets
 env: ## make .venv with TensorFlow and a Horovod compiled here (PYTHON=... chooses the Python)
 	@PYTHON='$(PYTHON)' tools/make-env
 
-run: env ## execute the solutions of all labs on real ranks (NUM_RANKS=2) and report
-	@$(BIN)/coursekit run --ranks $(NUM_RANKS)
+run: env ## execute the solutions of all labs on real ranks, as many as each needs (NUM_RANKS=4 for as many in all), and report
+	@$(BIN)/coursekit run $(if $(NUM_RANKS),--ranks $(NUM_RANKS))
 
 test: env $(PROXY) $(MARP) ## run all tests, side by side, and show where the time went
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)

@@ -18,15 +18,15 @@ def shown(monkeypatch):
 
 def test_pictures_of_messages_say_what_they_show(shown):
     """Who sends whose parts to whom, how much, at what cost, and when."""
-    messages.show_ring([[(1, 1.0), (1, 11.0)], [(0, 10.0), (0, 11.0)]])
+    messages.show_ring([[(1, 1.001), (1, 11.004)], [(0, 10.002), (0, 11.002)]])
     messages.show_sent({"plain": [3, 1], "ring": [1.5, 1.5]})
     messages.show_costs({"ring": (np.array([10, 100]), np.array([1e-3, 2e-3]))}, {"ring": lambda n: n / 1e5})
     messages.show_wire({"one by one": [(5, 1005), (1005, 2005)], "fused": [(0, 900), (1, 901)]})
 
     assert shown == [
         (
-            "The ring step by step: rank 0 sends to rank 1 chunks with the parts of 0, 0 + 1; "
-            "rank 1 sends to rank 0 chunks with the parts of 1, 0 + 1."
+            "The ring step by step: rank 0 sends to rank 1 chunk 0 with 0, chunk 1 with 0 + 1; "
+            "rank 1 sends to rank 0 chunk 1 with 1, chunk 0 with 0 + 1."
         ),
         "What the ranks send, in arrays, from rank 0 on. plain: 3, 1; ring: 1.5, 1.5.",
         "Time of an allreduce against its bytes, from the smallest to the largest: ring from 1 ms to 2 ms.",

@@ -67,11 +67,11 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
         )  # fmt: skip
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights)]
     for position, row in enumerate(rows):
-        total = f"{MILLISECONDS * row.step.total_s:.0f} ms"
+        total = f"{MILLISECONDS * row.step.total_s:.0f}"
         axes.annotate(total, (position, 101), ha="center", va="bottom", fontsize="small")
     axes.set_xticks(positions, [str(row.num_ranks) for row in rows])
     axes.set_yticks(range(0, 101, 20))
-    axes.set(xlabel="GPUs", ylabel="% of a step", ylim=(0, 145))
+    axes.set(xlabel="GPUs", ylabel="% of a step (above: its ms)", ylim=(0, 145))
     axes.legend(fontsize="small", loc="upper left")
 
 

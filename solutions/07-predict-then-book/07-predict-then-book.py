@@ -1,0 +1,489 @@
+# %% [markdown] role="readonly" id="intro"
+# # Lab 07: Predict, then book
+#
+# **60 minutes, 20 points, two ranks.** 18 of the points are given by tests, 2 by your instructor.
+# Before you ask a machine for 64 GPUs you should know what they will do. You build a model of a training step, feed it with your own measurements, and predict; then you measure, and explain the difference. At the end you book.
+#
+# After this lab you can
+#
+# - predict a training step from latency, bandwidth and the speed of one rank;
+# - explain the gap between a prediction and a measurement by sharing, communication and overlap;
+# - find where strong scaling stops paying;
+# - read a published table and find what bounds it;
+# - write a request for resources with its reasons.
+#
+# **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
+# The cell after each exercise checks your answer with numbers that you have not seen; run it as often as you like.
+# Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
+# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
+# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+
+# %% [markdown] role="readonly" id="parameters-text"
+# The numbers of this run. To change them, edit here, or run the notebook with `coursekit run 07 -p batch_size 64`.
+# The machine of sections 4 and 6 is written as a site's file has it: `coursekit sites show jean-zay`.
+
+# %% tags=["parameters"] id="parameters"
+num_ranks = 2
+batch_size = 32  # images per rank and step
+num_units = 1500  # of the network's two layers: their square decides on the size of the gradient
+gpu = "NVIDIA V100"  # of the machine to book
+num_gpus_per_node = 4
+fabric_gbit_per_s = 400  # what a node sends
+global_batch_size = 4096  # images of all GPUs in a step, for strong scaling
+seed = 1
+
+# %% role="readonly" id="imports"
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+from coursekit import ranks
+
+ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
+
+import time
+
+import horovod.tensorflow as hvd
+import numpy as np
+import tensorflow as tf
+
+from coursekit.checks import check, hand_in_report, predictions
+from coursekit.pictures import predictions as pictures
+from coursekit.pictures import show
+from coursekit.scaling.forecast import Training, forecast
+from coursekit.scaling.gpus import find_gpu, find_speed, machine_of
+from coursekit.scaling.networks import find_network
+from coursekit.scaling.picture import draw_forecast
+
+# %% [markdown] role="readonly" id="model-text"
+# ## 1. A model in one line (7 minutes)
+#
+# A message costs a *latency* α, and β seconds for each byte; 1/β is the bandwidth. A ring allreduce of M bytes on N ranks takes 2(N - 1) steps, in each of which every rank sends the N-th part of the array:
+#
+# $$T(N) = 2(N-1)\left(\alpha + \frac{M}{N}\beta\right)$$
+#
+# **Exercise (2 points).** Write `allreduce_s`: the seconds of an allreduce. A rank alone sends nothing.
+#
+# <details><summary>Hint</summary>
+#
+# It is the formula; for N = 1 it gives 0 by itself.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# To which value do the seconds of the bytes go for many ranks? And those of the messages? From which N on do the messages of a gradient of 100 MB take longer, with α = 10 µs and 10 GB/s?
+#
+# </details>
+
+
+# %% role="answer" id="allreduce-s"
+def allreduce_s(num_ranks, num_bytes, alpha, beta):
+    """Return the seconds of a ring allreduce; alpha in seconds, beta in seconds for each byte."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
+    ### END SOLUTION
+
+
+# %% role="tests" id="allreduce-tests" points=2
+with check("seconds of an allreduce", section="1"):
+    predictions.check_allreduce_s(allreduce_s, num_cases=5)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_allreduce_s(allreduce_s, num_cases=50)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="measure-text"
+# ## 2. Your own link (10 minutes)
+#
+# α and β of this machine are in its allreduces: here are the medians of Horovod's, from 4 kB to 16 MB on your ranks.
+
+
+# %% role="readonly" id="measure-link" tags=["picture"]
+def time_allreduces(sizes, repeats=9):
+    """Return the median of the seconds of an allreduce for each size in bytes, on this rank."""
+    hvd.init()
+    medians = []
+    for size in sizes:
+        tensor, seconds = tf.zeros(size // 4), []
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            hvd.allreduce(tensor, name="probe", op=hvd.Sum)
+            seconds.append(time.perf_counter() - begin)
+        medians.append(float(np.median(seconds)))
+    return medians
+
+
+sizes = np.geomspace(4e3, 16e6, 9).astype(int) // 4 * 4
+link_s = np.max(ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HOROVOD_CYCLE_TIME": "0.1"}), axis=0)
+for size, seconds in zip(sizes, link_s):
+    print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms")
+
+# %% [markdown] role="readonly" id="fit-text"
+# **Exercise (3 points).** Write `fit_link`: from `sizes` in bytes and the `seconds` of their allreduces on `num_ranks` ranks, find α and β by least squares of the *relative* errors.
+# In absolute errors the milliseconds of the large arrays would outvote the microseconds that tell α.
+#
+# <details><summary>Hint</summary>
+#
+# The model is linear in α and β: `seconds ≈ steps * alpha + steps / num_ranks * sizes * beta` with `steps = 2 * (num_ranks - 1)`.
+# `np.linalg.lstsq(rows, right, rcond=None)[0]` minimises the squares of `rows @ x - right`. Divide each row by its seconds; then `right` is 1 everywhere.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond: which of the two changes, and is that a property of the link?
+#
+# </details>
+
+
+# %% role="answer" id="fit-link"
+def fit_link(num_ranks, sizes, seconds):
+    """Return alpha, in seconds, and beta, in seconds for each byte."""
+    # about 5 lines
+    ### BEGIN SOLUTION
+    sizes, seconds = np.asarray(sizes), np.asarray(seconds)
+    num_steps = 2 * (num_ranks - 1)
+    rows = np.stack([num_steps / seconds, num_steps / num_ranks * sizes / seconds], axis=1)
+    alpha, beta = np.linalg.lstsq(rows, np.ones(len(seconds)), rcond=None)[0]
+    return alpha, beta
+    ### END SOLUTION
+
+
+# %% role="tests" id="fit-tests" points=3
+with check("your own link", section="2"):
+    predictions.check_fit_link(fit_link, num_sizes=9)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_fit_link(fit_link, num_sizes=21)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="fit-picture" tags=["picture"]
+alpha, beta = fit_link(num_ranks, sizes, link_s)
+print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s")
+pictures.show_fit(sizes, link_s, [allreduce_s(num_ranks, size, alpha, beta) for size in sizes])
+
+# %% [markdown] role="readonly" id="predict-text"
+# ## 3. Predict two ranks, measure, explain (16 minutes)
+#
+# The network has two layers of `num_units` units. One rank trains it alone:
+
+
+# %% role="readonly" id="train-steps" tags=["picture"]
+def train(averaging, num_steps=12):
+    """Return the median of the seconds of a training step on this rank, and the bytes of its gradients."""
+    hvd.init()
+    for device in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
+        tf.config.set_visible_devices(device, "GPU")
+    tf.keras.utils.set_random_seed(seed)
+    layers = [tf.keras.layers.Dense(num_units, activation="relu") for _ in range(2)]
+    network = tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=(16, 16, 3)), *layers, tf.keras.layers.Dense(10)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    images, labels = tf.random.normal([batch_size, 16, 16, 3]), tf.zeros([batch_size], tf.int32)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            value = loss(labels, network(images, training=True))
+        gradients = tape.gradient(value, network.trainable_variables)
+        if averaging:
+            gradients = hvd.grouped_allreduce(gradients, op=hvd.Average)
+        for variable, gradient in zip(network.trainable_variables, gradients):
+            variable.assign_sub(0.01 * gradient)
+        return value
+
+    seconds = []
+    for _ in range(num_steps):
+        begin = time.perf_counter()
+        float(step())  # waits for the result, on a GPU too
+        seconds.append(time.perf_counter() - begin)
+    num_bytes = sum(4 * int(tf.size(variable)) for variable in network.trainable_variables)
+    return float(np.median(seconds[3:])), num_bytes  # the first step traces
+
+
+alone_s, num_bytes = ranks.run(train, False, num_ranks=1)[0]
+print(f"one rank: {1e3 * alone_s:.1f} ms for a step, {batch_size / alone_s:.0f} images/s; {num_bytes / 1e6:.1f} MB of gradients")
+
+# %% [markdown] role="readonly" id="predict-exercise"
+# **Exercise (2 points).** Write `predict_step`: the seconds of a step on N ranks when each computes as long as one alone and then all wait for the allreduce; and the *efficiency*, the share of that step in which a rank computes.
+#
+# <details><summary>Hint</summary>
+#
+# Call your `allreduce_s`. For one rank the efficiency is 1.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# With accumulation over k batches, k times as much is computed for each allreduce. Which k keeps 95 % here?
+#
+# </details>
+
+
+# %% role="answer" id="predict-step"
+def predict_step(alone_s, num_ranks, num_bytes, alpha, beta):
+    """Return the seconds of a step, and its efficiency from 0 to 1."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    step_s = alone_s + allreduce_s(num_ranks, num_bytes, alpha, beta)
+    return step_s, alone_s / step_s
+    ### END SOLUTION
+
+
+# %% role="tests" id="predict-tests" points=2
+with check("a step, predicted", section="3"):
+    predictions.check_predict_step(predict_step, num_cases=5)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_predict_step(predict_step, num_cases=50)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="predicted" tags=["picture"]
+predicted_s, efficiency = predict_step(alone_s, num_ranks, num_bytes, alpha, beta)
+print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficiency of {efficiency:.0%}")
+
+# %% [markdown] role="readonly" id="gap-text"
+# Write down what you expect: will the measurement be longer or shorter? Then measure, in two ways: all ranks at the same time *without* averaging, and with it.
+
+# %% role="readonly" id="measure-step" tags=["picture"]
+together_s = max(seconds for seconds, _ in ranks.run(train, False, num_ranks=num_ranks))
+averaging_s = max(seconds for seconds, _ in ranks.run(train, True, num_ranks=num_ranks))
+print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * averaging_s:.1f} ms with it")
+
+# %% [markdown] role="readonly" id="gap-exercise"
+# Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, although nobody sends anything. What averaging adds to that is *communication*. Of the communication, as much as the model predicts is explained; what is left over is *unexplained*, and it is negative where computing and sending overlap.
+#
+# **Exercise (3 points).** Write `explain_gap`: from the three measurements and the prediction of the allreduce, the parts of the measured step in seconds: computing alone, sharing, predicted communication, and what is unexplained. Their sum is the measured step.
+#
+# <details><summary>Hint</summary>
+#
+# Each part is a difference of two of the numbers: `together_s - alone_s` is sharing.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Record Horovod's timeline of the run (`environ={"HOROVOD_TIMELINE": …}`, then `coursekit.throughput.times_on_wire`): how long was the wire really busy in a step?
+#
+# </details>
+
+
+# %% role="answer" id="explain-gap"
+def explain_gap(alone_s, together_s, averaging_s, allreduce_s):
+    """Return the seconds of computing, sharing, predicted communication, and what is unexplained."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
+    ### END SOLUTION
+
+
+# %% role="tests" id="gap-tests" points=3
+with check("the gap, explained", section="3"):
+    predictions.check_explain_gap(explain_gap, num_cases=5)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_explain_gap(explain_gap, num_cases=50)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="gap-picture" tags=["picture"]
+parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num_bytes, alpha, beta))
+pictures.show_gap(predicted_s, parts)
+
+# %% [markdown] role="quiz" id="gap-quiz"
+# The measured step on two ranks is 40 % longer than predicted, and the ranks share two cores. What do you change first to learn why?
+#
+# - [ ] The model: it needs a third parameter, which the measurement then gives.
+#   A parameter that is fitted to the one number that it should explain explains nothing.
+# - [x] The measurement: the same step without averaging, on as many ranks at the same time.
+#   It separates sharing from communication, without any model.
+# - [ ] The number of ranks: with four of them the effect is larger and easier to see.
+#   It mixes all effects still more, and four ranks share the two cores.
+
+# %% [markdown] role="readonly" id="overlap-text"
+# ## 4. Overlap, and many GPUs (14 minutes)
+#
+# A GPU goes on with the backward pass while gradients travel. The last layer's gradient is ready first: at `ready_s[0]`, then the next at `ready_s[1]`, and so on; the link carries one after the other, each for `travel_s[i]`, and none before it is ready.
+#
+# **Exercise (4 points).** Write `overlapped_s`: when the last gradient has arrived, if it is later than the end of computing, `compute_s`; else that.
+#
+# <details><summary>Hint</summary>
+#
+# Keep the moment from which the link is free. A gradient leaves at the later of that moment and its own `ready_s`, and then the link is free `travel_s` later.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# *Fusion*: let all gradients that are ready when the link becomes free travel together, with one latency. For which networks does that help most?
+#
+# </details>
+
+
+# %% role="answer" id="overlapped-s"
+def overlapped_s(compute_s, ready_s, travel_s):
+    """Return the seconds of a step whose gradients travel while it computes, in the order of the lists."""
+    # about 4 lines
+    ### BEGIN SOLUTION
+    free_s = 0.0
+    for ready, travel in zip(ready_s, travel_s):
+        free_s = max(free_s, ready) + travel
+    return max(free_s, compute_s)
+    ### END SOLUTION
+
+
+# %% role="tests" id="overlap-tests" points=4
+with check("a step with overlap", section="4"):
+    predictions.check_overlapped_s(overlapped_s, num_tensors=6)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_overlapped_s(overlapped_s, num_tensors=60)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="simulator-text"
+# The course's simulator does this with the layers of real networks, Horovod's cycle and buffers, links within nodes and between them, and the slowest rank. It starts from a published speed of one GPU, and says how far to trust it; [docs/scaling.md](../../docs/scaling.md) holds it against published tables. Here it trains ResNet-50 with a fixed global batch on more and more GPUs, which is *strong scaling*. In a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
+
+# %% role="readonly" id="simulator" tags=["picture"]
+speed = find_speed(find_gpu(gpu), "ResNet50", 0, "float32")
+machine = machine_of(find_gpu(gpu), num_gpus_per_node, fabric_gbit_per_s)
+training = Training(find_network("ResNet50"), speed.batch_size, speed.images_per_s, 0.1, global_batch_size)
+rows = forecast(training, machine, [2, 4, 8, 16, 32, 64, 128])
+show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images in a step of all {gpu}"))
+
+# %% [markdown] role="readonly" id="limit-text"
+# **Exercise (2 points).** Write `strong_limit`: from numbers of GPUs, each twice the one before, and their predicted images/s, the number up to which doubling pays: each doubling up to it makes training at least `min_gain` times as fast, for example 1.8.
+# The first doubling that does not ends the search, whatever comes after it; when the very first does not pay, it is the first number.
+#
+# <details><summary>Hint</summary>
+#
+# Go through neighbours, `zip(images_per_s, images_per_s[1:])`, and stop at the first quotient below `min_gain`.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# The simulator takes the same time for an image however small the local batch. Real GPUs are slower with few images. Does the limit come earlier or later, then?
+#
+# </details>
+
+
+# %% role="answer" id="strong-limit"
+def strong_limit(num_gpus, images_per_s, min_gain):
+    """Return the number of GPUs up to which each doubling makes training min_gain times as fast."""
+    # about 6 lines
+    ### BEGIN SOLUTION
+    limit = num_gpus[0]
+    for larger, before, after in zip(num_gpus[1:], images_per_s, images_per_s[1:]):
+        if after < min_gain * before:
+            break
+        limit = larger
+    return limit
+    ### END SOLUTION
+
+
+# %% role="tests" id="limit-tests" points=2
+with check("where doubling stops paying", section="4"):
+    predictions.check_strong_limit(strong_limit, num_tables=5)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_strong_limit(strong_limit, num_tables=50)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="own-limit" tags=["picture"]
+num_gpus, images_per_s = [row.num_ranks for row in rows], [row.images_per_s for row in rows]
+for gain in (1.95, 1.9, 1.8, 1.6):
+    print(f"doubling must bring a factor of {gain}: up to {strong_limit(num_gpus, images_per_s, gain)} GPUs")
+
+# %% [markdown] role="readonly" id="table-text"
+# ## 5. Read a published table (5 minutes)
+#
+# In 2017 somebody trained InceptionV3 on Piz Daint, one P100 in each node, once with images made in memory and once with ImageNet's files (e-bug/distributed-tensorflow-benchmarks):
+#
+# | nodes | 1 | 2 | 4 | 8 | 16 | 32 |
+# | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+# | images/s, made in memory | 138.23 | 264.57 | 523.38 | 1018.18 | 2001.00 | 3840.35 |
+# | images/s, from files | 137.03 | 260.84 | 516.71 | 911.84 | 1772.34 | 3425.55 |
+
+# %% [markdown] role="quiz" id="table-quiz"
+# Where does the table say that time was lost from 8 nodes on, and what would you try first?
+#
+# - [ ] In the network: another allreduce, or gradients in 16 bits.
+#   The first row has the same network between the nodes, and keeps 92 % on 8 nodes. What it loses is little.
+# - [x] On the way from the files to the GPUs: stage them on the nodes, or read fewer and larger files.
+#   Only the second row falls at 8 nodes, by a tenth, and the rows differ in nothing but where images come from.
+# - [ ] On the GPUs: a larger batch for each.
+#   One GPU alone has the same speed in both rows, and its batch does not change with the nodes.
+
+# %% [markdown] role="readonly" id="book-text"
+# ## 6. Book (8 minutes)
+#
+# You train for `num_epochs` epochs of `num_images` images, and it has to be done in `max_hours`. A time limit needs a margin: who computes 10 h asks for 12 with a margin of 1.2.
+#
+# **Exercise (2 points).** Write `request`: from the images/s on each number of nodes, smallest first, the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole ones. If no number suffices, `None`.
+#
+# <details><summary>Hint</summary>
+#
+# Hours are `num_epochs * num_images / images_per_s / 3600`. Compare the rounded hours, `math.ceil` of the product with the margin, with the limit: it is they that Slurm is asked for.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# What does your choice cost in GPU hours, and what the next larger one? `coursekit sites show jean-zay` tells what is charged.
+#
+# </details>
+
+
+# %% role="answer" id="request"
+def request(nums_nodes, images_per_s, num_images, num_epochs, max_hours, margin):
+    """Return the number of nodes and the whole hours to ask for, or None."""
+    # about 6 lines
+    ### BEGIN SOLUTION
+    for num_nodes, speed in zip(nums_nodes, images_per_s):
+        needed = num_epochs * num_images / speed / 3600
+        hours = int(np.ceil(margin * needed))
+        if hours <= max_hours:
+            return num_nodes, hours
+    return None
+    ### END SOLUTION
+
+
+# %% role="tests" id="request-tests" points=2
+with check("nodes and hours", section="6"):
+    predictions.check_request(request, num_cases=6)
+    ### BEGIN HIDDEN TESTS
+    predictions.check_request(request, num_cases=60)
+    ### END HIDDEN TESTS
+
+# %% role="readonly" id="own-request" tags=["picture"]
+nums_nodes = [row.num_nodes for row in rows]
+for max_hours in (24, 8, 4):
+    asked = request(nums_nodes, [row.low for row in rows], 1_281_167, 90, max_hours, 1.2)
+    print(f"90 epochs of ImageNet within {max_hours} h, if the speed is at the lower end of the band: {asked}")
+
+# %% [markdown] role="readonly" id="reasons-text"
+# **Exercise (2 points, read by your instructor).** Write the request for 90 epochs of ImageNet as you would send it to a centre, in five to eight sentences: machine, number of nodes, hours and GPU hours; which speed you assume and where it is from; how far to trust it; why not half and why not twice as many nodes; which run you would do first to make sure, and what it costs.
+#
+# One point for numbers that fit each other, with units and the source of the speed. One point for reasons: the band, the choice against half and twice as many, and a small run that could prove you wrong.
+
+# %% [markdown] role="manual" id="reasons" points=2
+# We ask for 8 nodes of Jean Zay with four V100 each, for 5 hours: 160 GPU hours at most.
+# ResNet-50 in float32 is published with 362 images/s on one V100 (DLPerf, batch 128, TensorFlow 1.15); the course's simulator gives about 11 000 images/s on 32 GPUs with 4096 images in a step, nine times of ten between 9 000 and 13 000.
+# At the lower end, 90 epochs take 3.6 hours; a margin of 1.2 for input that is slower than made images, and whole hours, make 5 of it.
+# Four nodes would take twice as long, most of a working day, for hardly fewer GPU hours; sixteen nodes would be done in two to three hours, but we would wait longer for them, and each GPU would have 64 images only.
+# First we run one epoch on one node with four GPUs, 15 minutes and one GPU hour: if it stays below 1 300 images/s, or the loss does not fall, we do not book.
+
+# %% [markdown] role="readonly" id="end"
+# ## What you can now do
+#
+# - You predict a step from three numbers that you can measure in a minute.
+# - You explain a gap by measuring, before you change the model.
+# - You know where strong scaling ends, and by which rule you have decided.
+# - You read a published table for what bounds it.
+# - You book with a reason, a margin, and a run that could prove you wrong.
+#
+# **Further reading**
+#
+# - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): layers' arithmetic, α and β, and how far that goes.
+# - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reports that others can believe.
+# - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, with what it takes besides speed.
+#
+# ## Before you hand in
+#
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+
+# %% role="readonly" id="report"
+hand_in_report()

@@ -1,0 +1,10 @@
+# /// answer
+# title = "What is left over is cut off at zero"
+#
+# [fails]
+# gap-tests = ["the unexplained"]
+# ///
+
+# %% role="changes" id="explain-gap"
+# -    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
+# +    return alone_s, together_s - alone_s, allreduce_s, max(0, averaging_s - together_s - allreduce_s)

@@ -1,0 +1,10 @@
+# /// answer
+# title = "Sharing counts as unexplained a second time"
+#
+# [fails]
+# gap-tests = ["the unexplained"]
+# ///
+
+# %% role="changes" id="explain-gap"
+# -    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
+# +    return alone_s, together_s - alone_s, allreduce_s, averaging_s - alone_s - allreduce_s

@@ -1,0 +1,43 @@
+"""The pictures of predictions tell their numbers in words, too."""
+
+from __future__ import annotations
+
+from coursekit.pictures import predictions
+from coursekit.scaling.forecast import Training, forecast
+from coursekit.scaling.machine import Link, Machine
+from coursekit.scaling.networks import find_network
+from coursekit.scaling.picture import draw_forecast
+
+
+def test_words_of_a_fit_and_a_gap(monkeypatch):
+    """Seconds, the worst error of the model, and each part of a step, also a negative one."""
+    words = []
+    monkeypatch.setattr(predictions, "show", lambda _, alt: words.append(alt))
+    predictions.show_fit([1000, 2000], [0.001, 0.004], [0.001, 0.005])
+    predictions.show_gap(0.010, [0.005, 0.004, 0.005, -0.002])
+
+    assert words == [
+        "Allreduces take 1 to 4 ms; the model is off by at most 25%.",
+        (
+            "Predicted 10.0 ms for a step, measured 12.0 ms: computing 5.0 ms, sharing 4.0 ms, "
+            "communication, predicted 5.0 ms, unexplained -2.0 ms."
+        ),
+    ]
+
+
+def test_words_of_a_forecast():
+    """Each row's speed, band and efficiency."""
+    machine = Machine(Link(150.0, 3.4), Link(12.5, 9.6), 4)
+    rows = forecast(Training(find_network("ResNet50"), 128, 360.0, 0.1), machine, [1, 2])
+    _, words = draw_forecast(rows, "ResNet50")
+
+    assert (
+        words
+        == "ResNet50. Predicted: "
+        + "; ".join(
+            f"{nodes}: {row.images_per_s:.0f} images per second ({row.low:.0f} to {row.high:.0f}), "
+            f"{row.efficiency:.0%} of perfect scaling"
+            for nodes, row in zip(("1 node", "2 nodes"), rows)
+        )
+        + "."
+    )
