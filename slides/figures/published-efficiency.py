@@ -1,27 +1,34 @@
 """What others have reached: scaling efficiency by network and number of GPUs."""
 
+import re
+
 from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
-DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour")
+DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour", "published/climate")
 CAPTION = "Scaling efficiency, weak scaling."
 
-HATCHES = {128: "", 512: "//", 256: ".."}
-SHADES = {128: COLORS[0], 512: COLORS[1], 256: COLORS[2]}
+HATCHES = {128: "", 512: "//", 256: "..", 5300: "xx", 27360: "\\\\"}
+SHADES = dict(zip(HATCHES, COLORS))
 
 
-def _bars(horovod, goyal):
+def _bars(horovod, goyal, climate):
     rows = sorted(horovod.rows, key=lambda row: (row["network"], row["num_gpus"]))
-    return [*rows, *goyal.rows]
+    return [*rows, *goyal.rows, *climate.rows]
 
 
-def draw(horovod, goyal):
+def _in_two_lines(name):
+    """Return "Inception" above "V3": six names side by side."""
+    return re.sub(r"(Inception|ResNet|VGG|DeepLab|Tira)(?=.)", r"\1\n", name).replace("Tira\n", "Tira-\n")
+
+
+def draw(horovod, goyal, climate):
     """Draw a bar for each published figure."""
     figure, (axes,) = canvas()
     place, seen, ticks = 0.0, {}, {}
-    for row in _bars(horovod, goyal):
+    for row in _bars(horovod, goyal, climate):
         name, gpus = row["network"], row["num_gpus"]
-        place += 1.0 if name in ticks else 1.7
+        place += 1.0 if name in ticks else 1.9
         axes.bar(
             place,
             row["efficiency"],
@@ -31,11 +38,13 @@ def draw(horovod, goyal):
             edgecolor="white",
             label=None if gpus in seen else f"{gpus} GPUs{' (from 8)' if gpus == 256 else ''}",
         )
-        axes.text(place, row["efficiency"] + 0.02, f"{row['efficiency']:.0%}", ha="center", va="bottom")
+        axes.text(place, row["efficiency"] + 0.02, f"{row['efficiency']:.0%}", ha="center", va="bottom", fontsize=16)
         seen[gpus] = True
         ticks.setdefault(name, []).append(place)
     axes.axhline(1, color="0.4", ls="--", lw=2)
-    axes.set_xticks([sum(places) / len(places) for places in ticks.values()], list(ticks), fontsize=18)
+    axes.set_xticks(
+        [sum(places) / len(places) for places in ticks.values()], [_in_two_lines(name) for name in ticks], fontsize=18
+    )
     axes.set(ylim=(0, 1.14), ylabel="efficiency")
     axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     axes.grid(visible=False, axis="x")
@@ -43,7 +52,9 @@ def draw(horovod, goyal):
     return figure
 
 
-def words(horovod, goyal):
+def words(horovod, goyal, climate):
     """List the figures."""
-    listed = (f"{row['network']} on {row['num_gpus']} GPUs {row['efficiency']:.0%}" for row in _bars(horovod, goyal))
+    listed = (
+        f"{row['network']} on {row['num_gpus']} GPUs {row['efficiency']:.0%}" for row in _bars(horovod, goyal, climate)
+    )
     return f"Scaling efficiencies: {', '.join(listed)}."

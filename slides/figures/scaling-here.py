@@ -3,11 +3,17 @@
 from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 from coursekit.pictures import COLORS
 
-DATA = ("results/scaling",)
+DATA = ("results/scaling", "results/allreduce")
 CAPTION = "One core per rank, Gloo, the three kinds of steps in turns; medians."
 
 
-def draw(scaling):
+def _level(network, allreduce):
+    """Return the share of a measured step that is predicted: computing together, then one message each way."""
+    seconds = 2 * allreduce["alpha_us"] * 1e-6 + network["gradient_mb"] / 1e3 / allreduce["bandwidth_gb_per_s"]
+    return (network["step_s"]["together"] + seconds) / network["step_s"]["averaging"]
+
+
+def draw(scaling, allreduce):
     """Draw images per second on the left, and the seconds of a step on the right."""
     figure, (left, right) = canvas(num_panels=2)
     networks = scaling["networks"]
@@ -19,23 +25,27 @@ def draw(scaling):
         left.plot([place - 0.02, place + 0.42], [2 * speeds["alone"]] * 2, color="black", lw=3)
         left.text(place + 0.2, 2.03 * speeds["alone"], "ideal", ha="center", va="bottom", fontsize=16)
         step, alone = network["step_s"], network["step_s"]["alone"]
-        parts = (alone, step["together"] - alone, step["averaging"] - step["together"])
+        # Two ranks at once are as fast as one alone, or slower; what they seem faster is noise.
+        parts = (min(alone, step["together"]), step["together"] - alone, step["averaging"] - step["together"])
         bottom = 0.0
         for part, color, hatch in zip(parts, (COMPUTE, WAIT, COMMUNICATE), ("", "..", "//")):
             share = max(part, 0) / step["averaging"]
             right.bar(place, share, bottom=bottom, width=0.5, color=color, hatch=hatch, ec="white")
             bottom += share
+        level = _level(network, allreduce)
+        right.plot([place - 0.34, place + 0.34], [level] * 2, color="black", lw=3)
     names = [network["network"] for network in networks]
     _finish(left, names, "images/s of all ranks", 2.5 * max(network["images_per_s"]["alone"] for network in networks))
     left.bar(0, 0, color=COLORS[2], label="1 rank")
     left.bar(0, 0, color=COLORS[3], hatch="//", ec="white", label="2 ranks")
     left.legend(loc="upper right")
-    _finish(right, names, "share of a step", 1.25)
+    _finish(right, names, "share of a step", 1.4)
     right.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     labels = ("computing", "sharing", "averaging")
     for color, hatch, label in zip((COMPUTE, WAIT, COMMUNICATE), ("", "..", "//"), labels):
         right.bar(0, 0, color=color, hatch=hatch, ec="white", label=label)
-    right.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1.2, borderpad=0)
+    right.plot([], [], color="black", lw=3, label="predicted")
+    right.legend(loc="upper left", ncols=2, columnspacing=1, handlelength=1.2, borderpad=0)
     return figure
 
 
@@ -45,12 +55,13 @@ def _finish(axes, names, label, top):
     axes.grid(visible=False, axis="x")
 
 
-def words(scaling):
+def words(scaling, allreduce):
     """Give the numbers."""
     return " ".join(
         f"{network['network']}, {network['million_parameters']} million parameters: "
         f"{network['images_per_s']['alone']:.0f} images/s on one rank, "
         f"{network['images_per_s']['averaging']:.0f} on two, an efficiency of {network['efficiency']:.0%}; "
-        f"{network['communication_share']:.0%} of a step is averaging."
+        f"{network['communication_share']:.0%} of a step is averaging. "
+        f"Latency and bandwidth predict {_level(network, allreduce):.0%} of the measured step."
         for network in scaling["networks"]
     )

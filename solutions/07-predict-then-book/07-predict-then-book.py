@@ -175,7 +175,9 @@ def train(averaging, num_steps=12):
         tf.config.set_visible_devices(device, "GPU")
     tf.keras.utils.set_random_seed(seed)
     layers = [tf.keras.layers.Dense(num_units, activation="relu") for _ in range(2)]
-    network = tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=(16, 16, 3)), *layers, tf.keras.layers.Dense(10)])
+    network = tf.keras.Sequential(
+        [tf.keras.layers.Flatten(input_shape=(16, 16, 3)), *layers, tf.keras.layers.Dense(10)]
+    )
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     images, labels = tf.random.normal([batch_size, 16, 16, 3]), tf.zeros([batch_size], tf.int32)
 
@@ -200,7 +202,9 @@ def train(averaging, num_steps=12):
 
 
 alone_s, num_bytes = ranks.run(train, False, num_ranks=1)[0]
-print(f"one rank: {1e3 * alone_s:.1f} ms for a step, {batch_size / alone_s:.0f} images/s; {num_bytes / 1e6:.1f} MB of gradients")
+print(
+    f"one rank: {1e3 * alone_s:.1f} ms for a step, {batch_size / alone_s:.0f} images/s; {num_bytes / 1e6:.1f} MB of gradients"
+)
 
 # %% [markdown] role="readonly" id="predict-exercise"
 # **Exercise (2 points).** Write `predict_step`: the seconds of a step on N ranks when each computes as long as one alone and then all wait for the allreduce; and the *efficiency*, the share of that step in which a rank computes.
@@ -458,6 +462,18 @@ for max_hours in (24, 8, 4):
 # **Exercise (2 points, read by your instructor).** Write the request for 90 epochs of ImageNet as you would send it to a centre, in five to eight sentences: machine, number of nodes, hours and GPU hours; which speed you assume and where it is from; how far to trust it; why not half and why not twice as many nodes; which run you would do first to make sure, and what it costs.
 #
 # One point for numbers that fit each other, with units and the source of the speed. One point for reasons: the band, the choice against half and twice as many, and a small run that could prove you wrong.
+#
+# <details><summary>Hint</summary>
+#
+# Section 4 has the speeds and the band, your `request` nodes and hours; GPU hours are their product with the GPUs of a node. The band's lower end is what the time limit must hold for.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Give your request to a neighbour, who plays the centre and may ask three questions. Which of your numbers could you not defend?
+#
+# </details>
 
 # %% [markdown] role="manual" id="reasons" points=2
 # We ask for 8 nodes of Jean Zay with four V100 each, for 5 hours: 160 GPU hours at most.

@@ -13,6 +13,7 @@ from coursekit.scaling.networks import as_json, count, find_network, from_json, 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Keras with a seed
 @pytest.mark.parametrize(("name", "size"), [("MobileNetV2", 96), ("VGG16", 32)])
 def test_the_record_is_what_keras_says_today(name, size):
     """`tools/count_networks.py` would write the same numbers again."""

@@ -60,7 +60,7 @@ def test_parameters_of_a_script(course):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (SubmitOptions("07", "karolina"), "there is no lab '07'; the labs are 01-sgd, 02-"),
+        (SubmitOptions("08", "karolina"), "there is no lab '08'; the labs are 01-sgd, 02-"),
         (SubmitOptions("02", "nowhere"), "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
         (SubmitOptions("01", "nowhere"), "there is no site 'nowhere': slurm/sites/ has barbora, "),
         (

@@ -24,8 +24,10 @@ MODULES = (
     "coursekit.processes",
     "coursekit.quiz",
     "coursekit.ranks",
+    "coursekit.scaling",
     "coursekit.text",
     "coursekit.throughput",
+    "coursekit.toml_files",
     "coursekit.way_out",
 )
 DATA = "/data"

@@ -110,11 +110,11 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any], measu
             f"{values['precision']}, as far as this course knows: run the lab there on one node and give its folder "
             "with --from, such as --from jobs/03-keras-cnn-123."
         )
-    network = find_network(values["model"], values["image_size"])
+    network = find_network(values["model"])
     batch_size = values["batch_size"] or speed.batch_size
-    if network != find_network(values["model"]):
+    if values["image_size"] not in {0, network.image_size}:
         raise CourseKitError(
-            f"the published speed is for images of {find_network(values['model']).image_size} pixels, "
+            f"the published speed is for images of {network.image_size} pixels, "
             f"not {values['image_size']}: leave image_size out, or give a job of yours with --from."
         )
     training = Training(
