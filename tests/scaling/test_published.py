@@ -58,6 +58,15 @@ def test_the_page_is_up_to_date():
     assert all((ROOT / "docs" / line.partition("](")[2].rstrip(")")).is_file() for line in pictures)
 
 
+def test_ranks_that_wait_are_predicted():
+    """Steps of 2, 4 and 8 real ranks: eight of nine within 5 %, all within a fifth."""
+    errors = sorted(abs(run.error) for run in page.waiting_runs(ROOT))
+
+    assert len(errors) == 9
+    assert errors[-2] < 0.05
+    assert errors[-1] < 0.2
+
+
 def test_own_runs_are_within_a_fifth():
     """Two networks on two ranks of the kit itself, with the latency and bandwidth of deck 03 alone."""
     assert [abs(run.error) < 0.2 for run in page.own_runs(ROOT)] == [True, True]

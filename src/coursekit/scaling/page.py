@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from coursekit.files import write_file
 from coursekit.scaling.belief import LIKELY_SHARE, MODEL_ERROR, NOISE
 from coursekit.scaling.machine import Link, Machine
-from coursekit.scaling.networks import find_network
+from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
 from coursekit.scaling.picture import draw_table
 from coursekit.scaling.published import belief_of, predict_all, summarize, tables
 from coursekit.scaling.step import Settings, Work, simulate
@@ -30,22 +30,24 @@ PICTURES = "docs/pictures"
 RESULTS = "slides/results"
 HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error")
 WORDS = {"machine", "training"}
+OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
+MEGABYTE = 1e6
 TEMPLATE = "page.md.j2"
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A step of two ranks that the kit measured, beside the model's, in seconds."""
+    """A step that the kit measured, beside the model's, in seconds; `compute_s` is without sending."""
 
-    network: str
-    together_s: float
-    averaging_s: float
+    what: str
+    compute_s: float
+    measured_s: float
     predicted_s: float
 
     @property
     def error(self) -> float:
         """How far the prediction lies above the measurement, as a share of that."""
-        return self.predicted_s / self.averaging_s - 1
+        return self.predicted_s / self.measured_s - 1
 
 
 def cells(one: Prediction) -> tuple[str, ...]:
@@ -82,6 +84,23 @@ def own_runs(root: Path) -> list[OwnRun]:
     return runs
 
 
+def waiting_runs(root: Path) -> list[OwnRun]:
+    """Return steps of 2, 4 and 8 ranks that slept where others compute, beside the model on the link of these ranks."""
+    recorded = _data(root, "waiting-ranks")
+    settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # who sleeps has nothing to be slowed down
+    runs = []
+    for one in recorded["runs"]:
+        link = Link(one["bandwidth_gb_per_s"], one["alpha_us"])
+        machine = Machine(link, link, one["num_ranks"])
+        for kind, measured_s in zip(recorded["steps"], one["step_s"]):
+            layer = Layer(1.0, (kind["layer_bytes"] // BYTES_PER_NUMBER,))
+            work = Work(Network("waiting", 1, (layer,) * recorded["num_layers"]), kind["sleep_s"])
+            what = f"{one['num_ranks']} ranks, {recorded['num_layers']} x {kind['layer_bytes'] / MEGABYTE:.2g} MB"
+            step = simulate(work, machine, one["num_ranks"], settings)
+            runs.append(OwnRun(what, work.compute_s, measured_s, step.total_s))
+    return runs
+
+
 def write(root: Path, path: Path) -> Iterator[Path]:
     """Write the page and its pictures, and yield where each is."""
     pictures = []
@@ -113,11 +132,8 @@ def text(root: Path, pictures: list[str]) -> str:
         summary=in_words(summarize(predict_all())),
         pictures=pictures,
         sources=markdown_table(("machine", "speeds", "links", "share, spread"), [_sources(one) for one in tables()]),
-        own_runs=markdown_table(
-            ("training", "computing, s", "with averaging, s", "predicted, s", "error"),
-            [_run(one) for one in runs],
-            "lrrrr",
-        ),
+        own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
+        waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
         num_own_runs=len(runs),
     )
 
@@ -128,8 +144,8 @@ def _sources(table: Table) -> tuple[str, ...]:
 
 
 def _run(run: OwnRun) -> tuple[str, ...]:
-    seconds = (f"{one:.3f}" for one in (run.together_s, run.averaging_s, run.predicted_s))
-    return (run.network, *seconds, f"{run.error:+.1%}")
+    seconds = (f"{one:.3f}" for one in (run.compute_s, run.measured_s, run.predicted_s))
+    return (run.what, *seconds, f"{run.error:+.1%}")
 
 
 def _data(root: Path, name: str) -> dict[str, Any]:
