@@ -16,6 +16,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides import results, sources
 from coursekit.lecture.slides.deck import split
+from coursekit.lecture.slides.explorer import explorer
 from coursekit.lecture.slides.figures import KINDS, Drawn, draw
 from coursekit.slurm.sites.load import load_sites
 
@@ -38,6 +39,7 @@ class Filler:
     A deck may write
 
     - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
+    - `{{ explorer() }}`: sliders over what the simulator predicts;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
     - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
     - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
@@ -89,6 +91,7 @@ class Filler:
         environment.globals.update(
             figure=self.figure,
             num_steps=self.num_steps,
+            explorer=explorer,
             results=_Lazy(lambda name: results.load(self.root, name).data),
             facts=_Lazy(partial(_fact, sources.load_facts(self.root), quoted)),
             published=_Lazy(lambda name: self._published(name, quoted)),

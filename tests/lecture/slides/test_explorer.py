@@ -1,0 +1,69 @@
+"""The sliders of deck 11: what they show without scripts, and that a browser answers when one is moved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from coursekit.lecture.slides import explorer
+from coursekit.lecture.slides.marp import chromium
+from coursekit.scaling.published import belief_of, tables
+from coursekit.scaling.step import simulate
+
+
+def test_answers_are_the_simulators():
+    """At the published fabric and batch, the sliders tell what the simulator does with the table's likely unknowns."""
+    table = next(one for one in tables() if one.key == explorer.TABLE)
+    share, spread = belief_of(table).likely
+    batch, fabric = explorer.BATCHES.index(64), explorer.FABRICS_GBIT.index(25)
+    for name in explorer.NETWORKS:
+        case = table.case(next(one for one in table.series if one.network == name), 0)
+        work = replace(case.work, spread=spread)
+        steps = [simulate(work, table.machine.slowed(share), gpus, case.settings) for gpus in explorer.NUMS_GPUS]
+
+        assert explorer.predictions(name)[batch][fabric] == [round(100 * step.efficiency) for step in steps]
+
+
+def test_a_faster_fabric_and_a_larger_batch_never_harm():
+    """Along both sliders efficiency grows, or stays; more GPUs never raise it by more than rounding."""
+    for name in explorer.NETWORKS:
+        table = explorer.predictions(name)
+        for slow, fast in zip(table, table[1:]):
+            assert all(a <= b + 1 for row, other in zip(slow, fast) for a, b in zip(row, other))
+        for rows in table:
+            assert all(a <= b + 1 for row, other in zip(rows, rows[1:]) for a, b in zip(row, other))
+
+
+def test_the_block_survives_markdown():
+    """No empty line ends the block of HTML, and the curves are there before a script has run."""
+    block = explorer.explorer()
+
+    assert not re.search(r"\n\s*\n", block)
+    assert block.count("<polyline") == 2
+    assert all(len(points.split()) == len(explorer.NUMS_GPUS) for points in re.findall(r'points="(.*?)"', block))
+
+
+@pytest.mark.needs("chromium")
+def test_a_slider_that_is_moved_changes_curve_and_number():
+    """In a browser, without a network: the number beside the slider and the efficiency follow."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_content(explorer.explorer())
+        before = page.locator("span[data-network=VGG16]").inner_text()
+        line = page.locator("polyline[data-network=VGG16]").get_attribute("points")
+        page.locator("input[data-list=fabrics]").fill(str(len(explorer.FABRICS_GBIT) - 1))
+        after = page.locator("span[data-network=VGG16]").inner_text()
+        told = page.locator("label").nth(1).inner_text()
+        moved = page.locator("polyline[data-network=VGG16]").get_attribute("points")
+        browser.close()
+    batch = explorer.BATCHES.index(64)
+    at = explorer.MIDDLE["gpus"]
+    table = explorer.predictions("VGG16")[batch]
+
+    assert (int(before), int(after)) == (table[explorer.MIDDLE["fabric"]][at], table[-1][at])
+    assert told.startswith("Gbit/s of a node: 800")
+    assert line != moved
