@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there (tools/make_env.py; a moment when it is).
 .DEFAULT_GOAL := help
-.PHONY: help env run test test-quick test-horovod labs slides results check bench soak hub lab doctor lock clean
+.PHONY: help env run test test-quick test-horovod labs slides book results check bench soak hub lab doctor lock clean
 # A site's modules set these for its own Python; they would shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 # Without bytecode files every start would compile this package anew.
@@ -40,6 +40,9 @@ labs: env ## build the students' notebooks from solutions/, and job scripts from
 
 slides: env $(MARP) ## render the lecture to HTML and PDF in build/slides/, and measure every slide
 	@$(BIN)/coursekit slides
+
+book: slides ## make the course as a book in build/book/: pages, labs with the pictures of `make run`, lectures
+	@$(BIN)/coursekit book
 
 results: env ## repeat the runs that the slides' figures are made from, on a quiet machine
 	@$(BIN)/coursekit record
@@ -83,6 +86,8 @@ lock: ## renew the pins in requirements.lock and in tools/ (needs uv)
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/build-requirements.lock
 	uv pip compile tools/gpu-requirements.in --no-deps \
 	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/gpu-requirements.lock
+	uv pip compile tools/book-requirements.in \
+	  --universal --python-version 3.9 --generate-hashes --no-header --no-annotate --quiet -o tools/book-requirements.lock
 
 clean: ## remove build/ (everything in it can be made again; .venv and course/ stay)
 	rm -rf build

@@ -39,6 +39,7 @@ GROUPS = {
         "soak": "judge answers many times: is the verdict always the same?",
         "attacks": "try to cheat the grader, and show what that pays",
         "slides": "make the lecture, or some of its decks",
+        "book": "make the course as a book: a site to read offline",
         "record": "repeat the runs that the slides' figures are made from",
         "readme": "refresh the README's pictures and numbers",
     },

@@ -1,0 +1,1 @@
+"""The course as a book: one static site, offline, from what exists."""
