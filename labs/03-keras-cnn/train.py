@@ -93,7 +93,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
 
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 import json
 import shutil
@@ -273,4 +273,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release ee29971f6bd5e28207866de63c42f9e3c8647835f7743bd2561b6b21192b2c63
+# Made, not edited: release 76cefffd7ddbeee44b8754324ba561ce44b2e944094a85d2f76de7b0e82ee685

@@ -59,7 +59,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
 
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 import functools
 
@@ -209,4 +209,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 733b2921eb5db8341f88049bf10c8b8c2a451c2fdbcaf299bfd9aa6fda581b48
+# Made, not edited: release f4687352eb0d682233026abcf98562e9fea17708215cf3b6b651a5859551809f

@@ -38,7 +38,7 @@ if __name__ == "__main__":  # the command line may replace what stands above
 
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 import shutil
 from pathlib import Path
@@ -132,4 +132,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 6a9433be7dd29afa797608db91954da223ff7f35df88a7714b711c51e505e584
+# Made, not edited: release 519251101f7789cbb2ad9341a16121b9ed247c838060c6770d4c5966551649cb

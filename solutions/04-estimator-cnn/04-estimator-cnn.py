@@ -40,7 +40,7 @@ seed = 1
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks

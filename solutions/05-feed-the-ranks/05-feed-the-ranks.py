@@ -37,7 +37,7 @@ seed = 1
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks
@@ -177,7 +177,7 @@ with check("records parsed", section="1"):
 
 # %% role="answer" id="count-lost"
 def count_lost(files, num_expected):
-    """Return for each file how many of its records are lost, a list of numbers."""
+    """Return for each file how many of its records are lost, a list; files[i] should have num_expected[i]."""
     # about 2 lines
     ### BEGIN SOLUTION
     found = [sum(1 for _ in tf.data.TFRecordDataset(file).ignore_errors()) for file in files]

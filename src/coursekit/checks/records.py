@@ -40,6 +40,8 @@ def check_written(write_records: Callable[..., Any]) -> None:
         require(num_bytes == [image.size], f"{told}, got {num_bytes[0] or 'no bytes' if num_bytes else 'nothing'}")
         require(record["image"] == [image.tobytes()], f"{told} in their order, got others")
         require_equal(record["label"], [int(label)], f"the label of {which}")
+        is_whole = isinstance(record["label"][0], int)
+        require(is_whole, f"the label of {which}: expected a list of whole numbers (int64_list), got floats")
 
 
 def check_parsed(parse_batch: Callable[..., Any], num_images: int = 5) -> None:
@@ -49,7 +51,11 @@ def check_parsed(parse_batch: Callable[..., Any], num_images: int = 5) -> None:
     require_equal(np.shape(found), images.shape, "the shape of a batch of images")
     require(found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}")
     require(float(np.max(found)) <= 1, f"pixels go up to {float(np.max(found)):.4g}, expected 1: divide by 255")
-    require(bool(np.allclose(found, images / 255, atol=1e-3)), "the pixels are not those that were written")
+    wrong = np.argwhere(~np.isclose(found, images / 255, atol=1e-3))
+    if len(wrong):
+        place = tuple(int(one) for one in wrong[0])
+        told = f"image {place[0]} in row {place[1]}, column {place[2]}"
+        require_equal(float(found[place]), float(images[place] / 255), f"the pixel of {told}")
     is_whole = np.issubdtype(numbers.dtype, np.integer)
     require(is_whole, f"the type of the labels: expected whole numbers, got {numbers.dtype}")
     require_equal(np.ravel(numbers).tolist(), labels.tolist(), "the labels of a batch")
@@ -75,6 +81,8 @@ def check_lost(count_lost: Callable[..., Any]) -> None:
     got = call_here(feeding.lost, count_lost, counts, contents, damages)
     require_equal(len(as_list(got, "what count_lost returns")), len(counts), "the number of files it tells of")
     for count, first, damage, number in zip(counts, firsts, damages, got):
-        what = {"flip": "one bit is wrong", "cut": "the end is cut off"}[damage[0]] if damage else "nothing is wrong"
-        where = f" from record {first} on (the first is 0)" if damage else ""
-        require_equal(number, count - first if damage else 0, f"records lost of {count}, where {what}{where}")
+        what = {"flip": "one bit is wrong", "cut": "all is cut off"}[damage[0]] if damage else "nothing is wrong"
+        where = f" in record {first} (the first is 0)" if damage else ""
+        require_equal(
+            number, count - first if damage else 0, f"records lost from a file of {count}, where {what}{where}"
+        )

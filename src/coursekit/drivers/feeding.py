@@ -90,6 +90,8 @@ def lost(
 
 def _epochs(dataset: Any, num_epochs: int) -> list[list[Any]]:
     """Return what a data set gives when it is gone through so many times."""
+    if dataset is None:
+        raise TypeError("it returned nothing (None): is there a return in its last line?")
     return [list(itertools.islice(dataset.as_numpy_iterator(), MOST_BATCHES)) for _ in range(num_epochs)]
 
 

@@ -14,6 +14,8 @@ _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*)?$(?:\n {4,8}(?P<code>\S.*)$)?',
     re.MULTILINE,
 )
+# Names that TensorFlow gives to its own operations, before and after what went wrong.
+_NOISE = re.compile(r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?")
 # TensorFlow's exceptions bring pages of their own: where each operation of a graph came from.
 _PAGES = ("Graph execution error", "in user code:")
 
@@ -100,6 +102,7 @@ def _keep_own(summary: traceback.TracebackException) -> None:
 
 def cause_in(text: str) -> str:
     """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
+    text = _NOISE.sub("", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines or not lines[0].startswith(_PAGES):
         return text

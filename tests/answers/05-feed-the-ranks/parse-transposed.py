@@ -3,7 +3,7 @@
 # consequences = ["files-tests", "interleave-tests"]
 #
 # [fails]
-# parse-tests = ["not those that were written"]
+# parse-tests = ["the pixel of image"]
 # ///
 
 # %% role="changes" id="parse-batch"

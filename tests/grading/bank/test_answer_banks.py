@@ -87,10 +87,13 @@ def test_no_cell_needs_what_a_test_binds(lab, sources):
 
 
 @every_lab
-def test_the_solution_earns_full_points(lab, results):
-    """Nothing in a lab fails when it is solved, and its points add up to 20."""
+def test_the_solution_earns_full_points(lab, results, sources):
+    """Nothing in a lab fails when it is solved, and its points, with those an instructor gives, add up to 20."""
+    cells = nbformat.read(sources[lab], as_version=4).cells
+    by_instructor = sum(cell.metadata.nbgrader.points for cell in cells if is_grade(cell) and is_solution(cell))
+
     assert results[lab]["solution"].disagreements == ()
-    assert results[lab]["solution"].got == POINTS_PER_LAB
+    assert results[lab]["solution"].got + by_instructor == POINTS_PER_LAB
 
 
 @every_lab
