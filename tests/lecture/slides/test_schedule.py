@@ -11,7 +11,16 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.lecture.slides.deck import Deck, find_decks
-from coursekit.lecture.slides.schedule import PAGE, Item, page, split, timetable
+from coursekit.lecture.slides.schedule import (
+    LONGEST_LECTURE_MIN,
+    PAGE,
+    Item,
+    courses,
+    longest_lecture_min,
+    page,
+    split,
+    timetable,
+)
 
 ROOT = Path(__file__).parents[3]
 LINK = re.compile(r"/([\w.-]+\.(?:md|ipynb))\)")  # of a deck or a notebook
@@ -81,6 +90,14 @@ def test_a_lecture_comes_before_the_lab_that_needs_it(num_days):
     assert num_days == 1 or sorted(given) == sorted(
         [*(f"{lab.name}.ipynb" for lab in labs), *(deck.path.name for deck in decks)]
     )
+
+
+def test_nobody_listens_for_more_than_an_hour():
+    """Between labs and what people do during a lecture; a lecture without it counts whole."""
+    days = [day for days in courses(find_decks(ROOT), find_labs(ROOT)).values() for day in days]
+
+    assert longest_lecture_min([(Item("a", 40),), (Item("b", 30, (10,)),), (Item("c", 35),)]) == 55
+    assert max(map(longest_lecture_min, days)) <= LONGEST_LECTURE_MIN
 
 
 def test_the_committed_timetable_is_that_of_decks_and_labs():

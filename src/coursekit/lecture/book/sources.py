@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from coursekit.labs.lab import Lab
     from coursekit.lecture.slides.deck import Deck
 
-PAGES = ("README.md", "docs/schedule.md", "docs/student.md", "docs/ranks.md", "docs/scaling.md", "docs/sites.md")
+PAGES = (
+    "README.md", "docs/schedule.md", "docs/student.md", "docs/glossary.md", "docs/ranks.md", "docs/scaling.md",
+    "docs/sites.md",
+)  # fmt: skip
 PAGES_OF_INSTRUCTORS = (
     "docs/instructor.md", "docs/security.md", "docs/attacks.md", "docs/site-format.md", "docs/gpus.md",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def _timing(deck: Deck, slides: Sequence[Slide]) -> Iterator[str]:
     total = sum(slide.minutes for slide in slides)
     if abs(total - deck.minutes) > MINUTE:
         yield f"the notes of its slides add up to {total:g} min, its header says {deck.minutes}"
+    starts = accumulate((slide.minutes for slide in slides), initial=0.0)
+    hands_on = tuple(round(start) for start, slide in zip(starts, slides) if slide.is_hands_on)
+    if hands_on != deck.hands_on:
+        yield f"slides of class hands begin at minutes {[*hands_on]}, its header says hands_on: {[*deck.hands_on]}"
 
 
 def _typed(body: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import yaml
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.toml_files import AtLeast
+from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ NAME = "[0-9][0-9]*-*.md"  # 08a-one.md and 08b-other.md are two halves
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 FENCE = re.compile(r"\s*(```|~~~)")
 TITLE = re.compile(r"^#{1,2} +(.+?) *$", re.MULTILINE)
+HANDS = "<!-- _class: hands -->"
 NOTE = re.compile(r"<!--\s*(\d+(?:\.\d+)?) min\.\s+(.+?)-->", re.DOTALL)
 
 
@@ -34,6 +35,7 @@ class Deck:
         title: what the session is about.
         minutes: how long it takes; the notes of its slides add up to that.
         one_day: whether a course of one day has it.
+        hands_on: after how many minutes people do something themselves, on slides of the class `hands`.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Deck:
     title: str
     minutes: Annotated[int, AtLeast(1)]
     one_day: bool
+    hands_on: Annotated[tuple[int, ...], MAY_BE_EMPTY] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Slide:
     title: str
     minutes: float
     text: str
+
+    @property
+    def is_hands_on(self) -> bool:
+        """Whether people do something themselves."""
+        return HANDS in self.text
 
 
 def find_decks(root: Path) -> tuple[Deck, ...]:

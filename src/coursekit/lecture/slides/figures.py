@@ -2,7 +2,7 @@
 
 Such a script defines
 
-- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
+- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites", "course")`; `()` for a model;
 - `CAPTION`, one sentence: what is to be seen; of a model that looks like a measurement, that it is a model;
 - `draw(*data)`, which returns a matplotlib figure, or a list of them for a sequence of steps,
   or the path of a PNG file for a screenshot that a recorder took;
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
-from coursekit.lecture.slides import results, sources
+from coursekit.labs.lab import find_labs
+from coursekit.lecture.slides import fonts, results, sources
+from coursekit.lecture.slides.deck import find_decks
 from coursekit.lecture.slides.hatches import as_lines
 from coursekit.slurm.sites.load import load_sites
 
@@ -36,9 +38,15 @@ KINDS = {
     "results": "a run of ours",
     "published": "published by others",
     "sites": "from the machines' files",
+    "course": "from the course's own files",
 }
 MARK = '<span class="origin {kind}" role="img" aria-label="{meaning}" title="{origin}"></span>'
-HTML = '<figure>\n<img src="figures/{file}" alt="{alt}">\n<figcaption>{marks} {caption}</figcaption>\n</figure>'
+HTML = "<figure>\n{shown}\n<figcaption>{marks} {caption}</figcaption>\n</figure>"
+IMAGE = '<img src="figures/{file}" alt="{alt}">'
+# Steps in one place, each visible in its turn; what is printed, and who wants no motion: slides/theme.css.
+FRAME = '<img src="figures/{file}" alt="{alt}" style="animation: frames-{num} {all_s}s {delay_s}s infinite both">'
+FRAMES = "<style>@keyframes frames-{num} {{ 0%, {share:.3f}% {{ opacity: 1 }} {share:.3f}1%, 100% {{ opacity: 0 }} }}</style>"
+FRAME_S = 2
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,23 @@ class Drawn:
 
     def html(self, step: int) -> str:
         """Return one step, from 1, as it stands in a deck."""
-        file, alt = self.files[step - 1], self.alts[step - 1]
+        return self._html(IMAGE.format(file=self.files[step - 1], alt=html.escape(self.alts[step - 1])))
+
+    def motion(self) -> str:
+        """Return all steps in one place, one after another, as they stand in a deck."""
+        num = len(self.files)
+        frames = "\n".join(
+            FRAME.format(file=file, alt=html.escape(alt), num=num, all_s=FRAME_S * num, delay_s=FRAME_S * (step - num))
+            for step, (file, alt) in enumerate(zip(self.files, self.alts))
+        )
+        return f"{FRAMES.format(num=num, share=100 / num)}\n\n" + self._html(f'<div class="frames">\n{frames}\n</div>')
+
+    def _html(self, shown: str) -> str:
         marks = "".join(
             MARK.format(kind=kind, meaning=KINDS[kind], origin=html.escape(origin))
             for kind, origin in self.origins.items()
         )
-        return HTML.format(file=file, alt=html.escape(alt), marks=marks, caption=html.escape(self.caption, quote=False))
+        return HTML.format(shown=shown, marks=marks, caption=html.escape(self.caption, quote=False))
 
 
 def draw(root: Path, name: str, folder: Path) -> Drawn:
@@ -75,6 +94,7 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
     """
     import matplotlib.style  # noqa: PLC0415  # costs a second
 
+    fonts.add(root)
     script = _load(root, name)
     loaded = [_load_data(root, one) for one in script["DATA"]]
     given = [data for data, _ in loaded]
@@ -114,7 +134,11 @@ def _load_data(root: Path, source: str) -> tuple[Any, str]:
         return published, published.words
     if source == "sites":
         return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
-    raise CourseKitError(f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.")
+    if source == "course":
+        return (find_decks(root), find_labs(root)), "From the headers of the decks and the files of the labs."
+    raise CourseKitError(
+        f"{source!r} is not the data of a figure: write results/NAME, published/NAME, sites or course."
+    )
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -18,6 +18,8 @@ from coursekit.lecture.slides import results, sources
 from coursekit.lecture.slides.deck import split
 from coursekit.lecture.slides.explorer import explorer
 from coursekit.lecture.slides.figures import KINDS, Drawn, draw
+from coursekit.lecture.slides.glossary import glossary
+from coursekit.lecture.slides.questions import with_answers
 from coursekit.slurm.sites.load import load_sites
 
 if TYPE_CHECKING:
@@ -39,7 +41,9 @@ class Filler:
     A deck may write
 
     - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
+    - `{{ motion("ring") }}`: all its steps, one after another in one place; in print the last one;
     - `{{ explorer() }}`: sliders over what the simulator predicts;
+    - `{{ glossary("rank", "world size") }}`: terms of `docs/glossary.md`;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
     - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
     - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
@@ -60,7 +64,8 @@ class Filler:
         environment = self._environment(quoted)
         where = f"slides/{deck.path.name}"
         try:
-            return _with_origins(environment.from_string(deck.body).render(deck=deck))
+            filled = environment.from_string(deck.body).render(deck=deck)
+            return _with_origins(list(with_answers(split(filled))))
         except jinja2.TemplateSyntaxError as error:
             line = error.lineno + self._num_header_lines(deck)
             raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
@@ -76,6 +81,10 @@ class Filler:
             raise CourseKitError(f"the figure {name} has {len(drawn.files)} step(s), and step {step} is asked for.")
         return drawn.html(step)
 
+    def motion(self, name: str) -> str:
+        """Return all steps of a figure as HTML that shows one after another, in the same place."""
+        return self._draw(name).motion()
+
     def num_steps(self, name: str) -> int:
         """Return how many steps a figure has."""
         return len(self._draw(name).files)
@@ -90,6 +99,8 @@ class Filler:
         environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)  # noqa: S701  # decks are the authors' own Markdown and HTML
         environment.globals.update(
             figure=self.figure,
+            motion=self.motion,
+            glossary=partial(glossary, self.root),
             num_steps=self.num_steps,
             explorer=explorer,
             results=_Lazy(lambda name: results.load(self.root, name).data),
@@ -119,10 +130,9 @@ class Filler:
         return text[: len(text) - len(deck.body)].count("\n")
 
 
-def _with_origins(filled: str) -> str:
+def _with_origins(slides: list[str]) -> str:
     """Add where figures come from: to the notes of each slide, and to the first slide what the marks mean."""
-    slides = list(split(filled))
-    kinds = {kind for kind, _ in ORIGIN.findall(filled)}
+    kinds = {kind for slide in slides for kind, _ in ORIGIN.findall(slide)}
     for number, slide in enumerate(slides):
         origins = dict.fromkeys(origin for _, origin in ORIGIN.findall(slide))
         slides[number] += "".join(f"\n\n<!-- {html.unescape(origin)} -->\n" for origin in origins)

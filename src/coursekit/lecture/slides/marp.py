@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
+from coursekit.lecture.slides import fonts
 from coursekit.paths import node
 from coursekit.processes import MARK, end_marked
 
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 MODULES = "slides/node_modules"
 MARP = f"{MODULES}/@marp-team/marp-cli/marp-cli.js"
 THEME = "slides/theme.css"
-# Font packages that the theme names, and their files.
-FONTS = {
-    "atkinson-hyperlegible-next": ("400-normal", "400-italic", "700-normal"),
-    "jetbrains-mono": ("400-normal", "700-normal"),
-}
 TIMEOUT_S = 300
 
 
@@ -33,13 +29,10 @@ def lay_out(root: Path, folder: Path) -> None:
     Raises:
         CourseKitError: they were not installed.
     """
-    for family, variants in FONTS.items():
-        for variant in variants:
-            name = f"{family}-latin-{variant}.woff2"
-            source = root / MODULES / "@fontsource" / family / "files" / name
-            _refuse_missing(source, root)
-            (folder / "fonts").mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, folder / "fonts" / name)
+    for source in fonts.files(root, "woff2"):
+        _refuse_missing(source, root)
+        (folder / "fonts").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / "fonts" / source.name)
     shutil.copyfile(root / THEME, folder / "theme.css")
 
 

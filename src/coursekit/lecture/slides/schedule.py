@@ -27,21 +27,23 @@ LATEST_LUNCH_MIN = 13 * 60  # nothing before lunch ends later
 LUNCH_MIN = 60
 COFFEE_MIN = 15
 LONGEST_STRETCH_MIN = 120  # without a break, unless one piece alone is longer
+LONGEST_LECTURE_MIN = 60  # without hands on keys, with a coffee or without
 
 INTRODUCTION = """\
 # The course, to the minute
 
 Made by `coursekit build` from the headers of [the decks](../slides/README.md) and the `lab.toml` of the labs.
-Every lab comes after the lectures that its `lab.toml` names; nobody sits longer than {longest} minutes without a break.
+Every lab comes after the lectures that its `lab.toml` names; nobody sits longer than {longest} minutes without a break, or listens longer than {lecture} before the hands are on the keys.
 """
 
 
 @dataclass(frozen=True)
 class Item:
-    """One line of a timetable: what, as Markdown, and its minutes."""
+    """One line of a timetable: what, as Markdown, its minutes, and after how many of them hands are on keys."""
 
     what: str
     minutes: int
+    hands_on: tuple[int, ...] = ()
 
 
 Session = tuple[Item, ...]
@@ -62,16 +64,24 @@ def write_schedule(root: Path, report: Report = no_report) -> None:
 def page(decks: Sequence[Deck], labs: Sequence[Lab]) -> str:
     """Return the page with all courses."""
     _refuse_unknown_decks(decks, labs)
-    text = INTRODUCTION.format(longest=LONGEST_STRETCH_MIN)
-    for num_days, name in ((1, "One day"), (2, "Two days"), (3, "Three days")):
-        taken = [deck for deck in decks if deck.one_day or num_days > 1]
-        days = split(sessions_of(taken, [lab for lab in labs if _lectures(lab, decks) <= set(taken)]), num_days)
+    text = INTRODUCTION.format(longest=LONGEST_STRETCH_MIN, lecture=LONGEST_LECTURE_MIN)
+    for name, days in courses(decks, labs).items():
         text += f"\n## {name}\n\n{_summary(days)}\n"
         for number, sessions in enumerate(days, 1):
-            text += f"\n### {'The day' if num_days == 1 else f'Day {number}'}\n\n"
+            text += f"\n### {'The day' if len(days) == 1 else f'Day {number}'}\n\n"
             rows = (_row(start, item) for start, item in timetable(sessions))
             text += markdown_table(("from", "to", "min", "what"), rows, "rrr")
     return text
+
+
+def courses(decks: Sequence[Deck], labs: Sequence[Lab]) -> dict[str, list[list[Session]]]:
+    """Return the days of a course of one, two and three days; one day has the labs whose lectures it has."""
+    found = {}
+    for num_days, name in ((1, "One day"), (2, "Two days"), (3, "Three days")):
+        taken = [deck for deck in decks if deck.one_day or num_days > 1]
+        given = [lab for lab in labs if _lectures(lab, decks) <= set(taken)]
+        found[name] = split(sessions_of(taken, given), num_days)
+    return found
 
 
 def split(sessions: Sequence[Session], num_days: int) -> list[list[Session]]:
@@ -101,6 +111,15 @@ def timetable(sessions: Sequence[Session]) -> Iterator[tuple[int, Item]]:
         now, stretch = now + item.minutes, stretch + item.minutes
 
 
+def longest_lecture_min(sessions: Sequence[Session]) -> int:
+    """Return for how many minutes of a day people listen at the longest before they do something themselves."""
+    hands_on, now = [0], 0
+    for item in (item for session in sessions for item in session):
+        hands_on += [now + minute for minute in item.hands_on]
+        now += item.minutes
+    return max(later - earlier for earlier, later in zip(hands_on, [*hands_on[1:], now]))
+
+
 def sessions_of(decks: Sequence[Deck], labs: Sequence[Lab]) -> list[Session]:
     """Return a session for each deck: its lecture, and the labs for which it is the last that they need."""
     last = {lab.name: max(_lectures(lab, decks), key=decks.index) for lab in labs}
@@ -122,11 +141,15 @@ def _refuse_unknown_decks(decks: Sequence[Deck], labs: Sequence[Lab]) -> None:
 
 
 def _lecture(deck: Deck) -> Item:
-    return Item(f"[{deck.title}](../slides/{deck.path.name})", deck.minutes)
+    return Item(f"[{deck.title}](../slides/{deck.path.name})", deck.minutes, deck.hands_on)
 
 
 def _lab(lab: Lab) -> Item:
-    return Item(f"**Lab {lab.name[:2]}:** [{lab.title}](../labs/{lab.name}/{lab.name}.ipynb)", lab.minutes)
+    return Item(
+        f"**Lab {lab.name[:2]}:** [{lab.title}](../labs/{lab.name}/{lab.name}.ipynb)",
+        lab.minutes,
+        tuple(range(lab.minutes)),
+    )
 
 
 def _minutes(sessions: Sequence[Session]) -> int:

@@ -1,0 +1,40 @@
+"""What the labs build, each on the last one."""
+
+from coursekit.lecture.slides.drawing import arrow, box, diagram
+from coursekit.pictures import COLORS
+
+DATA = ()
+CAPTION = "Seven labs; each begins with what the one before has made."
+PARTS = (
+    ("the idea, on a line", COLORS[0], (("01", "one\nprocess"), ("02", "two ranks,\none model"))),
+    ("real networks", COLORS[1], (("03", "CNNs\nwith Keras"), ("04", "CNNs, the\nEstimator"))),
+    ("will it pay?", COLORS[2], (("05", "is it\nfed?"), ("06", "what\ntravels?"), ("07", "will it\nscale?"))),
+)
+STEP, LEFT, SIZE = 1.62, 0.95, (1.42, 1.5)
+
+
+def draw():
+    """Draw a box for each lab, in three groups."""
+    figure, axes = diagram()
+    number = 0
+    for title, color, labs in PARTS:
+        first = LEFT + STEP * number
+        for name, what in labs:
+            x = LEFT + STEP * number
+            box(axes, (x, 2.2), what, SIZE, color, fontsize=18)
+            axes.text(x, 1.2, name, ha="center", va="center", fontsize=20, weight="bold", color=color)
+            if number:
+                arrow(
+                    axes, (x - STEP + SIZE[0] / 2, 2.2), (x - SIZE[0] / 2, 2.2), shrinkA=0, shrinkB=0, mutation_scale=14
+                )
+            number += 1
+        last = LEFT + STEP * (number - 1)
+        axes.plot([first - 0.7, last + 0.7], [3.25, 3.25], color=color, linewidth=5, solid_capstyle="butt")
+        axes.text((first + last) / 2, 3.62, title, ha="center", va="center", fontsize=22, weight="bold", color=color)
+    return figure
+
+
+def words():
+    """List the labs by group."""
+    told = (f"{title}: {', '.join(f'lab {n}, {what}' for n, what in labs)}" for title, _, labs in PARTS)
+    return f"{'; '.join(told)}.".replace("\n", " ")
