@@ -56,3 +56,15 @@ def test_scalars_and_histograms_are_read_and_nothing_else(tmp_path):
     assert scalar == Event("loss", 3, 0.5)
     assert (histogram.tag, histogram.step, float(histogram.value[:, 1].max())) == ("weights", 4, 2.0)
     assert read_events(tmp_path / "empty") == []
+
+
+def test_the_tenth_event_file_comes_after_the_ninth(tmp_path):
+    """A process numbers its event files; what the newest one says comes last, also when the numbers grow a digit."""
+    for step in range(12):
+        folder = tmp_path / str(step)
+        with tf.summary.create_file_writer(str(folder)).as_default():
+            tf.summary.scalar("loss", float(step), step=step)
+        (file,) = folder.iterdir()
+        file.rename(tmp_path / f"events.out.tfevents.1700000000.host.1.{step}.v2")
+
+    assert [event.step for event in read_events(tmp_path)] == [*range(12)]

@@ -53,7 +53,7 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
 
 
 def _numbers_in_name(path: Path) -> list[int]:
-    """Return what tells event files' ages: the second, the process and, within it, a counter, whose tenth is after its ninth."""
+    """Return what tells the ages of event files: second, process and its counter; as texts, 10 < 9."""
     return [int(number) for number in re.findall(r"\d+", path.name)]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides.deck import find_decks, slides_of
 from coursekit.lecture.slides.questions import CLASS, with_answers
-from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 SLIDE = f"""

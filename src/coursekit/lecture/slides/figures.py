@@ -45,7 +45,10 @@ HTML = "<figure>\n{shown}\n<figcaption>{marks} {caption}</figcaption>\n</figure>
 IMAGE = '<img src="figures/{file}" alt="{alt}">'
 # Steps in one place, each visible in its turn; what is printed, and who wants no motion: slides/theme.css.
 FRAME = '<img src="figures/{file}" alt="{alt}" style="animation: frames-{num} {all_s}s {delay_s}s infinite both">'
-FRAMES = "<style>@keyframes frames-{num} {{ 0%, {share:.3f}% {{ opacity: 1 }} {share:.3f}1%, 100% {{ opacity: 0 }} }}</style>"
+FRAMES = (
+    "<style>@keyframes frames-{num} "
+    "{{ 0%, {share:.3f}% {{ opacity: 1 }} {share:.3f}1%, 100% {{ opacity: 0 }} }}</style>"
+)
 FRAME_S = 2
 
 

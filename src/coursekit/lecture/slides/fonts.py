@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import io
+from functools import cache
 from typing import TYPE_CHECKING
+
+from coursekit.files import no_report, write_if_changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +27,7 @@ def files(root: Path, end: str) -> Iterator[Path]:
             yield root / PACKAGES / family / "files" / f"{family}-latin-{variant}.{end}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def add(root: Path) -> None:
     """Tell matplotlib of the families, once; where they were not installed, figures have matplotlib's own letters.
 
@@ -33,12 +36,11 @@ def add(root: Path) -> None:
     from fontTools.ttLib import TTFont  # noqa: PLC0415  # as matplotlib, which brings it: only who draws waits for it
     from matplotlib.font_manager import fontManager  # noqa: PLC0415  # as above
 
-    folder = root / UNPACKED
-    folder.mkdir(parents=True, exist_ok=True)
     for source in files(root, "woff"):
         if source.is_file():
-            font = TTFont(source)
+            font = TTFont(source, recalcTimestamp=False)
             font.flavor = None
-            unpacked = folder / f"{source.stem}.ttf"
-            font.save(unpacked)
+            font.save(plain := io.BytesIO())
+            unpacked = root / UNPACKED / f"{source.stem}.ttf"
+            write_if_changed(unpacked, plain.getvalue(), no_report)
             fontManager.addfont(unpacked)

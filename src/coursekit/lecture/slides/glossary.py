@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
@@ -22,10 +23,10 @@ def load_glossary(root: Path) -> dict[str, str]:
         CourseKitError: a term stands there twice.
     """
     rows = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
-    meanings = dict(rows)
-    if len(meanings) < len(rows):
-        raise CourseKitError(f"{PAGE} explains a term twice: {sorted({t for t, _ in rows if rows.count(t) > 1})}.")
-    return meanings
+    twice = [term for term, times in Counter(term for term, _ in rows).items() if times > 1]
+    if twice:
+        raise CourseKitError(f"{PAGE} explains a term twice: {', '.join(twice)}.")
+    return dict(rows)
 
 
 def glossary(root: Path, *terms: str) -> str:

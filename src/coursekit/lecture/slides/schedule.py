@@ -33,7 +33,8 @@ INTRODUCTION = """\
 # The course, to the minute
 
 Made by `coursekit build` from the headers of [the decks](../slides/README.md) and the `lab.toml` of the labs.
-Every lab comes after the lectures that its `lab.toml` names; nobody sits longer than {longest} minutes without a break, or listens longer than {lecture} before the hands are on the keys.
+Every lab comes after the lectures that its `lab.toml` names; nobody sits longer than {longest} minutes without a break.
+Nobody listens longer than {lecture} minutes before the hands are on the keys, in a lab or on a slide for that.
 """
 
 
