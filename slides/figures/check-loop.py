@@ -25,4 +25,7 @@ def draw():
 
 def words():
     """Tell the loop."""
-    return "Write the piece; a check runs it on real ranks and says what is missing and where to read; passed, you see your own run."
+    return (
+        "Write the piece; a check runs it on real ranks and says what is missing and where to read; "
+        "once it has passed, you see your own run."
+    )
