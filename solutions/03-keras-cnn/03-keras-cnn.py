@@ -22,7 +22,7 @@
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. To train another network on other files, change them here, or run the notebook with
-# `coursekit run 03 -p model ResNet50 -p image_size 224 -p data /path/to/imagenet`.
+# `coursekit execute 03 -p model ResNet50 -p image_size 224 -p data /path/to/imagenet`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2

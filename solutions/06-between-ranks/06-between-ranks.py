@@ -19,7 +19,7 @@
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit run 06 -p num_ranks 2`.
+# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 06 -p num_ranks 2`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 4
@@ -40,6 +40,7 @@ import time
 from pathlib import Path
 
 import horovod.tensorflow as hvd
+import horovod.tensorflow.keras as hvd_keras
 import numpy as np
 import tensorflow as tf
 
@@ -47,7 +48,7 @@ from coursekit.checks import check, costs, half_precision, hand_in_report, messa
 from coursekit.imagenet.digits import make_digits
 from coursekit.pictures import messages as pictures
 from coursekit.ranks.channel import open_channel
-from coursekit.throughput import times_on_wire
+from coursekit.throughput import reductions, times_on_wire
 
 # %% [markdown] role="readonly" id="channel-text"
 # ## 1. Messages, and the plain way (8 minutes)
@@ -265,7 +266,7 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 #   A chunk has 1.6 MB, and each rank sends 126 of them.
 
 # %% [markdown] role="readonly" id="cost-text"
-# ## 3. What it costs (14 minutes)
+# ## 3. What it costs (12 minutes)
 #
 # A message costs a *latency* α, however small it is, and β for each byte; 1/β is the bandwidth. So for n bytes on N ranks
 #
@@ -704,11 +705,64 @@ with check("average, unscale, check", section="6"):
 #   The scale is one number, the same on all ranks, and is not sent at all.
 
 # %% [markdown] role="readonly" id="less-text"
-# ## 7. Talk less, or not all (4 minutes)
+# ## 7. Talk less, at a better time, or not all (6 minutes)
 #
-# Three things to know by name, shown on four ranks:
+# Three ways to train the network of section 6 with less to send, and what Horovod's timeline says that they send:
 #
 # - *Accumulation*: add up the gradients of several batches on the rank and average once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). Half as many messages, and a batch twice as large: what a larger batch costs is the subject of lab 02.
+# - Keras' policy `mixed_float16`: the quiz above has told what becomes of its bytes.
+# - `compression=hvd.Compression.fp16`: gradients become float16 for the journey.
+
+
+# %% role="readonly" id="less-runs" tags=["picture"]
+def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batches=12, **options):
+    """Train a network on this rank's digits for some batches, and return the loss; options are those of Horovod."""
+    tf.get_logger().setLevel("ERROR")  # TensorFlow warns that this machine has no unit for 16 bits
+    hvd_keras.init()
+    tf.keras.mixed_precision.set_global_policy(policy)
+    tf.keras.utils.set_random_seed(seed)
+    hidden = [tf.keras.layers.Dense(num_units, activation="relu") for _ in range(num_hidden)]
+    one = tf.keras.Sequential([tf.keras.layers.Flatten(), *hidden, tf.keras.layers.Dense(10, dtype="float32")])
+    one.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(0.05), **options), loss)
+    mine = slice(hvd_keras.rank(), hvd_keras.size() * batch_size * num_batches, hvd_keras.size())
+    time.sleep(0.2)  # the thread that writes the timeline begins late, and ends without a last look
+    history = one.fit(images[mine], labels[mine], batch_size=batch_size, verbose=0)
+    time.sleep(0.2)
+    hvd_keras.shutdown()
+    return history.history["loss"][0]
+
+
+def timeline_of(num_ranks=num_ranks, cycle_ms="1", **options):
+    """Train on so many ranks, and return the loss and the reductions of Horovod's timeline."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "timeline.json"
+        environ = {"HOROVOD_TIMELINE": str(path), "HOROVOD_CYCLE_TIME": cycle_ms}
+        losses = ranks.run(lambda: train(**options), num_ranks=num_ranks, environ=environ)
+        return losses[0], reductions(path)
+
+
+for name, options in [
+    ("as it is", {}),
+    ("two batches, one average", {"backward_passes_per_step": 2}),
+    ("mixed_float16", {"policy": "mixed_float16"}),
+    ("compression", {"compression": hvd_keras.Compression.fp16}),
+]:
+    loss_of_run, sent = timeline_of(**options)
+    total = sum(one.num_bytes for one in sent)
+    print(f"{name:25} {len(sent):3} reductions, {total / 1e6:5.2f} MB from each rank, loss {loss_of_run:.3f}")
+
+# %% [markdown] role="readonly" id="overlap-text"
+# *Overlap*: the backward pass begins at the last layer, so its gradient is ready first, and can travel while the others are still computed. Here is the middle one of six steps of a wider network with four hidden layers on two ranks, from the timeline of your own run; Horovod looks for gradients ten times as often as by default, since the layers are small. How much overlaps differs from run to run where ranks share cores: run the cell again.
+
+# %% role="readonly" id="overlap-picture" tags=["picture"]
+_, sent = timeline_of(num_ranks=2, cycle_ms="0.1", num_units=768, num_hidden=4, batch_size=128, num_batches=6)
+steps = [sent[first : first + 10] for first in range(0, len(sent), 10)]  # weights and bias of five layers
+steps.sort(key=lambda step: max(one.ready_us for one in step) - min(one.ready_us for one in step))
+pictures.show_overlap(steps[len(steps) // 2])
+
+# %% [markdown] role="readonly" id="groups-text"
+# Two more things to know by name:
+#
 # - `hvd.join()`: a rank that has no more batches takes part with zeros until the last one is done. It returns who that was. The average still divides by all ranks.
 # - *Process sets*: a group of ranks that talks for itself, for example one that validates while the others train.
 
@@ -734,7 +788,7 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 # - You write an allreduce, and know what every rank sends in each of its steps.
 # - You fit α and β to measurements, and choose the algorithm by them.
 # - You compare sums by what rounding can do, in each place.
-# - You read from a timeline whether tensors travel together.
+# - You read from a timeline whether tensors travel together, how many bytes they have, and what overlaps.
 # - You know what 16 bits lose, and scale a loss in step on all ranks.
 #
 # **Further reading**

@@ -19,7 +19,7 @@
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit run 07 -p batch_size 64`.
+# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 07 -p batch_size 64`.
 # The machine of sections 4 and 6 is written as a site's file has it: `coursekit sites show jean-zay`.
 
 # %% tags=["parameters"] id="parameters"

@@ -22,6 +22,7 @@ def test_pictures_of_messages_say_what_they_show(shown):
     messages.show_sent({"plain": [3, 1], "ring": [1.5, 1.5]})
     messages.show_costs({"ring": (np.array([10, 100]), np.array([1e-3, 2e-3]))}, {"ring": lambda n: n / 1e5})
     messages.show_wire({"one by one": [(5, 1005), (1005, 2005)], "fused": [(0, 900), (1, 901)]})
+    messages.show_overlap([("last", 40, 0, 500, 1500), ("first", 4000, 2000, 2500, 3500)])
 
     assert shown == [
         (
@@ -31,6 +32,7 @@ def test_pictures_of_messages_say_what_they_show(shown):
         "What the ranks send, in arrays, from rank 0 on. plain: 3, 1; ring: 1.5, 1.5.",
         "Time of an allreduce against its bytes, from the smallest to the largest: ring from 1 ms to 2 ms.",
         "When tensors were on the wire. one by one: 2 tensors in 2.0 ms; fused: 2 tensors in 0.9 ms.",
+        "The first of 2 gradients is ready 2.0 ms before the last; by then 50% of the time on the wire is over.",
     ]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.throughput import communication_share, times_on_wire
+from coursekit.throughput import communication_share, reductions, times_on_wire
 from coursekit.throughput.timeline import seconds_covered
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -176,3 +176,32 @@ def test_the_more_two_ranks_send_the_more_of_a_step_is_communication(tmp_path):
     assert 0 < little.share < much.share < 1
     for one in found:
         assert np.all(np.subtract(one.step_s, one.communication_s) >= 0.05)
+
+
+def train_wide(path, compression, num_batches):
+    """Train a layer of 8 x 4 weights and its bias, and have gradients travel in this form."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    model = tf.keras.Sequential([tf.keras.layers.Dense(4, input_shape=(8,))])
+    optimizer = hvd.DistributedOptimizer(
+        tf.keras.optimizers.SGD(0.001), compression=getattr(hvd.Compression, compression)
+    )
+    model.compile(optimizer, loss="mse")
+    x = np.ones((num_batches, 8), dtype=np.float32)
+    model.fit(x, x[:, :4], batch_size=1, verbose=0)
+    wait_until_written(path, num_batches - 1)
+
+
+@pytest.mark.parametrize(("compression", "num_bytes"), [("none", 4), ("fp16", 2)])
+def test_each_reduction_tells_its_bytes_and_when_it_was_ready_sent_and_done(tmp_path, compression, num_bytes):
+    """32 weights and 4 biases in each of 5 batches, in the type that travels; no time before the one it follows."""
+    path = tmp_path / "timeline.json"
+    ranks.run(train_wide, path, compression, 5, environ={"HOROVOD_TIMELINE": str(path)})
+    found = reductions(path)
+
+    assert sorted(one.num_bytes for one in found) == [4 * num_bytes] * 5 + [32 * num_bytes] * 5
+    assert len({one.tensor for one in found}) == 2
+    assert all(0 < one.ready_us <= one.sent_us <= one.done_us for one in found)
+    assert [(one.sent_us, one.done_us) for one in found] == times_on_wire(path)

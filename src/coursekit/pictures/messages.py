@@ -115,6 +115,44 @@ def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
     show(figure, f"When tensors were on the wire. {'; '.join(words)}.")
 
 
+def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
+    """Show the gradients of one step: when each was ready, and when it was on the wire; times in microseconds.
+
+    Args:
+        step: of each gradient its name, its bytes, and when it was ready, was sent and had arrived.
+    """
+    rows = sorted(step, key=lambda one: one[2])
+    first_us, last_us = rows[0][2], rows[-1][2]
+    figure, (axes,) = panels(1, HEIGHT_INCH)
+    for row, (_, num_bytes, ready_us, sent_us, done_us) in enumerate(rows):
+        ready_ms, sent_ms, done_ms = ((time_us - first_us) / 1e3 for time_us in (ready_us, sent_us, done_us))
+        axes.broken_barh([(ready_ms, sent_ms - ready_ms)], (-row - 0.4, 0.8), color="0.85")
+        axes.broken_barh([(sent_ms, done_ms - sent_ms)], (-row - 0.4, 0.8), color=COLORS[1])
+        axes.text(done_ms, -row, f" {_in_bytes(num_bytes)}", va="center", fontsize="small")
+    axes.axvline((last_us - first_us) / 1e3, color=COLORS[0])
+    axes.text((last_us - first_us) / 1e3, 0.8, " the last gradient is ready", color=COLORS[0], fontsize="small")
+    axes.set(xlabel="milliseconds", ylabel="gradients", yticks=[], ylim=(-len(rows) + 0.4, 1.6))
+    axes.set_title("One step: grey waits for others, orange is on the wire")
+    axes.margins(x=0.12)
+    share = _share_before(last_us, [(sent_us, done_us) for *_, sent_us, done_us in rows])
+    show(
+        figure,
+        f"The first of {counted(len(rows), 'gradient')} is ready {(last_us - first_us) / 1e3:.1f} ms before the last; "
+        f"by then {share:.0%} of the time on the wire is over.",
+    )
+
+
+def _in_bytes(num_bytes: float) -> str:
+    return f"{num_bytes / 1e3:,.0f} kB" if num_bytes >= 1e3 else f"{num_bytes:.0f} B"  # noqa: PLR2004  # bytes in a kB
+
+
+def _share_before(time_us: float, spans: Sequence[tuple[float, float]]) -> float:
+    """Return the share of the time in which any span is open that lies before a time."""
+    edges = sorted({time_us, *(edge for span in spans for edge in span)})
+    open_ = [(b, e) for b, e in zip(edges, edges[1:]) if any(begin <= b and e <= end for begin, end in spans)]
+    return sum(e - b for b, e in open_ if e <= time_us) / sum(e - b for b, e in open_)
+
+
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
     """Show how large gradients are, once for each scale, and where float16 ends; `lost` are the shares beyond."""
     sizes = np.abs(gradients[gradients != 0])

@@ -2,15 +2,17 @@
 
 from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
-from coursekit.throughput.timeline import Communication, communication_share, times_on_wire
+from coursekit.throughput.timeline import Communication, Reduction, communication_share, reductions, times_on_wire
 
 __all__ = [
     "PUBLISHED_P100",
     "Communication",
     "PublishedSpeed",
+    "Reduction",
     "Row",
     "StepTimes",
     "communication_share",
+    "reductions",
     "show_throughput",
     "step_times",
     "times_on_wire",

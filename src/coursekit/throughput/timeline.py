@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ REDUCTION = "ALLREDUCE"
 ON_THE_WIRE = "_ALLREDUCE"  # how the activity ends in which numbers travel: by Gloo, MPI or NCCL
 WAITING = "WAIT_"  # an activity that waits for the GPU to finish computing
 MICROSECONDS = 1e-6
+NEGOTIATION = "NEGOTIATE_"  # how the phase begins in which ranks report a tensor, the first of them at its begin
+BYTES_UNKNOWN_TO_NUMPY = {"bfloat16": 2}
 _BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
 
 
@@ -81,6 +83,57 @@ def times_on_wire(path: Path | str) -> list[tuple[float, float]]:
     """
     _, named = _reductions(_events(Path(path)))
     return [interval for name, interval in named if name.endswith(ON_THE_WIRE)]
+
+
+class Reduction(NamedTuple):
+    """One reduction of one tensor; times are in microseconds since Horovod began.
+
+    Attributes:
+        tensor: its name.
+        num_bytes: what each rank gave, in the type that travelled.
+        ready_us: when the first rank had it.
+        sent_us: when its numbers began to travel; all ranks had it then, and others may travel with it.
+        done_us: when they were there.
+    """
+
+    tensor: str
+    num_bytes: int
+    ready_us: float
+    sent_us: float
+    done_us: float
+
+
+def reductions(path: Path | str) -> list[Reduction]:
+    """Return all reductions of a timeline, in the order in which they ended.
+
+    Raises:
+        CourseKitError: there is no such file, or it is not a timeline.
+    """
+    return list(_whole_reductions(_events(Path(path))))
+
+
+def _whole_reductions(events: Iterable[dict[str, Any]]) -> Iterator[Reduction]:
+    names: dict[int, str] = {}
+    ready: dict[int, float] = {}
+    on_wire: dict[int, list[float]] = defaultdict(list)  # begin, end
+    for event in events:
+        tensor, kind, name, args = event.get("pid", 0), event.get("ph"), event.get("name", ""), event.get("args", {})
+        if kind == "M" and "name" in args:
+            names[tensor] = args["name"]
+        elif kind == "B" and name.startswith(NEGOTIATION):
+            ready[tensor], on_wire[tensor] = event["ts"], []
+        elif kind == "B" and name.endswith(ON_THE_WIRE):
+            on_wire[tensor] = [event["ts"]]
+        elif kind == "E" and len(on_wire[tensor]) == 1:
+            on_wire[tensor].append(event["ts"])
+        elif kind == "E" and "shape" in args and on_wire[tensor]:
+            num_bytes = _itemsize(args["dtype"]) * int(np.prod(json.loads(args["shape"])))
+            sent_us, done_us = on_wire.pop(tensor)
+            yield Reduction(names.get(tensor, ""), num_bytes, ready[tensor], sent_us, done_us)
+
+
+def _itemsize(dtype: str) -> int:
+    return BYTES_UNKNOWN_TO_NUMPY.get(dtype) or np.dtype(dtype).itemsize
 
 
 def seconds_covered(intervals: Array, times: Array) -> Array:
