@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, canvas
+from coursekit.pictures import GREY
 
 DATA = ()
 CAPTION = "The backward pass goes from the last layer to the first; lengths are chosen, not measured."
@@ -21,22 +22,38 @@ def plan(overlap):
     return starts, free
 
 
+def moments():
+    """Return the times of the frames: whenever something ends, in the order of time."""
+    ends = [FORWARD + BACKWARD * number for number in range(len(LAYERS) + 1)]
+    for overlap in (True, False):
+        starts, _ = plan(overlap)
+        ends += [start + SEND for start in starts]
+    return sorted({round(end, 3) for end in ends})
+
+
 def draw():
-    """Draw both ways, computing above sending."""
+    """Draw both ways up to each of the moments; the last frame has all."""
+    return [draw_until(now) for now in moments()]
+
+
+def draw_until(now):
+    """Draw what has happened until then, computing above sending, and a line at that time."""
     figure, (axes,) = canvas()
     for row, (name, overlap) in enumerate((("send at\nthe end", False), ("send when\nready", True))):
         y = -2.3 * row
-        axes.barh(y, FORWARD, height=0.7, color=COMPUTE, edgecolor="white")
-        axes.text(FORWARD / 2, y, "forward", ha="center", va="center", color="white")
-        for number, layer in enumerate(LAYERS):
-            left = FORWARD + BACKWARD * number
-            axes.barh(y, BACKWARD, left=left, height=0.7, color=COMPUTE, edgecolor="white", linewidth=2)
-            axes.text(left + BACKWARD / 2, y, layer, ha="center", va="center", color="white", fontsize=16)
+        computed = [("forward", 0.0, FORWARD)]
+        computed += [(layer, FORWARD + BACKWARD * number, BACKWARD) for number, layer in enumerate(LAYERS)]
+        for what, left, length in computed:
+            bar(axes, y, left, length, now, color=COMPUTE, linewidth=2)
+            if left + length <= now:
+                axes.text(left + length / 2, y, what, ha="center", va="center", color="white", fontsize=16)
         starts, end = plan(overlap)
         for start in starts:
-            axes.barh(y - 0.78, SEND, left=start, height=0.7, color=COMMUNICATE, hatch="//", edgecolor="white")
-        axes.text(end + 0.2, y - 0.78, f"{end:.1f}", va="center")
+            bar(axes, y - 0.78, start, SEND, now, color=COMMUNICATE, hatch="//")
+        if end <= now:
+            axes.text(end + 0.2, y - 0.78, f"{end:.1f}", va="center")
         axes.text(-0.25, y - 0.39, name, ha="right", va="center")
+    axes.axvline(now, color=GREY, zorder=0)
     axes.set(xlabel="time (units of the model)", xlim=(-2.6, 15.2), ylim=(-3.6, 0.6))
     axes.set_xticks(range(0, 15, 2))
     axes.set_yticks([])
@@ -45,10 +62,17 @@ def draw():
     return figure
 
 
+def bar(axes, y, left, length, now, **options):
+    """Draw a bar as far as it has come."""
+    if left < now:
+        axes.barh(y, min(length, now - left), left=left, height=0.7, edgecolor="white", **options)
+
+
 def words():
-    """Say when both are over."""
-    return (
+    """Say when both are over, for each frame how far it has come."""
+    told = (
         f"A forward pass of {FORWARD:g} and four backward layers of {BACKWARD:g} each; each layer's gradients take "
         f"{SEND:g} to send. Sent at the end, the step takes {plan(overlap=False)[1]:.1f}; sent as soon as they are "
         f"ready, {plan(overlap=True)[1]:.1f}: only the last sending is not hidden."
     )
+    return [f"Until {now:g}. {told}" for now in moments()]
