@@ -21,7 +21,7 @@
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit run 05 -p num_ranks 4 -p num_images 6000`.
+# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -445,6 +445,7 @@ def try_global_batches():
 feeding_pictures.show_order(
     {f"world size {count}": ranks.run(try_global_batches, num_ranks=count) for count in (1, 2, 3)}, 18
 )
+print("The first batches of all ranks together are the same six samples in each world size, and so are the next ones.")
 
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
@@ -464,7 +465,7 @@ feeding_pictures.show_order(
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let all stop with the rank that has the fewest instead, and choose the files of a rank such that little is lost: which share of the samples does each way lose or repeat with our eight files on 3 ranks?
+# Let all stop with the rank that has the fewest instead, and choose the files of a rank such that little is lost: which share of the samples does each way lose or repeat with the eight files of section 7 on 3 ranks?
 #
 # </details>
 
@@ -506,7 +507,7 @@ with check("equal steps", section="4"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Go through only half of a data set with a file cache, then through all of it. What does TensorFlow say, and which files are there? That happens with `take` behind the cache.
+# Go through only half of a data set with a file cache, then through all of it. Which files are there after each, and is the second time read from them? That happens with `take` behind the cache.
 #
 # </details>
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coursekit.imagenet.digits import NUM_CLASSES, SIDE, make_digits
-from coursekit.imagenet.store import DECODE, READ, TRAIN, SlowStore, feed_slowly
+from coursekit.imagenet.store import DECODE, READ, TRAIN, SlowStore, Span, feed_slowly
 
 
 def test_digits_follow_from_their_seed_and_can_be_told_apart():
@@ -34,3 +34,11 @@ def test_a_slow_store_delivers_all_and_notes_its_waiting():
     assert {stage: len(spans) for stage, spans in counts.items()} == {READ: 12, DECODE: 12, TRAIN: 3}
     assert all(span.end_s - span.begin_s >= 0.001 for span in store.spans)
     assert store.seconds >= 12 * 0.003 + 3 * 0.003
+
+
+def test_what_a_stage_does_side_by_side_counts_once():
+    """Three spans, of which two overlap and one lies in another; a stage without spans was never busy."""
+    store = SlowStore(np.zeros((2, 1)), num_files=1)
+    store.spans = [Span(READ, 5.0, 6.0), Span(READ, 0.0, 2.0), Span(READ, 1.0, 3.0), Span(READ, 1.2, 1.5)]
+
+    assert [store.busy_s(stage) for stage in (READ, DECODE)] == [4.0, 0.0]

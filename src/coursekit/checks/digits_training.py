@@ -47,6 +47,14 @@ def check_trained(trial: SpyTrial) -> None:
     check_same_weights(steps)
     check_rates(rates(steps), RATE * trial.num_ranks, trial.num_ranks)
     check_follows(steps, trial.secrets)
+    for rank, result in enumerate(trial.of_ranks()):
+        metrics = result["metrics"]
+        told = f"on rank {rank} train returns a {metrics}"
+        require(isinstance(metrics, list), f"{told}, expected the dictionary: network.fit(…).history")
+        told = f"on rank {rank} the history has {metrics}"
+        require(
+            {"loss", "accuracy"} <= {*metrics}, f'{told}, expected accuracy and loss: compile with metrics=["accuracy"]'
+        )
 
 
 def check_logs(trial: SpyTrial) -> None:
@@ -60,7 +68,12 @@ def check_logs(trial: SpyTrial) -> None:
     require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}")
     found = results[0]
     expected = NUM_EPOCHS * STEPS_PER_EPOCH
-    require_equal(found["num_steps"], expected, "the steps in the logs", ": update_freq=1 writes each of them down")
+    require_equal(
+        found["num_steps"],
+        expected,
+        "the steps in the logs",
+        ": update_freq=1 writes each down, on ranks that train as above",
+    )
     require_equal(found["num_histograms"], NUM_EPOCHS, "the histograms of a weight", ": histogram_freq=1 makes them")
     pairs = zip(steps.bias, steps.samples)
     losses = np.array([[spy_steps.loss(*step) for step in zip(of_rank, batches)] for of_rank, batches in pairs])
@@ -94,7 +107,7 @@ def check_read_run(read_run: Callable[..., Any]) -> None:
     slips = {
         "these are the epochs": num_epochs,
         "count those of all event files": num_steps,
-        "that is the number of the last step, which counts from 0": num_steps * num_epochs - 1,
+        "that is the number of the last step: count the events": num_steps * num_epochs - 1,
     }
     require_close(as_number(got["num_steps"], told), num_steps * num_epochs, told, slips, FEW)
     told = "the largest weight of dense/kernel after the last epoch"

@@ -30,6 +30,8 @@ COUNTS = (5, 3, 6, 4, 5, 4, 3)  # samples in the files: unequal, and so many tha
 NUM_SAMPLES = sum(COUNTS)
 BATCH_SIZE = 4
 NUM_EPOCHS = 4  # so many that whole batches in a random order hardly look like one order
+NUM_NEAR = 2 * BATCH_SIZE - 1  # samples that a first batch can reach with a buffer as large as a batch
+SHARD_FIRST = ": shard by rank and size, before anything is shuffled"
 NUM_FED = 37  # samples of one rank are at least nine: several batches, of which the last is smaller
 
 
@@ -165,7 +167,7 @@ def check_fed_shards(trial: SpyTrial) -> None:
         for rank, numbers in enumerate(samples):
             most = max(Counter(numbers.tolist()).values())
             require(most == 1, f"rank {rank} gets a sample {most} times in one epoch, expected once")
-        check_owners(owners(samples, NUM_FED), trial.num_ranks)
+        check_owners(owners(samples, NUM_FED), trial.num_ranks, advice=SHARD_FIRST)
 
 
 def check_loaded_once(trial: SpyTrial) -> None:
@@ -178,7 +180,7 @@ def check_loaded_once(trial: SpyTrial) -> None:
         require(most == 1, f"{told}: cache what is loaded")
     by_sample = owners([np.array(numbers) for numbers in loaded], NUM_FED)
     most = max(len(ranks) for ranks in by_sample.values())
-    require(most == 1, f"a sample is loaded by {most} ranks, expected one: shard before you load and cache")
+    require(most == 1, f"a sample is loaded by {most} ranks, expected one{SHARD_FIRST} or loaded")
 
 
 def check_fed_order(trial: SpyTrial) -> None:
@@ -190,7 +192,7 @@ def check_fed_order(trial: SpyTrial) -> None:
         require(any(order != sorted(order) for order in orders), f"{told}: shuffle them")
         told = f"on rank {rank} every epoch comes in the same order"
         differ = any(order != orders[0] for order in orders)
-        require(differ, f"{told}: a shuffle before the cache is done once for all: cache, then shuffle")
+        require(differ, f"{told}: shuffle behind the cache, and anew in each iteration")
         together = [{frozenset(batch.tolist()) for batch in batches} for batches in epochs]
         told = f"on rank {rank} the same samples are together in a batch in every epoch"
         require(any(one != together[0] for one in together), f"{told}: shuffle samples, and then batch")
@@ -199,17 +201,18 @@ def check_fed_order(trial: SpyTrial) -> None:
             rest = [num_mine % BATCH_SIZE] * (num_mine % BATCH_SIZE > 0)
             require_equal(sizes, [BATCH_SIZE] * (num_mine // BATCH_SIZE) + rest, f"the sizes of rank {rank}'s batches")
         mine = sorted(orders[0])
-        reaches += [max(mine.index(number) for number in batches[0]) >= len(mine) / 2 for batches in epochs]
-    # That all first batches come of the first half has by chance one in thousands of millions.
-    told = "the first batch of every epoch comes of the first half of the samples"
+        reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
+    # Of all samples, that has by chance one in ten million millions: C(7, 4) of C(12, 4) for each epoch and rank.
+    told = f"the first batch of every epoch comes of the first {NUM_NEAR} samples of its rank"
     require(any(reaches), f"{told}: expected a shuffle buffer as large as a rank's share")
 
 
 def check_global_batches(global_batches: Callable[..., Any], all_num_ranks: Sequence[int]) -> None:
     """A step uses the same samples whatever the number of ranks, each on one rank, and every epoch another order."""
     rng = fresh_rng()
-    size, seeds = 12, [int(seed) for seed in rng.integers(1, 1000, 2)]
-    cases = [(38, size, seeds[0]), (38, size, seeds[0] + seeds[1])]
+    seed, more = (int(one) for one in rng.integers(1, 1000, 2))
+    size = 12
+    cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed)]  # 10 is divided by few world sizes
     use = feeding.share_batches
     seen = [
         (num_ranks, run_here(with_horovod, use, global_batches, cases, 2, num_ranks=num_ranks))
@@ -217,14 +220,20 @@ def check_global_batches(global_batches: Callable[..., Any], all_num_ranks: Sequ
     ]
     first_sets: list[Any] = []
     for num_ranks, by_rank in seen:
-        sets = [[_step_set(of_epochs, epoch, size, num_ranks) for epoch in range(2)] for of_epochs in zip(*by_rank)]
+        sets = [
+            [_step_set(of_epochs, epoch, case[1], num_ranks) for epoch in range(2)]
+            for case, of_epochs in zip(cases, zip(*by_rank))
+        ]
         first_sets = first_sets or sets
         told = f"with {num_ranks} ranks a step uses other samples than with {all_num_ranks[0]}"
         require(sets == first_sets, f"{told}: expected the same, whatever their number: shuffle before you share out")
-    (first, second), (other, _) = first_sets
+    (first, second), (other, _), _ = first_sets
     require(len(set().union(*first)) == sum(map(len, first)), "a sample is used twice in one epoch, expected once")
     require_equal(len(first), cases[0][0] // size, f"the steps of an epoch with {cases[0][0]} samples, {size} in each,")
-    require(first[0] != set(range(size)), "the samples come in their order: shuffle them")
+    in_order = [set(range(step * size, (step + 1) * size)) for step in range(len(first))]
+    require(not first == second == other == in_order, "the samples come in their order: shuffle them")
+    neighbours = all(max(step) - min(step) == size - 1 for step in (*first, *second))
+    require(not neighbours, "neighbours stay together in every batch: shuffle the numbers, and then batch them")
     require(first != second, "the second epoch has the same batches as the first: let the order be drawn anew")
     require(first != other, "another seed gives the same batches: shuffle with the seed given")
 
@@ -246,16 +255,28 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
 
 
 def check_equal_steps(equal_steps: Callable[..., Any], num_ranks: int) -> None:
-    """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full."""
+    """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full.
+
+    Once the most samples fill their batches, once they do not; rank 0 never has the most.
+    """
     rng = fresh_rng()
-    counts = rng.permutation([5, 14, 9, 7][:num_ranks])
-    ends = np.cumsum((0, *counts))
-    shares = [np.arange(first, end) + 100 for first, end in zip(ends, ends[1:])]
+    cases = []
+    for most in (14, 12):
+        others = rng.permutation([5, 9, 7][: num_ranks - 1])
+        counts = np.insert(others, rng.integers(1, num_ranks), most)
+        cases.append(np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]))
     use = feeding.step_together
-    by_rank = run_here(with_horovod, use, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=shares)
-    expected = -(-int(max(counts)) // BATCH_SIZE)
+    private = [list(of_rank) for of_rank in zip(*cases)]
+    by_rank = run_here(with_horovod, use, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
+    for shares, batches_of_ranks in zip(cases, zip(*by_rank)):
+        _require_equal_steps(batches_of_ranks, shares)
+
+
+def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Sequence[Array]) -> None:
+    counts = [len(share) for share in shares]
+    expected = -(-max(counts) // BATCH_SIZE)
     for rank, (batches, share) in enumerate(zip(by_rank, shares)):
-        where = f"ranks hold {counts.tolist()} samples; in batches of {BATCH_SIZE}, steps of rank {rank}"
+        where = f"ranks hold {counts} samples; in batches of {BATCH_SIZE}, steps of rank {rank}"
         require_equal(len(batches), expected, where, ": as many as the largest share needs, on every rank")
         sizes = sorted({len(batch) for batch in batches})
         require(sizes == [BATCH_SIZE], f"batches of rank {rank} hold {sizes} samples, not always {BATCH_SIZE}")
@@ -281,6 +302,5 @@ def check_cached(cached: Callable[..., Any], num_ranks: int) -> None:
             require(sorted(numbers) == sorted(share.tolist()), f"in the {epoch} epoch rank {rank} gets other samples")
         told = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
         require(result["num_read"] == len(share), f"{told}, expected each once: the second epoch comes from the cache")
-        require(
-            bool(result["files"]), f"there is no file in the folder of rank {rank}'s node: cache there, not in memory"
-        )
+        told = f"there is no file in the folder of rank {rank}'s node"
+        require(bool(result["files"]), f"{told}: cache in the folder given, neither in memory nor elsewhere")

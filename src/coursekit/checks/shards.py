@@ -10,14 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing: int = 0) -> None:
-    """Every sample belongs to exactly one rank; `owners` maps samples to the ranks that use them."""
+def check_owners(owners: dict[int, list[int]], num_ranks: int, tolerated_missing: int = 0, advice: str = "") -> None:
+    """Every sample belongs to exactly one rank; `owners` maps samples to the ranks that use them.
+
+    `advice`, such as ": shard first", is added where shards are not disjoint.
+    """
     shared = [sample for sample, by in owners.items() if len(by) > 1]
     unused = [sample for sample, by in owners.items() if not by]
     is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
     require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all samples")
     disjoint = not shared
-    require(disjoint, f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks")
+    told = f"the shards are not disjoint: {len(shared)} of {len(owners)} samples are used by several ranks"
+    require(disjoint, f"{told}{advice}")
     is_complete = len(unused) <= tolerated_missing
     require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} samples are used by no rank")
 

@@ -26,10 +26,11 @@ def use_train(train: Callable[..., Any]) -> dict[str, Any]:
     """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
     folder = places.here().own
     sights = spy.watch()
-    train(lambda: spy.network(NUM_CLASSES), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE)
+    history = train(lambda: spy.network(NUM_CLASSES), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE)
     events = read_events(folder / "logs" / "train")
     return {
         "sights": list(sights),
+        "metrics": sorted(map(str, history)) if isinstance(history, dict) else type(history).__name__,
         "losses": [event.value for event in events if event.tag == "epoch_loss"],
         "num_steps": sum(event.tag == "batch_loss" for event in events),
         "num_histograms": sum(
@@ -66,4 +67,7 @@ def read_run(
                         tf.summary.histogram("dense/bias_0/histogram", np.zeros(3), epoch)
                         tf.summary.histogram("dense_1/kernel_0/histogram", 2 * layer, epoch)
                 writer.close()
-        return {str(name): float(value) for name, value in answer(Path(folder)).items()}
+        found = answer(Path(folder))
+    if not isinstance(found, dict):
+        raise TypeError(f"it returned a {type(found).__name__}, expected a dictionary")
+    return {str(name): float(value) for name, value in found.items()}

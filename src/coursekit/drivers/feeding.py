@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.imagenet.store import SlowStore, feed_slowly
+from coursekit.imagenet.store import STAGES, SlowStore, feed_slowly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,8 +156,8 @@ def share_batches(
     ]
 
 
-def _own_numbers(read: list[int]) -> Any:
-    """Return a data set of this rank's private numbers that does not say how many they are, and notes each."""
+def _noted_numbers(own: Any, read: list[int]) -> Any:
+    """Return a data set of numbers that does not say how many they are, and notes each that is read."""
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
     def note(number: Array) -> Array:
@@ -167,14 +167,17 @@ def _own_numbers(read: list[int]) -> Any:
     def noted(number: Any) -> Any:
         return tf.ensure_shape(tf.numpy_function(note, [number], tf.int64), [])
 
-    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(places.private(), dtype=np.int64))
+    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64))
     return numbers.filter(lambda number: number >= 0).map(noted)
 
 
-def step_together(equal_steps: Callable[..., Any], batch_size: int) -> list[list[int]]:
-    """Return the batches that the answer makes of this rank's own numbers."""
-    (batches,) = _epochs(equal_steps(_own_numbers([]), batch_size), 1)
-    return [np.ravel(batch).tolist() for batch in batches]
+def step_together(equal_steps: Callable[..., Any], batch_size: int) -> list[list[list[int]]]:
+    """Return for each case the batches that the answer makes of this rank's own numbers."""
+    found = []
+    for own in places.private():
+        (batches,) = _epochs(equal_steps(_noted_numbers(own, []), batch_size), 1)
+        found.append([np.ravel(batch).tolist() for batch in batches])
+    return found
 
 
 def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]:
@@ -184,7 +187,7 @@ def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]
     folder = places.here().shared / f"node-{hvd.cross_rank()}"
     folder.mkdir(exist_ok=True)
     read: list[int] = []
-    dataset = cached(_own_numbers(read), folder)
+    dataset = cached(_noted_numbers(places.private(), read), folder)
     epochs: list[list[int]] = []
     for rank in range(hvd.size()):
         if rank == hvd.rank():
@@ -204,6 +207,7 @@ def feed_from_store(feed_fast: Callable[..., Any], images: Array, batch_size: in
         slow.train(feed_slowly(slow, batch_size))
         batches = [np.asarray(batch) for batch in fast.train(feed_fast(fast, batch_size))]
         found = {"batches": batches, "asked": list(fast.asked), "slow_s": slow.seconds, "fast_s": fast.seconds}
+        found["busy_s"] = {stage: fast.busy_s(stage) for stage in STAGES}
         if slow.seconds > goal * fast.seconds:
             break
     return found

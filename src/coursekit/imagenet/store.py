@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 NUM_THREADS = 16  # of a pipeline that waits more than it computes
-READ, DECODE, TRAIN = "read", "decode", "train"
+STAGES = READ, DECODE, TRAIN = "read", "decode", "train"
 
 
 class Span(NamedTuple):
@@ -89,6 +89,15 @@ class SlowStore:
     def seconds(self) -> float:
         """From the start of a training to the end of its last step."""
         return max((span.end_s for span in self.spans), default=0.0)
+
+    def busy_s(self, stage: str) -> float:
+        """Return for how many seconds a stage worked; what it did side by side counts once."""
+        busy_s = reached_s = 0.0
+        for span in sorted(self.spans, key=lambda span: span.begin_s):
+            if span.stage == stage:
+                busy_s += max(0.0, span.end_s - max(span.begin_s, reached_s))
+                reached_s = max(reached_s, span.end_s)
+        return busy_s
 
     def _steps(self, dataset: Any) -> Iterable[Any]:
         for batch in dataset.as_numpy_iterator():

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.imagenet.store import DECODE, READ, TRAIN
+from coursekit.imagenet.store import STAGES, TRAIN
 from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, layout, panels, show
 from coursekit.pictures.output import GROUND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coursekit.imagenet.store import SlowStore
+    from coursekit.imagenet.store import SlowStore, Span
 
-STAGES = (READ, DECODE, TRAIN)
 LIGHT = 160  # of 255: on a darker colour numbers are white
 MAX_NUM_WORDS = 12
 GAP = 0.4  # between batches, in samples
@@ -69,13 +68,16 @@ def _told(of_ranks: Sequence[Sequence[Sequence[int]]]) -> str:
 def show_timeline(stores: Mapping[str, SlowStore]) -> None:
     """Show when the stages of a pipeline worked, by name of the pipeline; each store was used for one training."""
     figure, all_axes = panels(len(stores), HEIGHT_INCH * 0.8)
-    longest = max(store.seconds for store in stores.values())
     words = []
     for axes, (name, store) in zip(all_axes, stores.items()):
         for row, stage in enumerate(STAGES):
-            spans = [(span.begin_s, span.end_s - span.begin_s) for span in store.spans if span.stage == stage]
-            axes.broken_barh(spans, (-row - 0.4, 0.8), color=COLORS[row], alpha=0.6)
-        axes.set(xlabel="seconds", xlim=(0, longest), title=f"{name}: {store.seconds:.2f} s")
+            lanes = _lanes([span for span in store.spans if span.stage == stage])
+            for lane, spans in enumerate(lanes):
+                bars = [(span.begin_s, span.end_s - span.begin_s) for span in spans]
+                axes.broken_barh(
+                    bars, (-row + 0.4 - 0.8 * (lane + 1) / len(lanes), 0.7 / len(lanes)), color=COLORS[row]
+                )
+        axes.set(xlabel="seconds", xlim=(0, store.seconds), title=f"{name}: {store.seconds:.2f} s")
         axes.set_yticks([-row for row in range(len(STAGES))], STAGES)
         busy = {stage: sum(s.end_s - s.begin_s for s in store.spans if s.stage == stage) for stage in STAGES}
         shares = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in busy.items())
@@ -83,6 +85,18 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
         words.append(f"{busy[TRAIN] / store.seconds:.0%}")
     names = " and ".join(f"{name} {share}" for name, share in zip(stores, words))
     show(figure, f"When records are read, decoded and used; the training works for this part of the time: {names}.")
+
+
+def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
+    """Return spans in as few lanes as can be, so that those of a lane do not overlap."""
+    lanes: list[list[Span]] = []
+    for span in sorted(spans, key=lambda one: one.begin_s):
+        free = next((lane for lane in lanes if lane[-1].end_s <= span.begin_s), None)
+        if free is None:
+            lanes.append([span])
+        else:
+            free.append(span)
+    return lanes
 
 
 def show_digits(images: Any, labels: Sequence[int], num_columns: int = 12) -> None:

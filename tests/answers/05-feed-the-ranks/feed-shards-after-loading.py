@@ -2,7 +2,7 @@
 # title = "Loaded and cached by every rank, and then sharded: right samples, N times the work"
 #
 # [fails]
-# loaded-tests = ["shard before"]
+# loaded-tests = ["shuffled or loaded"]
 # ///
 
 # %% role="changes" id="feed"

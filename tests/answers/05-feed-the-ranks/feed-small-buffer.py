@@ -2,7 +2,7 @@
 # title = "A buffer of three samples, which hardly mixes"
 #
 # [fails]
-# feed-order-tests = ["first half"]
+# feed-order-tests = ["comes of the first"]
 # ///
 
 # %% role="changes" id="feed"

@@ -2,7 +2,7 @@
 # title = "The last step's number, which counts from zero"
 #
 # [fails]
-# read-tests = ["counts from 0"]
+# read-tests = ["count the events"]
 # ///
 
 # %% role="changes" id="read-run"

@@ -1,5 +1,8 @@
 # /// answer
-# title = "All shuffle alike, then shard, then batches of the share: the same where it divides"
+# title = "Shards after the shuffle, in batches of the share: right only where it divides"
+#
+# [fails]
+# global-tests = ["shares of a global batch of 10"]
 # ///
 
 # %% role="answer" id="global-batches"
