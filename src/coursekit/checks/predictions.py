@@ -118,10 +118,11 @@ def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> No
     second after 5 s.
     """
     rng = fresh_rng()
-    for load in (0.1, 0.5, 1.0, 3.0):
+    # The last gradient is ready before computing ends, and is there by then, or it is the end of computing.
+    for load, last in ((0.1, 0.8), (0.5, 1.0), (1.0, 1.0), (3.0, 1.0)):
         compute_s = float(rng.uniform(0.05, 0.5))
-        ready = np.sort(rng.uniform(0.3, 1.0, num_tensors)) * compute_s
-        travel = rng.uniform(0, 2, num_tensors) * load * compute_s / num_tensors
+        ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
+        travel = rng.uniform(0.2, 1.8, num_tensors) * load * compute_s / num_tensors
         expected = max(compute_s, _last_arrival(ready, travel))
         got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
         hints = {

@@ -74,9 +74,8 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
             lanes = _lanes([span for span in store.spans if span.stage == stage])
             for lane, spans in enumerate(lanes):
                 bars = [(span.begin_s, span.end_s - span.begin_s) for span in spans]
-                axes.broken_barh(
-                    bars, (-row + 0.4 - 0.8 * (lane + 1) / len(lanes), 0.7 / len(lanes)), color=COLORS[row]
-                )
+                place = (-row + 0.4 - 0.8 * (lane + 1) / len(lanes), 0.8 / len(lanes))
+                axes.broken_barh(bars, place, facecolor=COLORS[row], edgecolor="white", linewidth=0.7)
         axes.set(xlabel="seconds", xlim=(0, store.seconds), title=f"{name}: {store.seconds:.2f} s")
         axes.set_yticks([-row for row in range(len(STAGES))], STAGES)
         busy = {stage: sum(s.end_s - s.begin_s for s in store.spans if s.stage == stage) for stage in STAGES}
