@@ -8,6 +8,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.lecture.slides.deck import find_decks, slides_of
+from coursekit.lecture.slides.fill import Filler
 from coursekit.lecture.slides.questions import CLASS, with_answers
 
 ROOT = Path(__file__).parents[3]
@@ -63,3 +64,12 @@ def test_a_question_that_is_not_whole_is_refused(old, new, told):
 def test_every_deck_asks():
     """Two questions at least in each session but the welcome."""
     assert {deck.name: deck.body.count(CLASS) for deck in find_decks(ROOT)[1:] if deck.body.count(CLASS) < 2} == {}
+
+
+def test_a_wrong_question_names_its_deck(lecture):
+    """The sentence has the deck and the question; a line of the deck would be a guess."""
+    lecture.deck("# One", SLIDE.replace("- [x] Two", "- [ ] Two"))
+    (deck,) = find_decks(lecture.root)
+
+    with pytest.raises(CourseKitError, match=r"^slides/01-try\.md: question 'sums': exactly one choice"):
+        Filler(lecture.root, lecture.root / "figures").fill(deck)

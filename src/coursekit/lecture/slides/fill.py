@@ -65,7 +65,6 @@ class Filler:
         where = f"slides/{deck.path.name}"
         try:
             filled = environment.from_string(deck.body).render(deck=deck)
-            return _with_origins(list(with_answers(split(filled))))
         except jinja2.TemplateSyntaxError as error:
             line = error.lineno + self._num_header_lines(deck)
             raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
@@ -73,6 +72,10 @@ class Filler:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}.") from None
         except CourseKitError as error:
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}") from None
+        try:
+            return _with_origins(list(with_answers(split(filled))))
+        except CourseKitError as error:
+            raise CourseKitError(f"{where}: {error}") from None
 
     def figure(self, name: str, step: int = 1) -> str:
         """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
