@@ -81,12 +81,12 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         MachineTooSlowError: the machine was so busy that nothing is known.
         Interrupted: the stop button or Ctrl-C; the message says where every rank stood.
     """
-    _check_function(function)
-    check_numbers(num_ranks, timeout_s, ranks_per_node)
-    extra = dict(environ or {})
-    refuse_placing(extra)
-    in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
     try:
+        _check_function(function)
+        check_numbers(num_ranks, timeout_s, ranks_per_node)
+        extra = dict(environ or {})
+        refuse_placing(extra)
+        in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
         task = Task(
             call=dumps((function, args, kwargs)),
             num_ranks=num_ranks,
