@@ -18,20 +18,15 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 node" or "2 nodes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: float, noun: str) -> str:
+    """Return "1 node", "2 nodes" or "0.5 nodes"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def first_few(words: Sequence[str]) -> str:
     """Return words parted by commas, of many the first five and how many more there are."""
     more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""
     return ", ".join(words[:NUM_FEW]) + more
-
-
-def number_of(number: int, noun: str) -> str:
-    """Return how many of something there are: "1 student", "2 students"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:

@@ -168,18 +168,19 @@ def test_report_lists_the_last_result_of_every_check(capsys):
 
 
 def test_report_lists_every_check_of_the_lab(capsys):
-    """With points, and what has not run; whatever else was checked is left out."""
+    """With points, and what has not run or no check can judge; whatever else was checked is left out."""
     with check("begun", section="1"):
         pass
     with pytest.raises(CheckError), check("wrong one", section="1"):
         require(condition=False, message="no shard")
     capsys.readouterr()
-    hand_in_report({"begun": 2, "not begun": 1, "wrong one": 0.5})
+    hand_in_report({"begun": 2, "not begun": 1, "wrong one": 0.5}, texts={"reasons": 2})
 
     assert capsys.readouterr().out.splitlines() == [
         "✓ begun (2 points)",
         "· not begun (1 point): not run",
         "✗ wrong one (0.5 points): no shard",
+        "· reasons (2 points): a text, which your instructor reads",
         "",
         "1 of 3 checks passed.",
         "Here these are 2 of 3.5 points; grading tries further cases.",

@@ -66,14 +66,14 @@ def test_a_dump_without_the_function_gives_no_frames():
         (
             [(f"{LIBRARY}/tensorflow/execute.py", 53, "quick_execute")],
             (
-                "is inside a compiled TensorFlow step, where gradients or variables are exchanged "
+                "is inside a compiled TensorFlow step, where gradients or variables may be exchanged "
                 "(lab.py, line 2 in train: `hvd.allreduce(x)`)"
             ),
         ),
         (
             [(f"{LIBRARY}/tensorflow/python/client/session.py", 1477, "_call_tf_sessionrun")],
             (
-                "is inside a compiled TensorFlow step, where gradients or variables are exchanged "
+                "is inside a compiled TensorFlow step, where gradients or variables may be exchanged "
                 "(lab.py, line 2 in train: `hvd.allreduce(x)`)"
             ),
         ),

@@ -12,6 +12,7 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.errors import Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
 from coursekit.ranks.frames import cause_in, place_below
+from coursekit.text import counted
 from coursekit.way_out import is_taken
 
 if TYPE_CHECKING:
@@ -126,18 +127,21 @@ def require_result(error: str, what: str, changed: str = "") -> None:
         raise NoResultError(error if error.startswith(NOT_ANSWERED) else f"{what} did not end well: {error}")
 
 
-def hand_in_report(points: Mapping[str, float] | None = None) -> None:
+def hand_in_report(points: Mapping[str, float] | None = None, texts: Mapping[str, float] | None = None) -> None:
     """Print for a last look before handing in which checks passed in this notebook, and which did not run.
 
     Args:
         points: of each check of the lab, in the order to print them; without it, those that have run are printed.
+        texts: points of each text that no check can judge, by the name of its cell.
     """
     if not (points or _results):
         print("No check has run yet: run all cells from the top (menu Run, Run All Cells).")
         return
     names = list(points or _results)
     for name in names:
-        print(_line(name, f" ({points[name]:g} point{'s' * (points[name] != 1)})" if points else ""))
+        print(_line(name, f" ({counted(points[name], 'point')})" if points else ""))
+    for name, worth in (texts or {}).items():
+        print(f"· {name} ({counted(worth, 'point')}): a text, which your instructor reads")
     passed = [name for name in names if name in _results and _results[name] is None]
     print(f"\n{len(passed)} of {len(names)} checks passed.")
     if points:

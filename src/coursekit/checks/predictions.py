@@ -10,6 +10,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.plain_numbers import as_list, as_number, require_equal
 from coursekit.checks.random_inputs import fresh_rng
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,8 @@ def check_allreduce_s(allreduce_s: Callable[..., Any], num_cases: int) -> None:
             "a message is the N-th part of the array": 2 * (num_ranks - 1) * (alpha + num_bytes * beta),
             "that is one half of the ring": (messages_s + bytes_s) / 2,
         }
-        _require_close(got, messages_s + bytes_s, f"{num_ranks} ranks, {num_bytes:.0f} bytes: seconds", hints)
+        case = f"{counted(num_ranks, 'rank')}, {num_bytes:.0f} bytes, alpha {alpha:.3g} s, beta {beta:.3g} s per byte"
+        _require_close(got, messages_s + bytes_s, f"{case}: seconds", hints)
 
 
 def check_fit_link(fit_link: Callable[..., Any], num_sizes: int) -> None:
@@ -71,7 +73,9 @@ def _fit_hint(name: str, got: float, truth: Mapping[str, float], num_ranks: int)
         ", which belongs to the whole array in all steps": num_steps / num_ranks * truth[name],
     }
     close = [words for words, value in known.items() if abs(got / value - 1) < MAX_ERROR]
-    return close[0] if close else ": do large arrays outvote the small ones?" if name == "alpha" else ""
+    if close or name != "alpha":
+        return close[0] if close else ""
+    return ": large arrays outvote the small ones where a row is not divided by its seconds"
 
 
 def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None:
@@ -82,22 +86,33 @@ def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None
         alone_s = float(rng.uniform(0.01, 0.5))
         travel_s = 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
         found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "what predict_step returns")
-        require_equal(len(found), 2, "number of values that predict_step returns")
+        require_equal(len(found), 2, "number of values that predict_step returns, seconds and efficiency")
         step_s, efficiency = (as_number(one, "what predict_step returns") for one in found)
-        case = f"{alone_s:.3g} s alone, {num_ranks} ranks"
-        hints = {"it is computing alone": alone_s, "it is the allreduce alone": travel_s}
-        _require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", hints)
+        case = f"{alone_s:.3g} s alone, {counted(num_ranks, 'rank')}"
         share = alone_s / (alone_s + travel_s)
-        hints = {"it is the speed-up": num_ranks * share, "it is the share of communication": 1 - share}
+        hints = {
+            "it is computing alone": alone_s,
+            "it is the allreduce alone": travel_s,
+            "it is the efficiency, which comes second": share,
+            "each rank has a batch of its own, and computes as long as one alone": alone_s / num_ranks + travel_s,
+        }
+        _require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", hints)
+        hints = {
+            "it is the speed-up": num_ranks * share,
+            "it is the share of communication": 1 - share,
+            "it is in per cent": 100 * share,
+        }
         _require_close(efficiency, share, f"{case}: efficiency", hints)
 
 
 def check_explain_gap(explain_gap: Callable[..., Any], num_cases: int) -> None:
-    """The parts of a measured step add up to it; the unexplained one may be negative."""
+    """The parts of a measured step add up to it; sharing and the unexplained may be negative."""
     rng = fresh_rng()
-    for _ in range(num_cases):
-        alone_s, sharing_s, predicted_s = rng.uniform(0.01, 0.5, 3).tolist()
-        unexplained_s = float(rng.uniform(-0.9, 0.9) * predicted_s)
+    for number in range(num_cases):
+        alone_s, predicted_s = rng.uniform(0.01, 0.5, 2).tolist()
+        # Four cases in turn have all pairs of signs.
+        sharing_s = float(rng.uniform(0.1, 0.8)) * alone_s * (-1) ** number
+        unexplained_s = float(rng.uniform(0.1, 0.9)) * predicted_s * (-1) ** (number // 2)
         expected = (alone_s, sharing_s, predicted_s, unexplained_s)
         together_s = alone_s + sharing_s
         averaging_s = together_s + predicted_s + unexplained_s
@@ -106,6 +121,8 @@ def check_explain_gap(explain_gap: Callable[..., Any], num_cases: int) -> None:
         for name, value, right in zip(PARTS, found, expected):
             got = as_number(value, name)
             hints = {"that is with the sign turned": -right, "that is the whole measured step": averaging_s}
+            hints |= {"it may be negative": 0.0} if right < 0 else {}
+            hints |= {"that is what was measured": averaging_s - together_s} if name == PARTS[2] else {}
             hints |= {f"that is {other}": one for other, one in zip(PARTS, expected) if other != name}
             case = f"alone {alone_s:.3f} s, together {together_s:.3f} s, averaging {averaging_s:.3f} s: {name}"
             _require_close(got, right, case, hints)
@@ -168,13 +185,14 @@ def check_request(request: Callable[..., Any], num_cases: int) -> None:
     """The smallest number of nodes whose whole hours, with the margin, are within the limit; None if there is none."""
     rng = fresh_rng()
     for number in range(num_cases):
-        nums_nodes = (2 ** np.arange(int(rng.integers(3, 7)))).tolist()
-        speeds = (rng.uniform(500, 2000) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
-        num_epochs, margin = int(rng.integers(10, 100)), float(rng.uniform(1.1, 1.5))
-        hours = [ceil(margin * num_epochs * 1_281_167 / speed / 3600) for speed in speeds]
-        # In turns: one of the numbers just suffices, one misses by an hour, none suffices, the smallest does.
+        nums_nodes = (2 ** np.arange(int(rng.integers(3, 6)))).tolist()
+        speeds = (rng.uniform(500, 1500) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
+        num_epochs, margin = int(rng.integers(90, 300)), float(rng.uniform(1.1, 1.5))
+        needed = [num_epochs * 1_281_167 / speed / 3600 for speed in speeds]
+        hours = [ceil(margin * one) for one in needed]
+        # In turns: one just suffices, one misses by an hour, none suffices, the smallest does with hours to spare.
         place = int(rng.integers(1, len(hours)))
-        max_hours = (hours[place], hours[place] - 1, min(hours) - 1, max(hours))[number % 4]
+        max_hours = (hours[place], hours[place - 1] - 1, min(hours) - 1, max(hours) + 5)[number % 4]
         expected = _smallest(nums_nodes, hours, max_hours)
         got = request(nums_nodes, speeds, 1_281_167, num_epochs, max_hours, margin)
         case = f"{num_epochs} epochs within {max_hours} h, margin {margin:.2f}, on {nums_nodes} nodes"
@@ -182,10 +200,18 @@ def check_request(request: Callable[..., Any], num_cases: int) -> None:
             require_equal(got, expected, case)
             continue
         pair = [as_number(one, "what request returns") for one in as_list(got, "what request returns")]
-        require_equal(len(pair), 2, "number of values that request returns")
+        require_equal(len(pair), 2, "number of values that request returns, nodes and hours")
         if pair != [float(one) for one in expected]:
             right, wrong = (f"{nodes:g} nodes for {hours:g} h" for nodes, hours in (expected, pair))
-            raise CheckError(f"{case}: expected {right}, got {wrong}")
+            exact = needed[nums_nodes.index(expected[0])]
+            hints = {
+                "the nodes come first": expected[::-1],
+                "that is the limit, not what is needed": (expected[0], max_hours),
+                "the margin is missing": (expected[0], ceil(exact)),
+                "hours are rounded up at the end, with their margin": (expected[0], ceil(exact) * margin),
+            }
+            close = [words for words, value in hints.items() if np.allclose(pair, value)]
+            raise CheckError(f"{case}: expected {right}, got {wrong}" + (f": {close[0]}" if close else ""))
 
 
 def _smallest(nums_nodes: Sequence[int], hours: Sequence[int], max_hours: int) -> tuple[int, int] | None:

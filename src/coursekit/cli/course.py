@@ -14,7 +14,7 @@ from rich.table import Table
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
-from coursekit.text import number_of
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from coursekit.course.folder import Course
@@ -52,8 +52,8 @@ def init(folder: Path | None, name: str | None, roster: Path | None, database: s
     made = init_course(root, folder or root / "course", name, roster, database)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
-    students = number_of(made.num_students, "student")
-    print(f"{students}, {len(made.new_students)} of them new; {number_of(made.num_labs, 'lab')}")
+    students = counted(made.num_students, "student")
+    print(f"{students}, {len(made.new_students)} of them new; {counted(made.num_labs, 'lab')}")
     for line in made.guesses:
         print(f"taken from {roster}: {line}")
     if made.differing:
@@ -152,7 +152,7 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool, undoes: 
         for lab in select_labs(found.root, names):
             collected, strays = collect_lab(found, lab.name, late=late)
             changed = sum(entry.changed for entry in collected)
-            print(f"{lab.name}: {number_of(len(collected), 'hand-in')}, {changed} new or changed", flush=True)
+            print(f"{lab.name}: {counted(len(collected), 'hand-in')}, {changed} new or changed", flush=True)
             for entry in collected:
                 for line in entry.lines:
                     print(f"  {entry.student}: {line}")
@@ -188,7 +188,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], into: Path | Non
         raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")
     if into:
         write_folder(found, pages, into)
-        print(f"{number_of(len(pages), 'page')} and addresses.csv: {into}")
+        print(f"{counted(len(pages), 'page')} and addresses.csv: {into}")
 
 
 @course.command(epilog="Example: coursekit course export --format moodle -o grades.csv")
@@ -204,10 +204,10 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     table = read_grades(found)
     path = output or found.folder / f"grades-{name}.csv"
     write_file(path, FORMATS[name](table).encode())
-    print(f"{number_of(len(table.students), 'student')}, {number_of(len(table.max_points), 'lab')}: {path}")
+    print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
     waiting = sum(student.num_waiting for student in table.students)
     if waiting:
-        whose = number_of(waiting, "hand-in")
+        whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")
 
 

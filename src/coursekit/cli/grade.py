@@ -20,7 +20,7 @@ from coursekit.grading.walls.sandbox import SANDBOXES, require_sandbox
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import number_of, printable
+from coursekit.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -122,7 +122,7 @@ def grade(**options: Any) -> None:
         num_kept = sum(not one.is_empty for one in staged) - len(to_judge(course, staged))
         after = "judges all of them again" if asked.again else "goes on from there"
         line = shlex.join(["coursekit", *sys.argv[1:]])
-        words = f"judged and kept: {number_of(num_kept, 'hand-in')}; `{line}` {after}."
+        words = f"judged and kept: {counted(num_kept, 'hand-in')}; `{line}` {after}."
         click.echo(f"coursekit: stopped; {words}", err=True)
         sys.exit(128 + (stop.received or signal.SIGINT))
     console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)

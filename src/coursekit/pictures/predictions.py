@@ -27,26 +27,31 @@ def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequ
 
 
 def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
-    """Show a predicted step beside the measured one with its parts, which may be negative where things overlap."""
+    """Show a predicted step, and how its measured one is made of parts: each begins where the one before it ends.
+
+    A part may be negative, and then leads back.
+    """
     figure, (axes,) = panels(1)
     measured_s = sum(parts)
-    axes.bar(0, MILLISECONDS * predicted_s, width=0.6, color="0.8", edgecolor="0.4", label="predicted")
-    bottom = 0.0
-    for number, (name, seconds) in enumerate(zip(PARTS, parts)):
-        height = MILLISECONDS * seconds
-        axes.bar(
-            1, height, bottom=bottom, width=0.6, color=COLORS[number], edgecolor="white", hatch=HATCHES[number],
-            label=f"{name}: {height:.1f} ms", alpha=1 if seconds >= 0 else 0.5,
-        )  # fmt: skip
-        bottom += height
-    top = MILLISECONDS * max(predicted_s, measured_s, sum(parts[:3]))
-    for place, seconds, height in ((0, predicted_s, MILLISECONDS * predicted_s), (1, measured_s, top)):
+    seconds = [predicted_s, *parts, measured_s]
+    starts = [0.0, *(sum(parts[:number]) for number in range(len(parts))), 0.0]
+    colors = ["0.8", *COLORS[: len(PARTS)], "0.8"]
+    names = ["predicted", *PARTS, "measured"]
+    for place, (start, part, color, hatch) in enumerate(zip(starts, seconds, colors, ["", *HATCHES, ""])):
+        length, begin = MILLISECONDS * part, MILLISECONDS * start
+        axes.barh(place, length, left=begin, height=0.7, color=color, edgecolor="0.3", hatch=hatch)
         axes.annotate(
-            f"{MILLISECONDS * seconds:.1f} ms", (place, height), xytext=(0, 4), textcoords="offset points", ha="center"
+            f"{length:.1f}", (max(begin, begin + length), place), xytext=(4, 0), textcoords="offset points", va="center"
         )
-    axes.set_xticks([0, 1], ["predicted", "measured"])
-    axes.set(ylabel="milliseconds of a step", xlim=(-0.5, 3.2), ylim=(0, 1.15 * top))
-    axes.legend(fontsize="small", loc="center right")
+    for place in range(1, len(PARTS)):  # from where a part ends to where the next begins
+        end = MILLISECONDS * starts[place + 1]
+        axes.plot([end, end], [place, place + 1], color="0.3", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.axvline(0, color="0.3", linewidth=0.8)
+    ends = [0.0, *(MILLISECONDS * (start + part) for start, part in zip(starts, seconds))]
+    room = 0.15 * (max(ends) - min(ends))  # for the numbers
+    axes.set(xlabel="milliseconds of a step", xlim=(min(ends) - room * (min(ends) < 0), max(ends) + room))
     told = ", ".join(f"{name} {MILLISECONDS * seconds:.1f} ms" for name, seconds in zip(PARTS, parts))
     words = f"Predicted {MILLISECONDS * predicted_s:.1f} ms for a step, measured {MILLISECONDS * measured_s:.1f} ms"
     show(figure, f"{words}: {told}.")

@@ -80,7 +80,7 @@ def position(frames: list[StackFrame]) -> str:
     if collective:
         return f"waits in hvd.{collective}{place}"
     if _in_compiled_step(frames):
-        return f"is inside a compiled TensorFlow step, where gradients or variables are exchanged{place}"
+        return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
     return f"is not in a collective{place}"
 
 

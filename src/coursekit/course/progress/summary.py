@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coursekit.course.progress.progress import STEPS
-from coursekit.text import first_few, number_of
+from coursekit.text import counted, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ def _about_lab(found: ClassProgress, lab: LabProgress) -> Iterator[str]:
         yield f"{name} was never released: `coursekit course release {name[:2]}`."
     num_new = sum(lab.progress[member.id].num_new > 0 for member in found.members)
     if num_new:
-        whose = number_of(num_new, "student")
+        whose = counted(num_new, "student")
         yield f"{name}: new hand-ins of {whose} lie in the exchange: `coursekit course collect {name[:2]}`."
     if lab.num_former:
         many = f"{lab.num_former} hand-ins still count as they were"

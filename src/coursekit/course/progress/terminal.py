@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coursekit.course.progress.summary import counts, legend, marks, mean_points, notes
-from coursekit.text import number_of, printable
+from coursekit.text import counted, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ def print_class(found: ClassProgress, console: Console) -> None:
 
 
 def _overview(found: ClassProgress) -> Table:
-    title = f"{printable(found.course)}: {number_of(len(found.counted), 'student')}"
+    title = f"{printable(found.course)}: {counted(len(found.counted), 'student')}"
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title, title_justify="left")
     for heading in ("lab", "fetched", "run", "handed\nin", "graded", "by\nhand", "feed-\nback", "mean\npoints"):
         table.add_column(heading, justify="left" if heading == "lab" else "right", no_wrap=True)

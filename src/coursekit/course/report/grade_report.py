@@ -19,7 +19,7 @@ from coursekit.course.report.spread import draw_spread, needs_help, points_words
 from coursekit.files import write_file
 from coursekit.grading.submission.times import shown
 from coursekit.pages import page_template
-from coursekit.text import number_of, printable
+from coursekit.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +68,8 @@ def headline(graded: Sequence[GradedHandIn]) -> str:
     parts = [f"{len(graded) - num[FAULT] - num[EMPTY]} graded"]
     parts += [f"{num[FAULT]} need{'s' * (num[FAULT] == 1)} another run"] if num[FAULT] else []
     parts += [f"{num[EMPTY]} with nothing to grade"] if num[EMPTY] else []
-    students = number_of(len({one.hand_in.student for one in graded}), "student")
-    return f"{number_of(len(graded), 'hand-in')} of {students}: {', '.join(parts)}"
+    students = counted(len({one.hand_in.student for one in graded}), "student")
+    return f"{counted(len(graded), 'hand-in')} of {students}: {', '.join(parts)}"
 
 
 def reason(one: GradedHandIn) -> str:
@@ -93,7 +93,7 @@ def by_cause(graded: Sequence[GradedHandIn]) -> list[list[GradedHandIn]]:
 
 def flag_words(flags: Sequence[Flag]) -> str:
     """Return how many flags there are, and their kinds: "3 flags: owner, time"."""
-    return f"{number_of(len(flags), 'flag')}: {', '.join(dict.fromkeys(flag.kind for flag in flags))}"
+    return f"{counted(len(flags), 'flag')}: {', '.join(dict.fromkeys(flag.kind for flag in flags))}"
 
 
 def _table(graded: Sequence[GradedHandIn]) -> Table:

@@ -23,7 +23,7 @@ from coursekit.grading.walls.sandbox import command, hidden_folders, python_fold
 from coursekit.paths import PACKAGE
 from coursekit.ranks.deadline import Deadline, TooSlowError
 from coursekit.ranks.own_time import OwnTime, tree
-from coursekit.text import number_of
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -205,7 +205,7 @@ def _too_slow() -> str:
     late = f"the sandbox did not start within {START_TIMEOUT_S:g} s"
     if load > num_cores:
         return (
-            f"{late}: the machine is overloaded (load {load:.0f} on {number_of(num_cores, 'core')}): judge fewer at a "
+            f"{late}: the machine is overloaded (load {load:.0f} on {counted(num_cores, 'core')}): judge fewer at a "
             "time with `--jobs 1`, or end what else runs."
         )
     return f"{late}, and the processors are not busy: look at disk and memory, and judge fewer with `--jobs 1`."

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from coursekit.labs.cells import GOES_ON, is_solution
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbformat import NotebookNode
 
 REPORT = "hand_in_report()"
@@ -16,13 +18,25 @@ CHECK = re.compile(r'^with check\("([^"]+)"', re.MULTILINE)
 
 
 def list_checks(notebook: NotebookNode) -> NotebookNode:
-    """Tell the report at the end of a lab of each check and its points: a kernel knows only of those that have run."""
+    """Tell the report at the end of a lab of each check and each text with their points.
+
+    A kernel knows only of checks that have run.
+    """
     checks = [(name, cell.metadata["points"]) for cell in notebook.cells for name in _checks_of(cell)]
-    rows = "".join(f"    {json.dumps(name, ensure_ascii=False)}: {points:g},\n" for name, points in checks)
+    texts = [
+        (cell.metadata["id"], cell.metadata["points"])
+        for cell in notebook.cells
+        if cell.metadata.get("role") == "manual"
+    ]
     for cell in notebook.cells:
         if checks and cell.source.strip() == REPORT:
-            cell.source = f"hand_in_report({{\n{rows}}})"
+            cell.source = f"hand_in_report({_listed(checks)}{', texts=' + _listed(texts) if texts else ''})"
     return notebook
+
+
+def _listed(points: Sequence[tuple[str, float]]) -> str:
+    rows = "".join(f"    {json.dumps(name, ensure_ascii=False)}: {worth:g},\n" for name, worth in points)
+    return f"{{\n{rows}}}"
 
 
 def _checks_of(cell: NotebookNode) -> list[str]:

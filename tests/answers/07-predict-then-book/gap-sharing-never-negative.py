@@ -1,0 +1,10 @@
+# /// answer
+# title = "Sharing that is never negative"
+#
+# [fails]
+# gap-tests = ["it may be negative"]
+# ///
+
+# %% role="changes" id="explain-gap"
+# -    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
+# +    return alone_s, max(0, together_s - alone_s), allreduce_s, averaging_s - together_s - allreduce_s
