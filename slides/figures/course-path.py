@@ -1,10 +1,10 @@
-"""What the labs build, each on the last one."""
+"""What the labs build, in the order of the course."""
 
 from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Seven labs; each begins with what the one before has made."
+CAPTION = "Seven labs; each asks what the one before has left open."
 PARTS = (
     ("the idea, on a line", COLORS[0], (("01", "one\nprocess"), ("02", "two ranks,\none model"))),
     ("real networks", COLORS[1], (("03", "CNNs\nwith Keras"), ("04", "CNNs, the\nEstimator"))),

@@ -1,8 +1,10 @@
-"""What deck 04 says of joining, of process sets, and of sessions, tried on real ranks with the code that it shows."""
+"""What deck 04 says of joining, process sets, sessions and elastic training, tried on real ranks with its code."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +12,28 @@ from coursekit import ranks
 
 DECK = Path(__file__).parents[3] / "slides/04-horovod.md"
 TIMEOUT_S = 90
+ELASTIC = '''
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+hvd.init()
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+opt = tf.keras.optimizers.SGD(0.01)
+num_batches, steps = 150, []
+
+
+def train_step():
+    """Take a step with the average of all ranks, and count it."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(tf.ones((4, 2))) ** 2)
+    weights = model.trainable_variables
+    opt.apply_gradients(zip(hvd.DistributedGradientTape(tape).gradient(loss, weights), weights))
+    steps.append(state.batch)
+
+
+{code}
+print(f"rank {{hvd.rank()}} of {{hvd.size()}}: {{len(steps)}} steps", flush=True)
+'''
 
 
 def code_of(needle):
@@ -87,3 +111,26 @@ def test_the_session_code_starts_on_rank_0_and_stops(tmp_path):
     results = ranks.run(train_in_session, code_of("# Historical"), str(tmp_path), num_ranks=2, timeout_s=TIMEOUT_S)
 
     assert results[0].endswith("model.ckpt-4")
+
+
+def test_the_elastic_code_trains_under_horovodrun(tmp_path):
+    """With the options of the deck, on a host that a script names, each of two ranks takes all steps."""
+    (tmp_path / "train.py").write_text(ELASTIC.format(code=code_of("hvd.elastic.run")))
+    hosts = tmp_path / "hosts.sh"
+    hosts.write_text("#!/bin/sh\necho localhost:2\n")
+    hosts.chmod(0o755)
+    run = [Path(sys.executable).with_name("horovodrun"), "--gloo", "--network-interface", "lo"]
+    elastic = ["-np", "2", "--min-np", "2", "--max-np", "2", "--host-discovery-script", hosts]
+    ended = subprocess.run(
+        [*run, *elastic, sys.executable, "train.py"],
+        capture_output=True,
+        text=True,
+        timeout=2 * TIMEOUT_S,
+        check=False,
+        cwd=tmp_path,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert {line.partition(":")[2] for line in ended.stdout.splitlines() if "steps" in line} == {
+        f"rank {rank} of 2: 150 steps" for rank in range(2)
+    }
