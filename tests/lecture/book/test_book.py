@@ -155,12 +155,16 @@ def test_a_reader_searches_turns_pages_and_reads_on_a_phone(book):
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{address}/search.html?q=allreduce")
         page.wait_for_selector("#search-results li a")
+        page.goto(f"{address}/search.html?q=NVSwitch")  # it stands on a slide, in a picture's text alternative
+        page.wait_for_selector("#search-results li a[href*='slides/03-allreduce']")
         page.goto(f"{address}/labs/06-between-ranks/06-between-ranks.html")
         page.wait_for_selector("mjx-container svg")
         page.locator("a.next-page").click()
         page.wait_for_url("**/07-predict-then-book.html")
         frame = page.goto(f"{address}/slides/03-allreduce.html") and page.locator("iframe")
         frame.wait_for()
+        page.locator("a[target=deck]").nth(2).click()
+        page.wait_for_function("document.querySelector('iframe').contentWindow.location.hash === '#3'")
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size({"width": 400, "height": 800})
         widths = {}

@@ -36,8 +36,12 @@ At the end you can `draw` it.
 <div>
 
 ```python
+def answer(): ...
+```
+
+```
 # a comment, no heading
-print("<div>")
+echo "<div>"
 ```
 
 </div>
@@ -64,9 +68,11 @@ At the end you can `draw` it.
 
 ### 3. Step by step
 
-```python
+*Code: on the slide.*
+
+```
 # a comment, no heading
-print("<div>")
+echo "<div>"
 ```
 
 **Rules**
@@ -78,5 +84,5 @@ All send $2(N-1)$ chunks.
 
 
 def test_slides_become_sections_of_words():
-    """Headings, words, formulas and code stay, notes and HTML go; a step in motion is told where it stands still."""
+    """Words, formulas and commands stay; notes, HTML and Python go; a step in motion is told where it stands still."""
     assert in_words(slides_of(DECK)) == WORDS

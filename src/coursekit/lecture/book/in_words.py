@@ -1,4 +1,7 @@
-"""A deck's slides as a page to read and to search: their words and code, and what their pictures show."""
+"""A deck's slides as a page to read and to search: their words, commands, and what their pictures show.
+
+Python stays on the slides: lectures show lines that labs ask for, and no page of the students' book has those.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 DROPPED = re.compile(r'<!--.*?-->|<(style|script|svg)\b.*?</\1>|<p class="legend">.*?</p>', re.DOTALL)
 FIGURE = re.compile(r"<figure>.*?</figure>", re.DOTALL)
 ALT = re.compile(r' alt="([^"]*)"')
+PYTHON = "```python"
 MOTION = 'class="frames"'
 TAG = re.compile(r"</?[a-z][a-z0-9]*(?:\s[^<>]*)?>")
 HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
@@ -40,6 +44,7 @@ def _alts(figure: str) -> list[str]:
 def _body(text: str, still: set[str]) -> str:
     parts = CODE.split(text)
     parts[::2] = [_prose(part, still) for part in parts[::2]]
+    parts[1::2] = ["*Code: on the slide.*" if part.startswith(PYTHON) else part for part in parts[1::2]]
     body = "\n\n".join(filter(None, (part.strip() for part in parts)))
     return re.sub(r"\A\*\*.+\*\*\n*", "", body)  # the slide's own heading is that of its section
 
