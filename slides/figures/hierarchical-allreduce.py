@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, diagram, node_fr
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Two nodes of three GPUs; a square is a third of the array, in the colour of the local rank that sums it."
+CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, added up by one local rank."
 SIDE, NUM = 0.42, 3
 NETWORK = (0, (3, 1.5))  # dashes
 NODES = (("node 0", 3.55), ("node 1", 1.15))
