@@ -2,7 +2,7 @@
 
 from matplotlib.patches import FancyBboxPatch
 
-from coursekit.lecture.slides.drawing import diagram, ink_on
+from coursekit.lecture.slides.drawing import diagram, ink_on, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -12,11 +12,11 @@ CAPTION = "A job on two nodes with four GPUs each, and its two job steps."
 def draw():
     """Draw two nodes of an allocation as columns, and job steps as bands over both, tasks in them."""
     figure, axes = diagram()
-    _frame(axes, (1.5, 0.15), (10.0, 4.3), "0.25", "-")
+    _frame(axes, (1.5, 0.15), (10.0, 4.3))
     axes.text(1.7, 4.18, "allocation: what the job was given, until it ends", ha="left", va="center")
     for node in range(2):
         x = 3.0 + 4.25 * node
-        _frame(axes, (x, 0.3), (3.95, 3.4), "0.55", "--")
+        node_frame(axes, (x, 0.3), (3.95, 3.4))
         axes.text(x + 0.15, 3.45, f"node {node}", ha="left", va="center", fontsize=16)
     _step(axes, 2.3, "step 0\nsrun -n 1", [0])
     _step(axes, 0.85, "step 1\nsrun -n 8", range(8))
@@ -25,15 +25,15 @@ def draw():
     return figure
 
 
-def _frame(axes, corner, size, color, line):
+def _frame(axes, corner, size):
     style = "round,pad=0,rounding_size=0.1"
-    axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor="none", edgecolor=color, lw=2, ls=line))
+    axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor="none", edgecolor="0.25", lw=2))
 
 
 def _step(axes, y, text, tasks):
     """Draw one job step: a band over both nodes, and a box for every task."""
     axes.add_patch(
-        FancyBboxPatch((2.9, y - 0.5), 8.45, 1.0, boxstyle="round,pad=0,rounding_size=0.1", facecolor="#eef2f6")
+        FancyBboxPatch((2.9, y - 0.5), 8.45, 1.0, boxstyle="round,pad=0,rounding_size=0.1", facecolor="white")
     )
     axes.text(2.25, y, text, ha="center", va="center", fontsize=16)
     for task in tasks:

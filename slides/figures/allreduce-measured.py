@@ -19,17 +19,19 @@ def draw(data):
     figure, (axes,) = canvas(FULL_INCH)
     for index, one in enumerate(data["series"]):
         style = {"color": COLORS[index], "marker": MARKERS[index], "linestyle": "none", "markersize": 11}
+        milliseconds = 1e3 * np.array(one["seconds"])
+        axes.plot(data["bytes"], milliseconds, **style)
         label = f"{one['num_ranks']} ranks, {one['way']}"
-        axes.plot(data["bytes"], 1e3 * np.array(one["seconds"]), **style, label=label)
+        axes.text(data["bytes"][0] / 1.4, milliseconds[0], label, color=COLORS[index], ha="right", va="center")
     sizes = np.logspace(3, 7.6, 100)
-    for index, num_ranks in ((0, 2), (2, 4)):
+    for index, num_ranks, spread in ((0, 2, 0.7), (2, 4, 1.1)):
         milliseconds = [1e3 * _model(data, num_ranks, size) for size in sizes]
         style = {"color": COLORS[index], "linestyle": LINE_STYLES[index], "linewidth": 2}
-        axes.plot(sizes, milliseconds, **style, label=f"model, {num_ranks} ranks")
-    axes.set(xscale="log", yscale="log", xlabel="size of the array", ylabel="ms")
+        axes.plot(sizes, milliseconds, **style)
+        axes.text(5e7, milliseconds[-1] * spread, f"model, {num_ranks} ranks", color=COLORS[index], va="center")
+    axes.set(xscale="log", yscale="log", xlim=(35, 6e8), xlabel="size of the array", ylabel="ms")
     axes.set_xticks([1e3, 1e4, 1e5, 1e6, 1e7], ["1 kB", "10 kB", "100 kB", "1 MB", "10 MB"])
     axes.set_yticks([1, 10, 100], ["1", "10", "100"])
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 

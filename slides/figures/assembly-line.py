@@ -125,15 +125,15 @@ def shuffle(axes):
 
 def augment(axes):
     """Another window of each image in each epoch."""
-    windows = {TOP - 0.1: (0.0, 0.55, 0.3, 0.1, 0.5, 0.2), LOW: (0.5, 0.1, 0.0, 0.45, 0.25, 0.6)}
+    windows = {TOP - 0.1: (0.0, 0.55, 0.3, 0.1, 0.5, 0.2), LOW: (0.5, 0.1, 0.0, 0.45, 0.25, 0.5)}
     for epoch, (y, shifts) in enumerate(windows.items(), 1):
         say(axes, y, f"epoch {epoch}")
         for number, (name, shift) in enumerate(zip(SHUFFLED, shifts)):
             x = 2.6 + 1.5 * number
             axes.add_patch(Rectangle((x, y - 0.62), 1.24, 1.24, facecolor=GREYS[name[0]], alpha=0.35))
-            corner = (x + 0.62 * shift, y - 0.62 + 0.62 * (0.9 - shift))
-            axes.add_patch(Rectangle(corner, 0.7, 0.7, facecolor="none", edgecolor=COLORS[1], linewidth=3))
-            axes.text(x + 0.62, y, name, ha="center", va="center", fontsize=16)
+            corner = (x + 0.62 * shift, y - 0.62 * shift)
+            axes.add_patch(Rectangle(corner, 0.62, 0.62, facecolor="none", edgecolor=COLORS[1], linewidth=3))
+            axes.text(x + 1.2, y - 0.59, name, ha="right", va="bottom", fontsize=16)
 
 
 def batch(axes):

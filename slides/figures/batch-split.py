@@ -20,10 +20,10 @@ def draw():
     draw_rows(axes, 7.1, "keep the global batch", [[GLOBAL // size] * size for size in SIZES])
     for y, size in zip(heights(), SIZES):
         axes.text(0.05, y + HEIGHT / 2, f"{size} rank{'s' * (size > 1)}", va="center")
-    axes.text(1.3, 0.42, "the optimiser sees a larger batch:", va="center", fontsize=17)
-    axes.text(1.3, 0.1, "fewer, larger updates", va="center", fontsize=17)
-    axes.text(7.1, 0.42, "each rank has less to do:", va="center", fontsize=17)
-    axes.text(7.1, 0.1, "communication weighs more", va="center", fontsize=17)
+    axes.text(1.3, 0.62, "the optimiser sees a larger batch:", va="center", fontsize=17)
+    axes.text(1.3, 0.28, "fewer, larger updates", va="center", fontsize=17)
+    axes.text(7.1, 0.62, "each rank has less to do:", va="center", fontsize=17)
+    axes.text(7.1, 0.28, "communication weighs more", va="center", fontsize=17)
     return figure
 
 

@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "1 281 167 images of 224 x 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
+CAPTION = "1 281 167 images of 224 \N{MULTIPLICATION SIGN} 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
 NUM_IMAGES = 1_281_167
 NUM_NODES = 8
 JPEG_GB = 138
@@ -21,14 +21,15 @@ def draw():
     places = np.arange(len(ROWS))[::-1]
     for number, (color, hatch, label) in enumerate(SIZES):
         values = [size / NUM_NODES**number for size in ROWS.values()]
-        style = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
+        style = {"color": color, "hatch": hatch, "edgecolor": "white"}
         bars = axes.barh(places + 0.2 - 0.4 * number, values, 0.38, **style)
-        axes.bar_label(bars, fmt="%.0f GB", fontsize=16, padding=5)
+        told = [f"{value:.0f} GB" for value in values]
+        told[0] += f": {label}"
+        axes.bar_label(bars, told, fontsize=16, padding=5)
     axes.set_yticks(places, list(ROWS))
     axes.set(xticks=[], xlim=(0, 900))
     axes.spines["bottom"].set_visible(False)
     axes.grid(visible=False)
-    axes.legend(loc="upper right")
     return figure
 
 

@@ -5,7 +5,7 @@ from coursekit.lecture.slides.schedule import courses, timetable
 from coursekit.pictures import COLORS
 
 DATA = ("course",)
-CAPTION = "Blue: lectures; green: labs, with their numbers; grey: breaks. Ends are those of the timetable."
+CAPTION = "Starts and ends are those of the timetable; the number of a lab stands in its bar."
 LECTURE, LAB, PAUSE = COLORS[0], COLORS[2], "0.85"
 
 
@@ -35,7 +35,10 @@ def draw(course):
             end = start + item.minutes
         axes.text(end / 60 + 0.08, row, f"{end // 60}:{end % 60:02}", va="center", fontsize=16)
     axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
+    named = {LECTURE: ("lecture", LECTURE, 8.5), LAB: ("lab", LAB, 9.85), PAUSE: ("break", "0.3", 12.55)}
+    for word, ink, hour in named.values():
+        axes.text(hour, -0.5, word, color=ink, weight="bold", ha="left" if ink == LECTURE else "center", va="bottom")
+    axes.set_ylim(len(labels) - 0.5, -1.1)
     hours = range(9, 19, 1)
     axes.set_xticks(hours, [f"{hour}:00" if hour % 2 else "" for hour in hours])
     axes.set_xlim(8.4, 19.2)

@@ -1,6 +1,6 @@
 """One data-parallel step on three ranks, in five pictures: copies, shards, gradients, average, update."""
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
+from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -46,7 +46,7 @@ def draw_step(last):
     if last > 3:  # from the fourth on there is an average
         center, width = (COLUMNS[0] + COLUMNS[-1]) / 2, COLUMNS[-1] - COLUMNS[0] + SIZE[0]
         told = f"average ({' + '.join(map(str, GRADIENTS))}) / {NUM_RANKS} = {AVERAGE:g}, the same on all ranks"
-        box(axes, (center, ROWS["average"]), told, (width, 0.5), COMMUNICATE, filled=last == 4, fontsize=17)
+        box(axes, (center, ROWS["average"]), told, (width, 0.5), COLLECTIVE, filled=last == 4, fontsize=17)
     return figure
 
 

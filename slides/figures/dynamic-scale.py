@@ -36,11 +36,11 @@ def draw():
     for (start, limit), end in zip(LIMITS, edges[1:]):
         axes.fill_between([start, end], limit + 0.5, 20.5, color="0.88", hatch="//", edgecolor="white")
     axes.text(5000, 19.75, "gradients overflow", color="0.25")
-    axes.step(range(NUM_STEPS), scales, color=COLORS[0], where="post", label="loss scale")
-    axes.plot(skipped, [scales[step] for step in skipped], "X", color=COLORS[1], markersize=11, label="step skipped")
+    axes.step(range(NUM_STEPS), scales, color=COLORS[0], where="post")
+    axes.plot(skipped, [scales[step] for step in skipped], "X", color=COLORS[1], markersize=11)
+    axes.text(7300, 19, "step skipped", color=COLORS[1], ha="right", va="center")
     axes.set(xlabel="step", ylabel="loss scale", ylim=(13.4, 20.5), xlim=(0, NUM_STEPS))
     axes.set_yticks(range(14, 21), [f"$2^{{{power}}}$" for power in range(14, 21)])
-    axes.legend(loc="lower right", ncols=1)
     return figure
 
 

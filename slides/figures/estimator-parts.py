@@ -4,7 +4,7 @@ from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Blue: what you write. Green: what TensorFlow makes."
+CAPTION = "Four parts go in; each call makes a graph and a session of its own."
 PARTS = (
     ("input_fn", "batches of\nfeatures, labels"),
     ("model_fn", "loss, step, metrics\nfor a mode"),
@@ -21,15 +21,17 @@ CALLS = (
 def draw():
     """Draw the parts on the left, the Estimator, and its calls on the right."""
     figure, axes = diagram()
+    axes.text(0.15, 4.3, "you write", color=COLORS[0], weight="bold", va="center")
+    axes.text(7.65, 4.3, "TensorFlow makes", color=COLORS[2], weight="bold", va="center")
     for number, (name, says) in enumerate(PARTS):
-        y = 4.1 - number * 1.13
+        y = 3.65 - number * 1.07
         box(axes, (1.1, y), name, size=(1.9, 0.75), color=COLORS[0], fontsize=19)
         axes.text(2.2, y, says, va="center", fontsize=16)
-        arrow(axes, (4.45, y), (5.05, 2.4 + 0.36 * (y - 2.4)))
-    box(axes, (6.0, 2.4), "Estimator", size=(1.9, 2.2), color="0.25", fontsize=21)
+        arrow(axes, (4.45, y), (5.05, 2.05 + 0.36 * (y - 2.05)))
+    box(axes, (6.0, 2.05), "Estimator", size=(1.9, 2.2), color="0.25", fontsize=21)
     for number, (name, says) in enumerate(CALLS):
-        y = 3.85 - number * 1.45
-        arrow(axes, (6.97, 2.4 + 0.36 * (y - 2.4)), (7.65, y))
+        y = 3.5 - number * 1.4
+        arrow(axes, (6.97, 2.05 + 0.36 * (y - 2.05)), (7.65, y))
         box(axes, (8.4, y), name, size=(1.5, 0.8), color=COLORS[2], fontsize=19)
         axes.text(9.3, y, says, va="center", fontsize=16)
     return figure

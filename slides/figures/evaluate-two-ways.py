@@ -2,14 +2,13 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
+from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, box, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
 CAPTION = "Eleven held-out files and three ranks; a square is a file."
 NUM_FILES, NUM_RANKS, SQUARE = 11, 3, 0.3
 PLACES = (3.0, 2.0, 1.0)  # of the ranks, in inches
-DARK = "0.25"  # collectives
 
 
 def draw():
@@ -24,14 +23,14 @@ def draw():
         if rank:
             axes.text(1.25, y, "waits", va="center", fontsize=19, color="0.35")
         own = range(rank, NUM_FILES, NUM_RANKS)
-        box(axes, (7.35, y), "path", size=(0.85, 0.7), color=DARK, fontsize=17)
+        box(axes, (7.35, y), "path", size=(0.85, 0.7), color=COLLECTIVE, fontsize=17)
         _files(axes, 8.0, y, len(own), COLORS[rank])
         arrow(axes, (9.3, y), (9.75, 2.0 + 0.25 * (1 - rank)), mutation_scale=18)
     for rank in range(NUM_RANKS - 1):
-        arrow(axes, (7.35, PLACES[rank] - 0.36), (7.35, PLACES[rank + 1] + 0.36), DARK, mutation_scale=16)
+        arrow(axes, (7.35, PLACES[rank] - 0.36), (7.35, PLACES[rank + 1] + 0.36), COLLECTIVE, mutation_scale=16)
     _files(axes, 1.25, PLACES[0], NUM_FILES, COLORS[0])
     arrow(axes, (4.75, PLACES[0]), (5.2, PLACES[0]), mutation_scale=18)
-    box(axes, (10.6, 2.0), "allreduce\nsum of right,\nof images", size=(1.6, 1.5), color=DARK, fontsize=17)
+    box(axes, (10.6, 2.0), "allreduce\nsum of right,\nof images", size=(1.6, 1.5), color=COLLECTIVE, fontsize=17)
     axes.text(7.35, 3.62, "1. checkpoint", ha="center", va="center", fontsize=16)
     axes.text(9.2, 0.35, "2. own files", ha="right", va="center", fontsize=16)
     axes.text(10.6, 0.95, "3. one number", ha="center", va="center", fontsize=16)

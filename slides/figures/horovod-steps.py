@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.patches import Polygon, Rectangle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram, ink_on
+from coursekit.lecture.slides.drawing import COLLECTIVE, HALF_INCH, arrow, box, diagram, ink_on, node_frame
 from coursekit.pictures import COLORS, GREY
 
 DATA = ()
@@ -39,7 +39,7 @@ def _init():
 def _pin():
     figure, axes = _ranks()
     for node, top in enumerate((4.35, 2.35)):
-        axes.plot([0.05, 5.6, 5.6, 0.05, 0.05], [top, top, top - 1.95, top - 1.95, top], ":", color="0.5", linewidth=2)
+        node_frame(axes, (0.05, top - 1.9), (5.55, 1.8))
         axes.text(5.4, top - 0.98, f"node {node}", ha="center", va="center", rotation=90, fontsize=16)
     for rank, y in enumerate(ROWS):
         arrow(axes, (1.6, y), (3.4, y), COLORS[rank])
@@ -87,7 +87,7 @@ def _average():
         arrow(axes, (4.75, y - slope / 2), (4.75 + x, y + slope / 2), "black", linewidth=3.5, shrinkA=0, shrinkB=0)
         arrow(axes, (2.5, y), (2.95, y), GREY)
         arrow(axes, (4.05, y), (4.5, y), GREY)
-    box(axes, (3.5, 2.35), "", (0.95, 3.8), "0.3")
+    box(axes, (3.5, 2.35), "", (0.95, 3.8), COLLECTIVE)
     axes.text(3.5, 2.35, "allreduce: mean", rotation=90, ha="center", va="center", color="white")
     return figure
 

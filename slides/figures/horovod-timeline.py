@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canva
 from coursekit.pictures import COLORS, MARKERS
 
 DATA = ("results/timeline",)
-CAPTION = "Grey: negotiation. Orange, hatched: allreduce, with the move over Gloo darker. Marks: when a rank named it."
+CAPTION = "A lane for each tensor. A mark: this rank has named it. The darker part of an allreduce: the move over Gloo."
 
 
 def draw(data):
@@ -18,13 +18,16 @@ def draw(data):
         _bar(axes, lane, one["moved"], {"facecolor": COMMUNICATE, "alpha": 0.75})
         for rank, at in enumerate(one["said"]):
             style = {"color": COLORS[rank], "marker": MARKERS[rank], "linestyle": "none", "clip_on": False}
-            axes.plot(at, lane, **style, markersize=10, label=f"rank {rank}" if lane == 0 else None)
+            axes.plot(at, lane, **style, markersize=10)
+            if lane == 0:
+                axes.text(at, -0.55, f"rank {rank}", color=COLORS[rank], ha="left" if at < 1 else "center", va="bottom")
     names = [f"layer {one['layer']}, {one['kind']}" for one in data["tensors"]]
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set(xlabel="ms", xlim=(-1, None))
+    first = data["tensors"][0]
+    axes.text(sum(first["negotiate"]) / 2, -0.55, "negotiation", color="0.3", ha="center", va="bottom")
+    axes.text(sum(first["allreduce"]) / 2, -0.55, "allreduce", color=COMMUNICATE, ha="left", va="bottom")
+    axes.set(xlabel="ms", xlim=(-1, None), ylim=(len(names) - 0.5, -1.3))
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 

@@ -30,7 +30,7 @@ def draw():
             axes.add_patch(Rectangle((x + ALPHA, y - HEIGHT / 2), width, HEIGHT, facecolor=COLORS[0], linewidth=0))
             x += ALPHA + width
     axes.text(LEFT + 1.0, 3.85, "nearly all is latency $\\alpha$: paid for every step", va="center", color="black")
-    axes.text(LEFT + 4.45, 2.75, "bytes $\\cdot\\ \\beta$ count;\nbandwidth is $1/\\beta$", va="center")
+    axes.text(LEFT + 4.45, 2.75, "nearly all is bytes $\\cdot\\ \\beta$;\nthe bandwidth is $1/\\beta$", va="center")
     arrow(axes, (LEFT, 0.7), (LEFT + 8.2, 0.7), "black")
     axes.text(LEFT + 4.1, 0.35, "time", ha="center", va="center")
     return figure

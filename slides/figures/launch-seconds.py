@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
 
 DATA = ("results/launch",)
-CAPTION = "Times the median of ranks.run. Bars: median of later calls; crosses: the first call."
+CAPTION = "As multiples of the median of ranks.run; bars: medians of later calls."
 
 
 def draw(data):
@@ -17,10 +17,15 @@ def draw(data):
         axes.barh(index, median, 0.55, color=COLORS[index], hatch=("", "//", "..")[index])
         axes.plot(way["first_s"] / _unit_s(data), index, "X", color="black", markersize=11, clip_on=False)
         axes.text(
-            median * 0.9 if index else median * 1.15, index - 0.42, f"{median:.2g} x", ha="right" if index else "left"
+            median * 0.9 if index else median * 1.15,
+            index - 0.42,
+            f"{median:.2g} \N{MULTIPLICATION SIGN}",
+            ha="right" if index else "left",
         )
+    first = data["ways"][0]["first_s"] / _unit_s(data)
+    axes.text(first, -0.3, "first call", ha="center", va="bottom", fontsize=16)
     axes.set_yticks(range(len(medians)), [way["name"] for way in data["ways"]])
-    axes.set(xscale="log", xlim=(0.25, 150), xlabel="times ranks.run", ylim=(2.5, -0.8))
+    axes.set(xscale="log", xlim=(0.25, 150), xlabel="multiples of ranks.run", ylim=(2.5, -0.8))
     axes.set_xticks([1, 10, 100], ["1", "10", "100"])
     axes.grid(visible=False, axis="y")
     return figure

@@ -6,6 +6,7 @@ from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ("results/gradients",)
+LABELS = {"zero": (0.6, 13), "subnormal": (3.6, 60), "overflow": (21.5, 66)}  # where curves are named
 CAPTION = "Shares of all gradients, of activations and of weights, that a cast to FP16 spoils."
 
 
@@ -25,12 +26,12 @@ def draw(data):
     figure, (axes,) = canvas((7.0, 4.7))
     scales, found = curves(data)
     for (name, share), color, line, marker in zip(found.items(), (COLORS[1], COLORS[3], COLORS[7]), "-:-", "osX"):
-        axes.plot(scales, share, color=color, linestyle=line, marker=marker, label=name)
+        axes.plot(scales, share, color=color, linestyle=line, marker=marker)
+        axes.text(*LABELS[name], name, color=color, weight="bold")
     axes.axvline(15, ymax=0.6, color="0.4", linestyle="--", linewidth=1.5)
-    axes.text(14.6, 48, "Keras\nbegins here", color="0.3", ha="right")
+    axes.text(14.6, 32, "Keras\nbegins here", color="0.3", ha="right")
     axes.set(xlabel="loss scale", ylabel="share (%)", ylim=(-2, 95))
     axes.set_xticks(range(0, 33, 8), [f"$2^{{{power}}}$" for power in range(0, 33, 8)])
-    axes.legend(loc="upper center")
     return figure
 
 

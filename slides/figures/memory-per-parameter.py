@@ -24,13 +24,13 @@ def draw():
     for row, parts in enumerate(ROWS.values()):
         left = 0
         for (color, hatch), part, name in zip(LOOK, parts, PARTS):
-            label = name if row == len(ROWS) - 1 else None
-            axes.barh(-row, part, left=left, height=0.6, color=color, hatch=hatch, edgecolor="white", label=label)
+            axes.barh(-row, part, left=left, height=0.6, color=color, hatch=hatch, edgecolor="white")
+            if row == len(ROWS) - 1:  # the one row that has all parts
+                axes.text(left + part / 2, -row - 0.4, name, ha="center", va="top", fontsize=16, color=color)
             left += part
         axes.text(left + 0.3, -row, str(left), va="center")
     axes.set_yticks([-row for row in range(len(ROWS))], list(ROWS))
-    axes.set(xlabel="bytes per parameter", xlim=(0, 21))
-    axes.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.4, 1.27), columnspacing=1.2)
+    axes.set(xlabel="bytes per parameter", xlim=(0, 21), ylim=(-5.1, 0.5))
     axes.grid(visible=False, axis="y")
     return figure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import HALF_INCH, box, diagram
+from coursekit.lecture.slides.drawing import HALF_INCH, box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -13,7 +13,7 @@ GPUS_X = (0.96, 2.22, 3.48, 4.74)
 def draw():
     """Draw the GPUs, what joins them, and the way out of the node."""
     figure, axes = diagram(HALF_INCH)
-    axes.plot([0.2, 5.5, 5.5, 0.2, 0.2], [0.95, 0.95, 4.5, 4.5, 0.95], color="0.6", linewidth=2, linestyle="--")
+    node_frame(axes, (0.2, 0.95), (5.3, 3.55))
     axes.text(0.4, 1.25, "one node", ha="left", va="center", fontsize=16)
     box(axes, (2.85, 4.1), "NVLink, NVSwitch", (4.9, 0.5), COLORS[2])
     for number, x in enumerate(GPUS_X):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram
+from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "Green: inside a node. Orange, dashed: over the network, which either shape crosses as rarely as it can."
+CAPTION = "Either shape crosses the network as rarely as it can."
 INSIDE, ACROSS = COLORS[2], COLORS[1]
 ROWS = (3.5, 2.6, 1.7, 0.8)
 SIZE = (1.15, 0.55)
@@ -19,16 +19,12 @@ def draw():
         axes.text(left + 2.55, 4.4, title, ha="center", va="center", weight="bold")
         for node in range(2):
             x = left + 1.15 + 2.8 * node
-            axes.plot(
-                [x - 0.95, x + 0.95, x + 0.95, x - 0.95, x - 0.95],
-                [0.35, 0.35, 3.95, 3.95, 0.35],
-                color="0.6",
-                linestyle=":",
-                linewidth=1.5,
-            )
+            node_frame(axes, (x - 0.95, 0.35), (1.9, 3.6))
             axes.text(x, 0.15, f"node {node}", ha="center", va="center", fontsize=16)
             for gpu, y in enumerate(ROWS):
                 box(axes, (x, y), f"GPU {gpu}", SIZE, COLORS[0], fontsize=16)
+    axes.text(2.85, ROWS[0] - 0.3, "network", color=ACROSS, ha="center", va="center", fontsize=16)
+    axes.text(2.85, ROWS[2] + 0.1, "NVLink,\nPCIe", color=INSIDE, ha="center", va="center", fontsize=16)
     _ring(axes, 1.45, 4.25)
     _tree(axes, 7.35, 10.15)
     return figure

@@ -2,7 +2,7 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import box, diagram
+from coursekit.lecture.slides.drawing import box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ("sites",)
@@ -24,10 +24,11 @@ def _partition(site):
 
 def _node(partition):
     figure, axes = diagram()
-    axes.add_patch(Rectangle((LEFT, BOTTOM), RIGHT - LEFT, TOP - BOTTOM, facecolor="#f3f6f9", edgecolor="0.55", lw=2))
+    node_frame(axes, (LEFT, BOTTOM), (RIGHT - LEFT, TOP - BOTTOM))
     middle = (LEFT + RIGHT) / 2
-    gpus = f"{partition.num_gpus_per_node} x {partition.gpu.removeprefix('NVIDIA ')}"
-    header = (partition.cpu or "processors: not known", gpus, f"{partition.memory_gb} GB memory")
+    gpus = f"{partition.num_gpus_per_node} \N{MULTIPLICATION SIGN} {partition.gpu.removeprefix('NVIDIA ')}"
+    cpu = (partition.cpu or "processors: not known").replace(" x ", " \N{MULTIPLICATION SIGN} ")
+    header = (cpu, gpus, f"{partition.memory_gb} GB memory")
     for text, x, wide in zip(header, (2.35, 6.55, 9.95), (4.2, 3.9, 2.7)):
         box(axes, (x, 4.05), text, (wide, 0.56), color="0.3", filled=False)
     width = (RIGHT - LEFT) / partition.num_gpus_per_node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
+from coursekit.lecture.slides.drawing import COLLECTIVE, HALF_INCH, WAIT, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
 
 DATA = ("results/uneven-batches",)
@@ -23,13 +23,13 @@ def draw(data):
     joined = min(data["batches"])
     for batch in range(joined):
         x = LEFT + 1.11 + STEP * batch
-        axes.add_patch(Rectangle((x - 0.1, BOTTOM - 0.45), 0.2, TOP - BOTTOM + 0.9, facecolor=GREY, linewidth=0))
+        axes.add_patch(Rectangle((x - 0.1, BOTTOM - 0.45), 0.2, TOP - BOTTOM + 0.9, facecolor=COLLECTIVE, linewidth=0))
     x = LEFT + 1.11 + STEP * joined
     axes.add_patch(
-        Rectangle((x - 0.1, TOP - 0.45), 0.2, 0.9, facecolor="white", edgecolor=COLORS[1], hatch="///", linewidth=2)
+        Rectangle((x - 0.1, TOP - 0.45), 0.2, 0.9, facecolor=WAIT, edgecolor=COLLECTIVE, linestyle="--", linewidth=2)
     )
     axes.text(x - 0.55, TOP - 0.75, "waits\nfor ever", ha="center", va="top", color="black")
-    axes.text(x - 0.55, BOTTOM, "through", ha="center", va="center")
+    axes.text(x - 0.55, BOTTOM, "done", ha="center", va="center")
     axes.text(LEFT + 1.11 + STEP / 2, 4.25, "allreduce", ha="center", va="center", fontsize=16)
     for batch in range(joined):
         arrow(axes, (LEFT + 1.11 + STEP / 2, 4.1), (LEFT + 1.11 + STEP * batch, 3.87), GREY, linewidth=1.5)

@@ -62,7 +62,7 @@ def draw_step(data, step):
     return figure
 
 
-CHAIN_AND_PANELS = ((0, 0.79, 1, 0.2), (0.07, 0.15, 0.4, 0.6), (0.56, 0.15, 0.42, 0.6))
+CHAIN_AND_PANELS = ((0, 0.79, 1, 0.2), (0.07, 0.19, 0.4, 0.56), (0.56, 0.19, 0.42, 0.56))
 
 
 def say(axes, text, color):

@@ -27,13 +27,15 @@ def draw(data):
         width = 6 if name == "float32" else 2.5
         axes.plot(
             steps, losses, color=COLORS[(0, 1, 2, 7)[index]], linestyle=LINES[index] or "-", linewidth=width,
-            alpha=0.35 if name == "float32" else 1, marker=MARKERS[index], markevery=4, label=NAMES[name],
+            alpha=0.35 if name == "float32" else 1, marker=MARKERS[index], markevery=4,
         )  # fmt: skip
         if way["first_bad_step"]:
             axes.axvline(way["first_bad_step"], color=COLORS[1], linewidth=2, linestyle="-.")
-            axes.text(way["first_bad_step"] + 3, 0.12, "not a number\nfrom here on", color=COLORS[1], va="bottom")
+            axes.text(
+                way["first_bad_step"] + 3, 0.12, "FP16 alone: not a\nnumber from here on", color=COLORS[1], va="bottom"
+            )
     axes.set(xlabel="step", ylabel="loss", ylim=(0, None), xlim=(0, None))
-    axes.legend(loc="upper right")
+    axes.text(44, 1.45, "FP32, and mixed with\nor without a loss scale:\none curve", va="bottom")
     return figure
 
 

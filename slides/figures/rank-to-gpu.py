@@ -1,8 +1,6 @@
 """Which GPU a rank computes on: every task sees all of its node, and picks that of its local rank."""
 
-from matplotlib.patches import Rectangle
-
-from coursekit.lecture.slides.drawing import arrow, box, diagram
+from coursekit.lecture.slides.drawing import arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -16,7 +14,7 @@ def draw():
     figure, axes = diagram()
     for node in range(2):
         left = 0.2 + 5.75 * node
-        axes.add_patch(Rectangle((left, 0.15), 5.5, 4.0, facecolor="#f3f6f9", edgecolor="0.55", lw=2))
+        node_frame(axes, (left, 0.15), (5.5, 4.0))
         axes.text(left + 2.75, 4.37, f"node {node}", ha="center", va="center", fontweight="bold")
         places = [left + 0.75 + 1.33 * local for local in range(NUM_GPUS)]
         for local, x in enumerate(places):

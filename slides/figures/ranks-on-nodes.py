@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, box, diagram
+from coursekit.lecture.slides.drawing import FULL_INCH, box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -16,9 +16,7 @@ def draw():
     figure, axes = diagram(FULL_INCH)
     for node in range(NUM_NODES):
         x = 2.55 + 2.58 * node
-        sides = (x - WIDTH / 2, x + WIDTH / 2)
-        frame_x = [sides[0], sides[1], sides[1], sides[0], sides[0]]
-        axes.plot(frame_x, [0.3, 0.3, 4.0, 4.0, 0.3], ":", color="0.5", linewidth=2)
+        node_frame(axes, (x - WIDTH / 2, 0.3), (WIDTH, 3.7))
         axes.text(x, 4.3, f"node {node}", ha="center", va="center", weight="bold")
         for local in range(PER_NODE):
             y = 3.45 - 1.2 * local

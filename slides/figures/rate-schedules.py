@@ -15,6 +15,7 @@ NAMES = (
     "exponential: 5 % less each epoch",
     "cosine",
 )
+LABELS = ((20, 7.2), (31.5, 5.2), (31.5, 2.8), (46, 6.1))  # where each schedule is named: epoch, rate
 
 
 def rate(name, epoch):
@@ -42,13 +43,12 @@ def _draw(shown):
         if number > shown or (number == 0 and shown):
             continue
         look = {"color": COLORS[number], "linestyle": LINE_STYLES[number]} if number == shown else {"color": "0.75"}
-        axes.plot(epochs, [rate(name, epoch) for epoch in epochs], linewidth=4, label=name, **look)
+        axes.plot(epochs, [rate(name, epoch) for epoch in epochs], linewidth=4, **look)
     axes.axvspan(0, NUM_WARMUP, color="0.93", zorder=0)
-    axes.text(NUM_WARMUP + 1, 0.45 if not shown else 8.7, "← warm-up", fontsize=17, va="center")
+    axes.text(NUM_WARMUP + 1, 8.7, "← warm-up", fontsize=17, va="center")
     axes.set(xlabel="epoch", ylabel="learning rate", xlim=(0, NUM_EPOCHS), ylim=(0, 9.3))
     axes.set_yticks([1, 8], ["η", "8η"])
-    handles, labels = axes.get_legend_handles_labels()
-    axes.legend(handles[-1:], labels[-1:], loc="upper right", fontsize=20, bbox_to_anchor=(1, 0.9))
+    axes.text(*LABELS[shown], NAMES[shown], color=COLORS[shown], fontsize=20, weight="bold")
     return figure
 
 

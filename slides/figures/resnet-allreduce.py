@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coursekit.lecture.slides.allreduce import count, ring, star
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
+from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -20,15 +20,14 @@ FORMULAS = (
 
 def draw():
     """Draw a bar for each case, with its formula."""
-    figure, (axes,) = canvas(HALF_INCH)
+    figure, (axes,) = canvas()
     for index, ((_, schedule), formula) in enumerate(zip(CASES, FORMULAS)):
         milliseconds = _milliseconds(schedule)
         axes.barh(index, milliseconds, 0.55, color=COLORS[1] if index == 0 else COLORS[0], hatch="//" if index else "")
-        place = (72, index + 0.42) if index == 0 else (milliseconds + 6, index)
-        axes.text(*place, f"{formula} = {milliseconds:.0f}", ha="center" if index == 0 else "left", va="center")
+        axes.text(milliseconds + 3, index, f"{formula} = {milliseconds:.0f}", va="center")
     axes.set_yticks(range(3), [name for name, _ in CASES])
     axes.invert_yaxis()
-    axes.set(xlim=(0, 150), ylim=(2.5, -0.5), xlabel="ms")
+    axes.set(xlim=(0, 185), ylim=(2.5, -0.5), xlabel="ms")
     axes.grid(visible=False, axis="y")
     return figure
 

@@ -8,6 +8,7 @@ DATA = ("results/sgd-trajectories",)
 CAPTION = "Lab 01's line, one learning rate for all; of long paths the first 200 updates."
 NAMES = {1000: "all samples", 1: "one sample", 100: "100 samples"}
 NUM_EPOCHS = {1000: 100, 1: 10, 100: 100}
+LABELS = ((13, 0.36), (55, 1.02), (90, 0.058))  # where the losses of each run are named: updates, loss
 
 
 def draw(data):
@@ -32,18 +33,18 @@ def draw_step(data, step):
         )  # fmt: skip
         right.plot(
             *zip(*((update + 1, loss) for update, loss in run["losses"])), linestyle=style, color=color, alpha=alpha,
-            linewidth=1.5 if wild else 3, label=NAMES[run["batch_size"]],
+            linewidth=1.5 if wild else 3,
         )  # fmt: skip
+        right.text(*LABELS[number], NAMES[run["batch_size"]], color=color, fontsize=17, weight="bold" if last else None)
     left.plot(*data["start"], "D", color="black", markersize=11, zorder=6)
     left.text(data["start"][0] - 0.1, data["start"][1] + 0.12, "start", ha="center")
     right.axhline(data["floor"], color="0.4", linewidth=1.5, linestyle=(0, (2, 3)))
     right.text(1.2, data["floor"] * 0.9, "noise of the data", va="top", color="0.3", fontsize=16)
-    right.set(xscale="log", yscale="log", xlabel="updates", ylabel="loss over all data", ylim=(0.06, 1.4))
+    right.set(xscale="log", yscale="log", xlabel="updates", ylabel="loss over all data", ylim=(0.045, 1.4))
     right.set_yticks([0.1, 0.3, 1], ["0.1", "0.3", "1"])
     right.set_yticks([], minor=True)
     right.set_xlim(1, 12000)
     right.set_xticks([1, 10, 100, 1000, 10000], ["0", "10", "100", "1000", "10 000"])
-    right.legend(loc="upper right")
     left.set_xticks([0, 1, 2, 3])
     left.set_yticks([-1, 0, 1])
     return figure

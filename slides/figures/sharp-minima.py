@@ -22,15 +22,13 @@ def draw(data):
     left.text(-0.95, 2.6, "test")
     left.text(-0.95, 0.15, "training", color=COLORS[3])
     for number, (way, one) in enumerate(ways.items()):
-        right.plot(
-            data["distances"], data["valleys"][way], color=COLORS[number], linestyle=LINE_STYLES[number], linewidth=3.5,
-            label=f"batch {one['batch_size']}, rate {one['rate']:g}",
-        )  # fmt: skip
+        look = {"color": COLORS[number], "linestyle": LINE_STYLES[number], "linewidth": 3.5}
+        right.plot(data["distances"], data["valleys"][way], **look)
+        named = f"batch {one['batch_size']},\nrate {one['rate']:g}"
+        right.text(0.42, data["valleys"][way][-1], named, color=COLORS[number], va="center", fontsize=16)
     right.set(xlabel="along the steepest direction", ylim=(0, None), xlim=(-0.4, 0.4))
     right.set_xticks([-0.3, 0, 0.3])
     right.set_ylabel("training loss")
-    right.set_ylim(0, 1.35 * max(max(data["valleys"][way]) for way in ways))
-    right.legend(loc="upper center")
     return figure
 
 

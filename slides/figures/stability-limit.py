@@ -9,6 +9,7 @@ DATA = ("results/stability-limit",)
 CAPTION = "Left: the first steps over lab 02's loss surface. Right: how far above its minimum the loss ends."
 
 NUM_DRAWN = 16  # points of each path
+LABELS = ((-0.5, "arrives"), (-0.25, "arrives late"), (0.6, "jumps on"), (0.95, "grows"))  # height, and what it does
 
 
 def draw(data):
@@ -21,11 +22,18 @@ def draw(data):
     left.contour(slopes, offsets, surface, levels=np.geomspace(0.085, 1.6, 10), colors="0.8", linewidths=1)
     for number, one in enumerate(data["paths"]):
         path = np.array(one["path"][:NUM_DRAWN])
-        look = {"color": COLORS[number], "linestyle": LINE_STYLES[number], "label": f"{one['rate']:g}"}
+        look = {"color": COLORS[number], "linestyle": LINE_STYLES[number]}
         left.plot(path[:, 0], path[:, 1], marker=MARKERS[number], markersize=4, linewidth=1.8, **look)
+        left.text(2.02, LABELS[number][0], f"{one['rate']:g}: {LABELS[number][1]}", color=COLORS[number], va="center")
     left.plot(*data["best"], "x", color="red", markersize=13, markeredgewidth=3, zorder=5)
-    left.set(xlabel="slope", ylabel="offset", xlim=(0.6, 2.75), ylim=(-1.15, 1.15))
-    left.legend(title="scaled rate", loc="center right", bbox_to_anchor=(1.03, 0.42))
+    left.set(
+        xlabel="slope",
+        ylabel="offset",
+        xticks=[1, 1.5, 2],
+        xlim=(0.6, 3.05),
+        title="by scaled rate",
+        ylim=(-1.15, 1.15),
+    )
     left.grid(visible=False)
     rates = [one["rate"] for one in data["rates"]]
     excess = [max(one["excess"], 1e-9) for one in data["rates"]]

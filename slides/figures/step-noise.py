@@ -18,7 +18,7 @@ SAYS = (
     "what N ranks replace",
     "too short, little noise",
     "half the way, noise of one small step",
-    "way and noise of k small steps",
+    "length and noise of k small steps",
 )
 
 

@@ -43,11 +43,12 @@ def draw():
             axes.barh(-row, length, left=start, height=0.5, color=color, hatch=HATCHES[color], edgecolor="white")
         last = phases[-1]
         axes.text(last[0] + last[1] + 0.2, -row, f"{last[0] + last[1]:.1f}", va="center")
-    for word, color in (("input", INPUT), ("compute", COMPUTE), ("communicate", COMMUNICATE)):
-        axes.barh(9, 0, color=color, hatch=HATCHES[color], edgecolor="white", label=word)
-    axes.legend(loc="upper left", ncols=3, borderpad=0, borderaxespad=0)
+    start = 0.0
+    for word, length, color in (("input", READ, INPUT), ("compute", WORK, COMPUTE), ("communicate", TALK, COMMUNICATE)):
+        axes.text(start + 0.05, 0.33, word, va="bottom", color=color, weight="bold")
+        start += length
     axes.set_yticks([-row for row in range(3)], list(plan()))
-    axes.set(xlabel="time (units of the model)", xlim=(0, 22), ylim=(-2.5, 0.95))
+    axes.set(xlabel="time (units of the model)", xlim=(0, 22), ylim=(-2.5, 0.75))
     axes.set_xticks(range(0, 21, 5))
     axes.grid(visible=False, axis="y")
     return figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
+from coursekit.lecture.slides.drawing import arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
 
 DATA = ()
@@ -32,10 +32,7 @@ def draw():
 
 
 def _frame(axes, middle, bottom, height):
-    from matplotlib.patches import Rectangle  # noqa: PLC0415  # one use
-
-    place = (middle - 1.0, bottom)
-    axes.add_patch(Rectangle(place, 2.0, height, facecolor="none", edgecolor="0.45", linewidth=2))
+    node_frame(axes, (middle - 1.0, bottom), (2.0, height))
 
 
 def _pair(axes, middle, y, text="V"):

@@ -17,14 +17,12 @@ NAMES = ("one by one", "fused")
 def draw():
     """Draw the two ways along the time."""
     figure, axes = diagram(FULL_INCH)
-    for x, kind, label in ((2.6, "latency", "latency, negotiation"), (6.6, "bytes", "bytes"), (8.6, "copy", "copies")):
-        _bar(axes, x, 4.3, 0.35, kind, 0.35)
-        axes.text(x + 0.5, 4.3, label, va="center")
-    axes.text(LEFT - 0.3, 3.2, NAMES[0], ha="right", va="center", fontsize=20)
+    axes.text(LEFT - 0.3, 3.4, NAMES[0], ha="right", va="center", fontsize=20)
+    axes.text(LEFT, 3.88, "latency, negotiation", color=COLORS[1], va="bottom")
     x = LEFT
     for size in SIZES:
-        _bar(axes, x, 3.2, ALPHA, "latency")
-        _bar(axes, x + ALPHA, 3.2, size, "bytes")
+        _bar(axes, x, 3.4, ALPHA, "latency")
+        _bar(axes, x + ALPHA, 3.4, size, "bytes")
         x += ALPHA + size
     axes.text(LEFT - 0.3, 1.9, NAMES[1], ha="right", va="center", fontsize=20)
     total = sum(SIZES)
@@ -32,6 +30,8 @@ def draw():
     x = LEFT
     for width, kind in parts:
         _bar(axes, x, 1.9, width, kind)
+        name, ink = {"latency": ("", ""), "bytes": ("bytes", COLORS[0]), "copy": ("copy", "0.35")}[kind]
+        axes.text(x + width / 2, 2.36, name, color=ink or None, ha="center", va="bottom")
         x += width
     axes.text(x + 0.3, 1.9, "one latency for all", va="center")
     arrow(axes, (LEFT, 1.05), (11.2, 1.05), "black")
@@ -39,13 +39,13 @@ def draw():
     return figure
 
 
-def _bar(axes, x, y, width, kind, height=HEIGHT):  # noqa: PLR0913, PLR0917  # a place, a size, a kind
+def _bar(axes, x, y, width, kind):
     styles = {
         "latency": {"facecolor": "white", "edgecolor": COLORS[1], "hatch": "///", "linewidth": 1.5},
         "bytes": {"facecolor": COLORS[0], "linewidth": 0},
         "copy": {"facecolor": "0.7", "linewidth": 0},
     }
-    axes.add_patch(Rectangle((x, y - height / 2), width, height, **styles[kind]))
+    axes.add_patch(Rectangle((x, y - HEIGHT / 2), width, HEIGHT, **styles[kind]))
 
 
 def words():

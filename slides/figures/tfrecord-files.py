@@ -6,7 +6,7 @@ from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS
 
 DATA = ()
-CAPTION = "The length and both checksums take 16 bytes in all; a checksum tells damage."
+CAPTION = "The length and both checksums take 16 bytes in all; a checksum reveals damage."
 PARTS = (("length", 1.35, "0.45"), ("CRC", 0.95, "0.7"), ("JPEG, label, size …", 4.6, COLORS[2]), ("CRC", 0.95, "0.7"))
 NUM_FILES, NUM_RANKS = 16, 4
 

@@ -8,7 +8,7 @@ CAPTION = "The way of a batch on one rank. White boxes: changed for validation; 
 STAGES = (
     ("shard", "shard"),
     ("shuffle,\nrepeat", None),
-    ("random cut,\nmirror", "cut from\nthe middle"),
+    ("random crop,\nmirror", "centre\ncrop"),
     ("batch, only\nfull ones", "batch,\nthe last too"),
     ("training\nmode", "inference\nmode"),
     ("tape,\nupdate", None),

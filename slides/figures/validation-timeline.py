@@ -5,7 +5,6 @@ from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, 
 DATA = ()
 CAPTION = "A model: time goes from left to right; equal speed on all ranks."
 NUM_RANKS, EPOCH, VALIDATION, ALLREDUCE = 4, 4.0, 4.0, 0.15
-HATCH = "//"
 
 
 def draw():
@@ -19,7 +18,7 @@ def draw():
             if on_all:
                 panel.barh(rank, ALLREDUCE, left=EPOCH + own, color=COMMUNICATE, height=0.62)
             elif rank:
-                panel.barh(rank, VALIDATION, left=EPOCH, color=WAIT, hatch=HATCH, edgecolor="0.6", height=0.62)
+                panel.barh(rank, VALIDATION, left=EPOCH, color=WAIT, height=0.62)
         panel.text(EPOCH / 2, 1, "training", ha="center", va="center", color="white", fontsize=22)
         panel.set(xlim=(0, EPOCH + VALIDATION + 0.2), xlabel="time", xticks=[])
         panel.set_title(title, fontsize=22)
@@ -28,8 +27,7 @@ def draw():
         panel.grid(visible=False)
     middle = EPOCH + VALIDATION / 2
     panels[0].text(middle, 0, "validation", ha="center", va="center", color="white", fontsize=20)
-    style = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
-    panels[0].text(middle, 2, "waiting", ha="center", va="center", fontsize=20, bbox=style)
+    panels[0].text(middle, 2, "waiting", ha="center", va="center", fontsize=20)
     end = EPOCH + VALIDATION / NUM_RANKS + ALLREDUCE
     panels[1].annotate(
         "validation,\none allreduce",

@@ -1,14 +1,13 @@
 """Timelines of three ranks, one of them slow: synchronous, asynchronous, and stale-synchronous with a bound."""
 
-from matplotlib.patches import Patch
-
 from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
-from coursekit.pictures import GREY
 
 DATA = ()
 CAPTION = "A model: three ranks, the last one slow. The number in a bar is the step that the rank works on."
 TIMES = (1.0, 1.2, 2.1)  # of a step on each rank
 EXCHANGE, END, BOUND = 0.22, 12.0, 2
+# What is said above the first bar of each kind that begins so late that the words do not meet.
+NAMES = {"compute": ("computes", COMPUTE, 0), "wait": ("waits", "0.3", 3), "exchange": ("exchanges", COMMUNICATE, 6)}
 
 
 def synchronous():
@@ -56,25 +55,25 @@ def draw():
 
 def draw_bars(bars):
     """Draw the bars of all ranks over time."""
-    figure, (axes,) = canvas((11.6, 4.3))
-    looks = {"compute": (COMPUTE, ""), "exchange": (COMMUNICATE, ""), "wait": (WAIT, "//")}
+    figure, (axes,) = canvas()
+    looks = {"compute": (COMPUTE, ""), "exchange": (COMMUNICATE, "//"), "wait": (WAIT, "")}
+    named = set()
     for rank, own in enumerate(bars):
         for kind, step, begin, end in own:
             if begin >= END:
                 continue
             color, hatch = looks[kind]
             width = min(end, END) - begin
-            axes.barh(rank, width, 0.62, begin, color=color, hatch=hatch, edgecolor="white" if kind != "wait" else GREY)
+            axes.barh(rank, width, 0.62, begin, color=color, hatch=hatch, edgecolor="white")
+            name, ink, earliest = NAMES[kind]
+            if rank == 0 and kind not in named and begin >= earliest:
+                named.add(kind)
+                axes.text(begin + 0.05, -0.42, name, color=ink, va="bottom")
             if kind == "compute" and end <= END:
                 axes.text(begin + width / 2, rank, step, color="white", ha="center", va="center", weight="bold")
-    axes.set(xlim=(0, END), ylim=(2.5, -0.5), xlabel="time →", xticks=[])
+    axes.set(xlim=(0, END), ylim=(2.5, -0.8), xlabel="time →", xticks=[])
     axes.set_yticks([0, 1, 2], [f"rank {rank}" for rank in range(2)] + ["rank 2, slow"])
     axes.grid(visible=False)
-    names = {"compute": "computes", "exchange": "exchanges", "wait": "waits"}
-    handles = [
-        Patch(facecolor=color, hatch=hatch, edgecolor=GREY, label=names[kind]) for kind, (color, hatch) in looks.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
 

@@ -11,7 +11,7 @@
 # - build pipelines from files and from generators in which every rank has its share;
 # - put shard, cache, shuffle, batch and prefetch into the right order, and measure that it is right;
 # - let all ranks make the same number of steps, on the same samples whatever their number;
-# - find the slowest stage of a pipeline on a timeline, and mend it;
+# - find the slowest stage of a pipeline on a timeline, and speed it up;
 # - read a training on several ranks in TensorBoard.
 #
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
@@ -535,7 +535,7 @@ with check("a cache for each rank", section="5"):
 #
 # time per step ≥ max(read, decode, train)
 #
-# So look for the slowest stage, mend it, and look again, until the network is what everything waits for.
+# So look for the slowest stage, speed it up, and look again, until the network is what everything waits for.
 #
 # Here is a store that is slow by design and sleeps instead of working, so that it is as slow on every machine: 30 ms to read a record, 30 ms for each *call* of `decode`, which may get one record or a whole batch, and 40 ms for a training step.
 # `feed_slowly` is the plainest pipeline:
@@ -595,7 +595,7 @@ with check("the same samples from the store", section="6"):
     slow_store.check_same_samples(store_trial)
 
 # %% role="tests" id="faster-tests" points=1
-with check("the slowest stage mended", section="6"):
+with check("the slowest stage made faster", section="6"):
     slow_store.check_faster(store_trial)
 
 # %% role="readonly" id="timeline-picture" tags=["picture"]

@@ -257,7 +257,7 @@ FAMILIES = {
     "callbacks": "that no rank was given",
     "step": "the updates are not those of SGD",
     "training": "the start is not broadcast",
-    "validation": "the (loss|accuracy) over",  # a guessed sample may by luck be answered rightly by fresh weights
+    "validation": "the (loss|accuracy) over",  # fresh weights may by luck classify a guessed sample correctly
     "model function": "the updates are not those of SGD",
     "estimator": "the start is not broadcast",
     "evaluation": "random weights",

@@ -116,7 +116,7 @@ def check_accuracy(trial: SpyTrial) -> None:
         counted = right[rank] if alone else np.concatenate(right)
         require(
             bool(np.isclose(accuracy, np.mean(counted), rtol=1e-4)),
-            f"{np.sum(counted):.0f} of {len(counted)} images are answered rightly: the accuracy on rank {rank}: "
+            f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}: "
             f"expected {np.mean(counted):.4g}, got {accuracy:.4g}{_hint(accuracy, trial)}",
         )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from coursekit.drivers.spy import Array
 
-UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are answered rightly and wrongly
+UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are classified correctly and wrongly
 
 
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:

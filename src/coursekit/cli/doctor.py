@@ -46,7 +46,7 @@ def show(findings: Sequence[Finding], *, as_json: bool) -> bool:
     else:
         Console().print(table(findings))
         click.echo(
-            f"Mend first: {', '.join(hindrances)}." if hindrances else "Ready: nothing that the labs need is missing."
+            f"Fix first: {', '.join(hindrances)}." if hindrances else "Ready: nothing that the labs need is missing."
         )
     return not hindrances
 

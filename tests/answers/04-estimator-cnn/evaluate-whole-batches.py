@@ -2,7 +2,7 @@
 # title = "Weighted by the images in whole batches"
 #
 # [fails]
-# evaluate-accuracy-tests = ["answered rightly"]
+# evaluate-accuracy-tests = ["classified correctly"]
 # ///
 
 # %% role="changes" id="evaluate"

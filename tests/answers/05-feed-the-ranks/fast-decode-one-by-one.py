@@ -1,5 +1,5 @@
 # /// answer
-# title = "Only the reading mended: decoding is the slowest stage now"
+# title = "Only the reading made faster: decoding is the slowest stage now"
 #
 # [fails]
 # faster-tests = ["times as fast"]

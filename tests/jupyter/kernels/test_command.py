@@ -72,7 +72,7 @@ def test_check_shows_why_a_kernel_does_not_start(coursekit, course):
 
     assert status == 1
     assert f"mine did not start: there is no environment in {course}/.venv: make it, as" in output
-    assert output.splitlines()[-2:] == ["Mend first: Kernel.", f"What its launcher said last: {log_file('mine')}"]
+    assert output.splitlines()[-2:] == ["Fix first: Kernel.", f"What its launcher said last: {log_file('mine')}"]
 
 
 def test_check_ends_a_kernel_that_does_not_answer(coursekit, course):

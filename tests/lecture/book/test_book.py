@@ -124,6 +124,8 @@ def test_no_answer_and_no_hidden_test_is_in_the_students_book(book):
 def test_the_instructors_copy_has_the_solutions(build, tmp_path):
     """The same look finds each lab's answers there: it would have found them in the students' book."""
     make_book(ROOT, build, tmp_path / "book", with_solutions=True)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["book"]  # no solved notebook beside the site
     for lab in LABS:
         solved = text_of(tmp_path / "book" / "solutions" / lab.name / f"{lab.name}.html")
 
@@ -155,12 +157,16 @@ def test_a_reader_searches_turns_pages_and_reads_on_a_phone(book):
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{address}/search.html?q=allreduce")
         page.wait_for_selector("#search-results li a")
+        page.goto(f"{address}/search.html?q=NVSwitch")  # it stands on a slide, in a picture's text alternative
+        page.wait_for_selector("#search-results li a[href*='slides/03-allreduce']")
         page.goto(f"{address}/labs/06-between-ranks/06-between-ranks.html")
         page.wait_for_selector("mjx-container svg")
         page.locator("a.next-page").click()
         page.wait_for_url("**/07-predict-then-book.html")
         frame = page.goto(f"{address}/slides/03-allreduce.html") and page.locator("iframe")
         frame.wait_for()
+        page.locator("a[target=deck]").nth(2).click()
+        page.wait_for_function("document.querySelector('iframe').contentWindow.location.hash === '#3'")
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size({"width": 400, "height": 800})
         widths = {}
@@ -180,6 +186,6 @@ def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(CourseKitError, match=r"has not all decks .*01-gradient-descent.*: `make slides` first"):
         make_book(ROOT, tmp_path, tmp_path / "book")
     write_build(tmp_path / "build")
-    (tmp_path / "build" / "runs").rename(tmp_path / "gone")
-    with pytest.raises(CourseKitError, match="is missing, and the solutions are those of a run: `make run` first"):
+    (tmp_path / "build/runs/latest/02-horovod-sgd").rename(tmp_path / "gone")
+    with pytest.raises(CourseKitError, match=r"newest run, and .*latest has no 02-horovod-sgd: `make run` first"):
         make_book(ROOT, tmp_path / "build", tmp_path / "book", with_solutions=True)

@@ -48,6 +48,6 @@ def test_broken_environment_is_not_ready(doctor, tmp_path):
     lines = output.strip().splitlines()
 
     assert status == 1
-    assert lines[-1].startswith("Mend first: TensorFlow, Keras, Horovod, Horovod controllers, Allreduce, 2 ranks.")
+    assert lines[-1].startswith("Fix first: TensorFlow, Keras, Horovod, Horovod controllers, Allreduce, 2 ranks.")
     assert any(line.split()[:3] == ["TensorFlow", "missing", "cannot"] for line in lines)
     assert "→ run make env" in output

@@ -14,6 +14,7 @@ html_show_copyright = False
 mathjax_path = "mathjax.js"  # make.py copies it: no page asks the network
 mathjax3_config = {"options": {"enableMenu": False}}
 myst_enable_extensions = ["dollarmath"]
+myst_dmath_allow_space = False  # as Marp has it: "$WORK and $SCRATCH" is no formula
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # pictures are those of `make run`
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]

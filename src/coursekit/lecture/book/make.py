@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
 from coursekit.lecture.book.sources import HTML, Book
 from coursekit.lecture.slides.deck import find_decks
 
@@ -46,15 +47,17 @@ def make_book(
     missing = [deck.path.stem for deck in find_decks(root) if not (slides / f"{deck.path.stem}.html").is_file()]
     if missing or not mathjax.is_file():
         raise CourseKitError(f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.")
-    if with_solutions and not runs.exists():
-        raise CourseKitError(f"{runs} is missing, and the solutions are those of a run: `make run` first.")
+    if with_solutions:
+        _refuse_unsolved(root, runs)
     progress("Sphinx")
     python = sphinx_python(root)
     progress("pages")
     book = Book(root, build / "book-source", runs, with_solutions)
     book.gather()
-    unfinished = out.with_name(f".{out.name}.new")
-    shutil.rmtree(unfinished, ignore_errors=True)
+    # In a folder of its own: MyST-NB leaves solved notebooks beside the site, and beside `out` may be a web server's.
+    scratch = out.with_name(f".{out.name}.new")
+    shutil.rmtree(scratch, ignore_errors=True)
+    unfinished = scratch / out.name
     progress("the site")
     _sphinx(python, book.folder, unfinished)
     shutil.copyfile(mathjax, unfinished / "_static" / "mathjax.js")
@@ -65,7 +68,15 @@ def make_book(
         raise CourseKitError(f"{len(broken)} links of the book lead nowhere: {'; '.join(broken[:5])}.")
     shutil.rmtree(out, ignore_errors=True)
     unfinished.replace(out)
+    shutil.rmtree(scratch)
     return book
+
+
+def _refuse_unsolved(root: Path, runs: Path) -> None:
+    missing = [lab.name for lab in find_labs(root) if not (runs / lab.name / f"{lab.name}.ipynb").is_file()]
+    if missing:
+        named = ", ".join(missing)
+        raise CourseKitError(f"solutions are those of the newest run, and {runs} has no {named}: `make run` first.")
 
 
 def sphinx_python(root: Path) -> Path:

@@ -17,6 +17,7 @@ import nbformat
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.leaks import refuse_leaks, texts
 from coursekit.labs.lab import find_labs
+from coursekit.lecture.book.in_words import in_words
 from coursekit.lecture.slides.deck import find_decks, slides_of
 from coursekit.lecture.slides.fill import Filler
 
@@ -52,15 +53,21 @@ PART = """```{{toctree}}
 {names}
 ```
 """
-DECK = """# {title}
+DECK = """# {number} · {title}
 
 {minutes} minutes. <a href="{here}.html">Present it</a> (P shows the notes), or <a href="{here}.pdf">print it</a>.
 
-<iframe src="{here}.html" title="{title}" style="width: 100%; aspect-ratio: 16/9; border: 1px solid #888"></iframe>
+<iframe src="{here}.html" name="deck" title="{title}" style="width: 100%; aspect-ratio: 16/9"></iframe>
 
 ## What is on its slides
 
+A title turns to its slide, above.
+
 {slides}
+
+## In words
+
+{words}
 """
 
 
@@ -139,10 +146,14 @@ class Book:
 
     def _deck_page(self, deck: Deck) -> str:
         filled = Filler(self.root, self.folder / "drawn").fill(deck) if "{{" in deck.body else deck.body
-        titles = [slide.title for slide in slides_of(filled)]
+        slides = slides_of(filled)
         here = f"../{HTML}/{deck.path.stem}"
-        listed = "\n".join(f"1. {title}" for title in titles)
-        return DECK.format(title=deck.title, minutes=deck.minutes, here=here, slides=listed)
+        listed = "\n".join(
+            f'1. <a href="{here}.html#{slide.number}" target="deck">{slide.title}</a>' for slide in slides
+        )
+        number = deck.path.stem.partition("-")[0]
+        told = {"slides": listed, "words": in_words(slides)}
+        return DECK.format(number=number, title=deck.title, minutes=deck.minutes, here=here, **told)
 
     def _write_lab(self, lab: Lab, pages: set[str]) -> None:
         name = f"labs/{lab.name}/{lab.name}.ipynb"

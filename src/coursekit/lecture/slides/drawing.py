@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from coursekit.pictures import COLORS, GREY
 
@@ -18,6 +18,8 @@ HALF_INCH = (5.7, 4.6)  # beside a column of text
 
 # The phases of a training step, as the labs' pictures of throughput have them.
 COMPUTE, COMMUNICATE, INPUT, WAIT = COLORS[0], COLORS[1], COLORS[2], "0.85"
+
+COLLECTIVE = "0.25"  # a box or bar that all ranks meet in: no rank's colour
 
 MIN_CONTRAST_OF_LARGE_LETTERS = 3.3  # WCAG asks for 3 from 18 points on; some of ours have 16
 
@@ -47,6 +49,11 @@ def box(axes: Axes, center: Point, text: str, size: Point = (1.6, 0.8), color: s
     style = "round,pad=0,rounding_size=0.08"
     axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=face, edgecolor=color, linewidth=2))
     axes.text(*center, text, ha="center", va="center", color=ink_on(face), **options)
+
+
+def node_frame(axes: Axes, corner: Point, size: Point) -> None:
+    """Draw what stands for a node in every diagram: a light ground with a thin frame, below all that is in it."""
+    axes.add_patch(Rectangle(corner, *size, facecolor="#f3f6f9", edgecolor="0.55", linewidth=2, zorder=0))
 
 
 def ink_on(ground: str) -> str:

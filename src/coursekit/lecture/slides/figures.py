@@ -43,7 +43,7 @@ KINDS = {
 MARK = '<span class="origin {kind}" role="img" aria-label="{meaning}" title="{origin}"></span>'
 HTML = "<figure>\n{shown}\n<figcaption>{marks} {caption}</figcaption>\n</figure>"
 IMAGE = '<img src="figures/{file}" alt="{alt}">'
-# Steps in one place, each visible in its turn; what is printed, and who wants no motion: slides/theme.css.
+# Steps in one place, each visible in its turn; what print and readers without motion get: slides/theme.css.
 FRAME = '<img src="figures/{file}" alt="{alt}" style="animation: frames-{num} {all_s}s {delay_s}s infinite both">'
 FRAMES = (
     "<style>@keyframes frames-{num} "

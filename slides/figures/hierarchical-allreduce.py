@@ -1,0 +1,51 @@
+"""A hierarchical allreduce over two nodes: parts within each node, one part of each rank between them, and back."""
+
+from matplotlib.patches import Rectangle
+
+from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, diagram, node_frame
+from coursekit.pictures import COLORS
+
+DATA = ()
+CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, added up by one local rank."
+SIDE, NUM = 0.42, 3
+NETWORK = (0, (3, 1.5))  # dashes
+NODES = (("node 0", 3.55), ("node 1", 1.15))
+STAGES = (("1. reduce-scatter", 1.75), ("2. allreduce", 3.8), ("3. allgather", 5.85))  # and where they stand
+
+
+def draw():
+    """Draw for each node the thirds that a GPU holds after each stage; only the second one crosses the network."""
+    figure, axes = diagram((7.0, 4.9))
+    for name, x in STAGES:
+        axes.text(x, 4.62, name, ha="center", va="center", fontsize=17, weight="bold")
+    for node, y in NODES:
+        node_frame(axes, (0.95, y - 0.85), (6.0, 1.7))
+        axes.text(0.05, y, node, va="center", fontsize=17)
+        for rank in range(NUM):
+            height = y + 0.52 * (1 - rank)
+            for stage, (_, x) in enumerate(STAGES):
+                _thirds(axes, x, height, range(NUM) if stage == len(STAGES) - 1 else (rank,))
+    x = STAGES[1][1]
+    for rank in range(NUM):
+        at = x + (rank - 1) * (SIDE + 0.03)
+        ends = (at, NODES[0][1] - 0.24 + 0.52 * (1 - rank)), (at, NODES[1][1] + 0.24 + 0.52 * (1 - rank))
+        arrow(axes, *ends, COLORS[rank], arrowstyle="<|-|>", mutation_scale=14, shrinkA=0, shrinkB=0, linestyle=NETWORK)
+    axes.text(x + 0.85, 2.35, "the slow links:\na third from each GPU", va="center", fontsize=16, color=COLLECTIVE)
+    return figure
+
+
+def _thirds(axes, x, y, held):
+    """Draw the places of three thirds, filled where this GPU holds the sum."""
+    for third in range(NUM):
+        corner = (x + (third - 1.5) * (SIDE + 0.03), y - SIDE / 2)
+        look = {"facecolor": COLORS[third]} if third in held else {"facecolor": "white", "edgecolor": "0.8"}
+        axes.add_patch(Rectangle(corner, SIDE, SIDE, **look))
+
+
+def words():
+    """Tell the three stages."""
+    return (
+        "Two nodes of three GPUs, an array in three parts. First each GPU adds up one part within its node; then GPUs "
+        "of equal local rank in both nodes add up that part over the network, three links at once; then all parts go "
+        "to all GPUs of a node."
+    )
