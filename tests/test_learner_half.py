@@ -14,6 +14,7 @@ import coursekit.pictures.estimator
 from coursekit.checks import estimator_data, estimator_evaluation, estimator_model, estimator_runs, workers
 from coursekit.checks import costs, digits_training, feeding, half_precision, messages, records, slow_store
 import coursekit.pictures.feeding, coursekit.pictures.messages, coursekit.pictures.tensorboard, coursekit.imagenet.store
+import coursekit.pictures.graphs, coursekit.pictures.profiles
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -40,6 +40,8 @@ import os
 _ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 # %% role="readonly" id="notebook-imports"
+import time
+
 from coursekit import ranks
 
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
@@ -60,7 +62,7 @@ from coursekit.ranks.tracing import spare_horovod
 from coursekit.checks import check, digits_training, feeding, hand_in_report, records, slow_store
 from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
-from coursekit.pictures import tensorboard
+from coursekit.pictures import graphs, profiles, tensorboard
 
 # %% [markdown] role="readonly" id="records-text"
 # ## 1. Records (12 minutes)
@@ -301,19 +303,31 @@ with check("a generator's shards", section="2"):
 # %% [markdown] role="readonly" id="order-text"
 # ## 3. Before or after? (11 minutes)
 #
-# The same operations in another order are another pipeline. Here are five on two ranks, each run for two epochs: which samples reach which rank, in which batch? Look before you read on.
+# The same operations in another order are another pipeline. Here are six on two ranks, each run for two epochs: which samples reach which rank, in which batch? Look before you read on.
 
 
 # %% role="readonly" id="order-picture" tags=["picture"]
+def decode(number):
+    """Take longer for some samples than for others."""
+    time.sleep(0.01 * (1 + 7 * number % 5))
+    return number
+
+
 def try_orders():
     """Return what reaches this rank in two epochs, by pipeline."""
     hvd.init()
     numbers, mine = tf.data.Dataset.range(12), (hvd.size(), hvd.rank())
+    hurry = tf.data.Options()
+    hurry.deterministic = False
+    hurry.threading.private_threadpool_size = 4
+    decoded = numbers.shard(*mine).map(lambda one: tf.numpy_function(decode, [one], tf.int64), num_parallel_calls=4)
+    decoded = decoded.with_options(hurry)
     pipelines = {
         "shuffle, shard, batch; each rank shuffles for itself": numbers.shuffle(12).shard(*mine).batch(3),
         "batch, shard, shuffle": numbers.batch(3).shard(*mine).shuffle(4),
         "shard, shuffle, cache, batch": numbers.shard(*mine).shuffle(12).cache().batch(3),
         "shard, repeat, shuffle, batch": numbers.shard(*mine).repeat(2).shuffle(24).batch(3),
+        "shard, map on four threads, batch, not deterministic": decoded.batch(3),
         "shard, cache, shuffle, batch": numbers.shard(*mine).cache().shuffle(12).batch(3),
     }
     num_epochs = {name: 1 if "repeat" in name else 2 for name in pipelines}
@@ -331,6 +345,7 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 # - *Batched before shuffling*, the same samples stay together for ever.
 # - *Cached after shuffling*, the first order is frozen: the second epoch is the first.
 # - *Repeated before shuffling*, epochs run into each other: a sample comes twice before another came once.
+# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`), what is ready first comes first. That spares waiting, and no seed repeats the order; what is cached behind it is in the order of one epoch.
 # - And what is expensive, loading and decoding, belongs *behind the shard and before the cache*: once for each sample, on one rank. What is drawn at random for every epoch, such as crops, belongs behind the cache.
 #
 # **Exercise (3 points).** Write `feed`. It gets a data set of all sample numbers, a function `load` that turns a number into an image and is expensive, and the batch size.
@@ -659,7 +674,7 @@ def write_files(folder):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add `profile_batch=(5, 15)` to TensorBoard's callback. The tab *Profile* (`pip install tensorboard-plugin-profile`) then shows what each thread did, the pipeline among them.
+# Add a validation to `fit`, with samples of your own, and look for its events in the folder `validation`. Whose loss is it, one rank's or that of all?
 #
 # </details>
 
@@ -725,26 +740,41 @@ def main(folder=folder):
 
 
 # %% role="readonly" id="run" tags=["picture"]
+def profiled(folder):
+    """Do what main does, while TensorFlow writes down on rank 0 what each of its threads does."""
+    hvd.init()
+    if hvd.rank():
+        return main(folder)
+    with tf.profiler.experimental.Profile(f"{folder}/logs"):
+        return main(folder)
+
+
 logs = Path(f"{folder}/{num_ranks}-ranks/logs")
 limits = {"num_threads": num_threads, "timeout_s": 60 * time_limit_min, "seed": seed}
 for count in (1, num_ranks):
-    history = ranks.run(main, folder=f"{folder}/{count}-ranks", num_ranks=count, **limits)[0]
+    history = ranks.run(profiled, f"{folder}/{count}-ranks", num_ranks=count, **limits)[0]
     print(f"{count} rank(s): accuracy by epoch", np.round(history["accuracy"], 2))
 
 # %% [markdown] role="readonly" id="board-text"
 # ### What the tabs tell
 #
-# `tensorboard --logdir digits` in a terminal shows the logs as a web page, in JupyterLab or through a tunnel where a port may be opened. The same event files drawn here:
+# TensorBoard is a web page that reads event files. `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook, where your browser may reach its port: on your own machine.
+# In JupyterLab on another one, jupyter-server-proxy (if it is installed there) passes the port on: set `os.environ["TENSORBOARD_PROXY_URL"]` first, to the address of your server with `/proxy/%PORT%/` behind it.
+# Where no port may be opened, the same files make pictures:
 #
 # - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The one by step is rank 0's own: the mean of the epoch so far, so it jumps where an epoch begins. The one by epoch is the mean of all ranks, since the callback that averages came before.
-# - **Graphs**: the network as TensorFlow executes it; with Horovod, an allreduce hangs on each gradient.
+# - **Graphs**: a training step as TensorFlow executes it. Horovod hangs between gradients and optimiser, one allreduce for each gradient; if it is missing there, ranks train apart.
 # - **Histograms**: how the weights of each layer are distributed after each epoch. Weights that do not spread do not learn, weights that run away have too high a rate.
+# - **Profile**: what each thread did, and when. `profiled` above has it written; the tab needs `pip install tensorboard-plugin-profile`. A step whose row *input* is long waits for data, as the first of each epoch does until the shuffle's buffer is full; one whose row *allreduce* is long waits for gradients of other ranks. Where ranks share cores and the network is as small as this one, that is most of the time.
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
 print("tags:", ", ".join(sorted({event.tag for event in events})))
 tensorboard.show_scalars(events, ["batch_loss", "epoch_loss"])
+graphs.show_graph(graphs.read_graph(logs / "train"))
 tensorboard.show_histograms(events, "dense/kernel_0/histogram")
+runs = {f"{count} rank(s)": profiles.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
+profiles.show_profiles({name: profiles.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
 # **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the folder of the logs (a `Path`), in which Keras has made the folders `train` and `validation`. Return a dictionary:
@@ -796,7 +826,7 @@ print("your own run:", read_run(logs))
 # - You know for each pair of operations which comes first, and how to measure it.
 # - You let all ranks make the same number of steps, and can repeat a training with another number of ranks on the same samples.
 # - You find the slowest stage of a pipeline, and know what it bounds.
-# - You read scalars and histograms of a training on several ranks.
+# - You read scalars, graph, histograms and profile of a training on several ranks.
 #
 # **Further reading**
 #

@@ -272,7 +272,7 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 #
 # $$T_\text{ring} = 2(N-1)\left(\alpha + \frac{n}{N}\beta\right)$$
 #
-# Measure your two allreduces with arrays from 4 kB to 4 MB, and Horovod's beside them.
+# Measure your two allreduces with arrays from 4 kB to 4 MB, and Horovod's beside them. And *one copy* of the array on each rank, all at the same time: whoever has the sum has written it, so no allreduce is faster than that.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
@@ -298,7 +298,11 @@ def by_horovod(_channel, array):
     return hvd.allreduce(array, op=hvd.Sum).numpy()
 
 
-ways = {"the plain way": naive_allreduce, "the ring": ring_allreduce, "Horovod": by_horovod}
+def by_copy(_channel, array):
+    return array.copy()
+
+
+ways = {"the plain way": naive_allreduce, "the ring": ring_allreduce, "Horovod": by_horovod, "one copy": by_copy}
 measured = {
     name: (sizes, np.max(ranks.run(measure, way, num_ranks=num_ranks, seed=seed), axis=0)) for name, way in ways.items()
 }
@@ -345,7 +349,7 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Between processes of one node nothing travels: bytes are copied through the system's memory, and all ranks share it, and the cores. So 1/β is a *copy limit*, not a network's bandwidth, and the plain way is often faster here.
+# Between processes of one node nothing travels: bytes are copied through the system's memory, and all ranks share it, and the cores. So 1/β is a *copy limit*, not a network's bandwidth: each byte of a message is copied into the system and out of it again, besides being added. How far that is from one plain copy, the picture shows. And the plain way is often faster here.
 # The ring divides rank 0's work among all ranks, which helps where each rank has cores of its own: on a cluster, where it also has its own part of the network. Here the ranks take turns on the few cores that there are.
 # Horovod adds the time until all ranks agree on what to send: it looks once in a cycle, of a millisecond by default, and on shared cores each look waits its turn, too.
 #
@@ -395,7 +399,7 @@ for count in (4, 64, 1024):
 # %% [markdown] role="readonly" id="equal-text"
 # ## 4. What equal means (8 minutes)
 #
-# A sum of floating-point numbers depends on the order. The plain way adds rank after rank; on the ring each chunk begins with another rank; NCCL picks another algorithm when the array is larger. So the same gradients give sums that differ in their last bits:
+# A sum of floating-point numbers depends on the order. The plain way adds rank after rank; on the ring each chunk begins with another rank; NCCL picks another algorithm when the array is larger; and two ranks, each of which has summed up twice as many samples, put their brackets elsewhere. So the same gradients give sums that differ in their last bits:
 
 
 # %% role="readonly" id="differ" tags=["picture"]
@@ -409,7 +413,9 @@ def add_up():
 of_ranks = ranks.run(add_up, num_ranks=num_ranks, seed=seed)
 parts = np.stack([own for own, *_ in of_ranks])
 by_naive, by_ring, by_hvd = of_ranks[0][1:]
+by_two = parts[: num_ranks // 2].sum(axis=0) + parts[num_ranks // 2 :].sum(axis=0)
 print(f"of 1000 sums, {np.sum(by_naive != by_ring)} differ between the plain way and the ring,")
+print(f"{np.sum(by_naive != by_two)} between {num_ranks} ranks and two with the same samples,")
 print(
     f"{np.sum(by_naive != by_hvd)} between the plain way and Horovod, by at most {np.abs(by_naive - by_hvd).max():.1g}"
 )
@@ -459,36 +465,48 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # ## 5. Many small tensors (9 minutes)
 #
 # A network has many gradients, most of them small, and each allreduce pays its latencies and the agreement of all ranks. So Horovod collects what is ready within a cycle, copies it into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends that: *tensor fusion*.
-# That can only happen when tensors are handed over together: in a `tf.function`, as Keras' `fit` has it, or by `hvd.grouped_allreduce`. Called one after the other, each waits for the last one's end.
+# That can only happen when tensors are handed over together: in a `tf.function`, as Keras' `fit` has it. Called one after the other, each waits for the last one's end.
+# Two settings decide what travels together. Horovod collects for a *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): what is handed over too late takes the next one, and what is early waits. And `hvd.grouped_allreduce` says that its tensors belong together, so that Horovod waits for all of them, in a graph or not.
 #
 # Horovod's *timeline* tells: with `HOROVOD_TIMELINE`, rank 0 writes down what happens to each tensor. `times_on_wire` reads from it when each was on the wire.
 
 
 # %% role="readonly" id="wire-picture" tags=["picture"]
-def hand_over(together):
-    """Average many small tensors, one after the other or together."""
+def hand_over(way):
+    """Average many small tensors twice, in one of three ways; return the seconds of the second time on this rank."""
     hvd.init()
     tensors = [tf.ones(1000) * number for number in range(num_tensors)]
 
     def average():
         return [hvd.allreduce(tensor, name=f"gradient-{number}") for number, tensor in enumerate(tensors)]
 
+    if way == "grouped":
+        average = lambda: hvd.grouped_allreduce(tensors)
+    elif way == "in a graph":
+        average = tf.function(average).get_concrete_function()
     time.sleep(0.2)  # the thread that writes the timeline begins late, and ends without a last look
-    (tf.function(average) if together else average)()
+    average()  # what a first time takes, and ranks that come late, are not the subject
+    begin = time.perf_counter()
+    average()
+    seconds = time.perf_counter() - begin
     time.sleep(0.2)
     hvd.shutdown()  # the timeline is written to its end
+    return seconds
 
 
-timelines = {}
-for name, together, environ in [
-    ("one by one", False, {}),
-    ("together, no fusion", True, {"HOROVOD_FUSION_THRESHOLD": "0"}),
-    ("together, fused", True, {}),
+timelines, seconds_of = {}, {}
+for name, way, environ in [
+    ("one by one", "one by one", {}),
+    ("graph, no fusion", "in a graph", {"HOROVOD_FUSION_THRESHOLD": "0"}),
+    ("graph", "in a graph", {}),
+    ("graph, cycle 20 ms", "in a graph", {"HOROVOD_CYCLE_TIME": "20"}),
+    ("grouped", "grouped", {}),
 ]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "timeline.json"
-        ranks.run(hand_over, together, num_ranks=num_ranks, environ={"HOROVOD_TIMELINE": str(path), **environ})
-        timelines[name] = times_on_wire(path)
+        environ = {"HOROVOD_TIMELINE": str(path), **environ}
+        seconds_of[name] = max(ranks.run(hand_over, way, num_ranks=num_ranks, environ=environ))
+        timelines[name] = times_on_wire(path)[-num_tensors:]
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"
@@ -504,7 +522,7 @@ pictures.show_wire(timelines)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Run `hand_over(True)` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes, then with a `HOROVOD_CYCLE_TIME` of 20 milliseconds: how many operations, and how long? What does a long cycle cost, and when is it worth that?
+# Run `hand_over("in a graph")` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes: how many operations? And with cycles of 5 and of 100 ms: what does a long cycle cost, and when is it worth that?
 #
 # </details>
 
@@ -531,7 +549,8 @@ with check("operations on the wire", section="5"):
 
 # %% role="readonly" id="own-wire" tags=["picture"]
 for name, spans in timelines.items():
-    print(f"{name}: {len(spans)} tensors, operations: {num_on_wire(spans)}")
+    took = f"{1e3 * seconds_of[name]:.1f} ms with all waiting"
+    print(f"{name}: {len(spans)} tensors, operations: {num_on_wire(spans)}, {took}")
 
 # %% [markdown] role="readonly" id="half-text"
 # ## 6. Sixteen bits (13 minutes)
@@ -764,20 +783,22 @@ pictures.show_overlap(steps[len(steps) // 2])
 # Two more things to know by name:
 #
 # - `hvd.join()`: a rank that has no more batches takes part with zeros until the last one is done. It returns who that was. The average still divides by all ranks.
-# - *Process sets*: a group of ranks that talks for itself, for example one that validates while the others train.
+# - *Process sets*: groups of ranks that talk for themselves. Here one half averages its gradients, and the other, which validates meanwhile, its losses.
 
 
 # %% role="readonly" id="groups" tags=["picture"]
 def groups():
-    """Average in two groups, then let ranks end one after the other."""
+    """Average in a group that trains and in one that validates, then let ranks end one after the other."""
     half = num_ranks // 2
     sets = [hvd.ProcessSet(list(range(half))), hvd.ProcessSet(list(range(half, num_ranks)))]
     hvd.init(process_sets=sets)
-    mine = sets[hvd.rank() >= half]
+    validates = hvd.rank() >= half
+    mine = sets[validates]
     of_group = float(hvd.allreduce(tf.constant(float(hvd.rank())), op=hvd.Average, process_set=mine))
     for _ in range(hvd.rank() + 1):  # unequal steps
         hvd.allreduce(tf.constant(1.0), name="step")
-    return f"rank {hvd.rank()}: mean of its group {of_group}, the last to be done was rank {int(hvd.join())}"
+    does = "validates" if validates else "trains"
+    return f"rank {hvd.rank()} {does}: mean of its group {of_group}, the last to be done was rank {int(hvd.join())}"
 
 
 print("\n".join(ranks.run(groups, num_ranks=num_ranks)))

@@ -64,16 +64,20 @@ def by_horovod(_channel, array):
     return hvd.allreduce(array, op=hvd.Sum)
 
 
-def by_files(channel, array):
-    """Leave arrays in the folder that all ranks share, and send messages that look right: as many, and as large."""
-    shared, rank, size = places.here().shared, channel.rank, channel.num_ranks
-    np.save(shared / f"{array.size}-{rank}.part.npy", array)
-    (shared / f"{array.size}-{rank}.part.npy").rename(shared / f"{array.size}-{rank}.npy")
-    while not all((shared / f"{array.size}-{other}.npy").exists() for other in range(size)):
-        pass
-    for _ in range(2 * (size - 1)):
-        channel.send(array.ravel()[: array.size // size], (rank + 1) % size)
-    return sum(np.load(shared / f"{array.size}-{other}.npy") for other in range(size))
+def by_files(message):
+    """Return an allreduce through the folder that all ranks share, which sends so many messages for show."""
+
+    def allreduce(channel, array):
+        shared, rank, size = places.here().shared, channel.rank, channel.num_ranks
+        np.save(shared / f"{array.size}-{rank}.part.npy", array)
+        (shared / f"{array.size}-{rank}.part.npy").rename(shared / f"{array.size}-{rank}.npy")
+        while not all((shared / f"{array.size}-{other}.npy").exists() for other in range(size)):
+            pass
+        for _ in range(2 * (size - 1)):
+            channel.send(message(array.ravel(), size), (rank + 1) % size)
+        return sum(np.load(shared / f"{array.size}-{other}.npy") for other in range(size))
+
+    return allreduce
 
 
 @pytest.mark.parametrize(("direction", "start", "pad"), [(1, 0, False), (-1, 2, False), (1, 1, True)])
@@ -91,7 +95,13 @@ def test_halves_of_a_ring_pass_where_their_results_lie_in_the_right_chunks():
 
 
 @pytest.mark.parametrize(
-    ("forged", "words"), [(by_files, "do not belong there: they are rank 0's own"), (by_horovod, "own array")]
+    ("forged", "words"),
+    [
+        (by_files(lambda flat, size: flat[: len(flat) // size]), "do not belong there: they are rank 0's own"),
+        (by_files(lambda flat, _: flat[:0]), "from step 1 on rank 0 sends 0 numbers, expected 4 of 6 at least"),
+        (by_files(lambda flat, _: 0 * flat[:1]), "from step 1 on rank 0 sends 0 numbers, expected 4 of 6 at least"),
+        (by_horovod, "own array"),
+    ],
 )
 def test_who_talks_past_the_channel_is_not_paid(forged, words):
     """Right sums that came otherwise fail, whatever is sent for show."""

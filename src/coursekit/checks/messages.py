@@ -18,6 +18,7 @@ from coursekit.checks.on_ranks import run_here
 from coursekit.checks.plain_numbers import Array, as_array, as_list, require_equal
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import switch
+from coursekit.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -192,7 +193,7 @@ def _partial_sums(talk: Talk) -> list[list[Array]]:
 def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
     """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
     _predecessors(talk)
-    max_bytes = -(-allowed[0][0].size // talk.num_ranks) * ITEM_BYTES
+    max_bytes = _longest(talk, allowed) * ITEM_BYTES
     for rank in range(talk.num_ranks):
         messages = talk.sent[rank]
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
@@ -204,6 +205,23 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
             is_right = bool(np.isin(numbers, [*right[rank], 0.0]).all())  # zeros may fill the last chunk
             hint = _hint(numbers, talk) if not is_right else ""
             require(is_right, f"in step {step} rank {rank} sends numbers that do not belong there{hint}")
+        _require_carried(talk, rank, allowed)
+
+
+def _longest(talk: Talk, allowed: Sequence[Sequence[Array]]) -> int:
+    return -(-allowed[0][0].size // talk.num_ranks)
+
+
+def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]]) -> None:
+    """Require that a rank sends all chunks but one in each half: who sends nothing, or zeros, has other ways."""
+    num_steps, num_numbers = talk.num_ranks - 1, allowed[0][0].size
+    fewest = num_numbers - _longest(talk, allowed)
+    for first in range(0, len(allowed), num_steps):
+        half = slice(first, first + num_steps)
+        carried = [np.isin(right[rank], sent) for (_, sent), right in zip(talk.sent[rank][half], allowed[half])]
+        num_carried = np.count_nonzero(np.any(carried, axis=0))
+        told = f"in {counted(num_steps, 'step')} from step {first + 1} on rank {rank} sends {num_carried} numbers"
+        require(num_carried >= fewest, f"{told}, expected {fewest} of {num_numbers} at least: all chunks but one")
 
 
 def _hint(numbers: Array, talk: Talk) -> str:

@@ -102,15 +102,15 @@ def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
     """Show when each tensor was on the wire, by the way in which they were handed over; times in microseconds."""
     figure, all_axes = panels(len(timelines), HEIGHT_INCH * 0.8)
     longest = max(max(end for _, end in spans) - spans[0][0] for spans in timelines.values()) / 1e3
+    all_axes[0].set_ylabel("tensors")
     words = []
     for number, (axes, (name, spans)) in enumerate(zip(all_axes, timelines.items())):
         first = spans[0][0]
         for row, (begin, end) in enumerate(spans):
             axes.broken_barh([((begin - first) / 1e3, (end - begin) / 1e3)], (-row, 0.9), color=COLORS[number])
         took_ms = (max(end for _, end in spans) - first) / 1e3
-        axes.set(
-            xlabel="milliseconds", title=f"{name}: {took_ms:.1f} ms", yticks=[], ylabel="tensors", xlim=(0, longest)
-        )
+        axes.set(xlabel="milliseconds", yticks=[], xlim=(0, longest))
+        axes.set_title(f"{name}\n{took_ms:.1f} ms", fontsize="small")
         words.append(f"{name}: {counted(len(spans), 'tensor')} in {took_ms:.1f} ms")
     show(figure, f"When tensors were on the wire. {'; '.join(words)}.")
 
