@@ -173,4 +173,27 @@ def test_published_tables_are_shown():
     """`--published` ends in the errors."""
     shown = " ".join(run("--published"))
 
-    assert "30 predictions: mean error 4." in shown
+    assert "82 predictions: mean error 3." in shown
+
+
+def test_a_table_of_ones_own_is_shown(course):
+    """`--table` shows errors, what was fitted, what is doubtful, and where the picture is."""
+    (course / "mine.toml").write_text(
+        '[[tables]]\nkey = "mine"\ntitle = "Mine"\nsource = "here"\nlinks_source = "here"\nnum_ranks_per_node = 1\n'
+        "within = { gbyte_per_s = 10.0, latency_us = 5.0 }\nbetween = { gbyte_per_s = 10.0, latency_us = 9.6 }\n"
+        'series = [{ network = "ResNet50", batch_size = 64, num_ranks = [1, 2], images_per_s = [219, 400] }]\n'
+    )
+    shown = run("--table", "mine.toml")
+
+    assert any(re.match(r" mine +ResNet50, batch 64 +2 +400 +\d+", line) for line in shown)
+    assert any("nothing is fitted" in line for line in shown)
+    with Image.open(course / "build" / "predict-mine.png") as picture:
+        assert picture.width > 800
+
+
+@pytest.mark.usefixtures("course")
+def test_tables_are_whole_where_the_terminal_is_narrow(monkeypatch):
+    """No cell is cut short."""
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert not any("…" in line for line in run("03", "--site", "karolina") + run("--published"))
