@@ -17,7 +17,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.predict import check_lab, make_plan, read_values
+from coursekit.slurm.jobs.predict import check_lab, make_plan, read_values, too_many_nodes
 from coursekit.slurm.sites.load import load_site
 from coursekit.text import counted
 
@@ -72,8 +72,10 @@ def predict(  # noqa: PLR0913, PLR0917  # click hands the options over by name
     """Predict a LAB's training on more and more nodes of a site: speed, its band, parts of a step, cost.
 
     By default that is ResNet50, as fast as somebody published for the site's GPU.
-    With --from, the speed is that of your own job on one node. Known parameters are model, image_size, batch_size,
-    global_batch_size (for strong scaling), precision and compression.
+    With --from, the speed is that of your own job on one node. Known parameters are those of the lab: model,
+    image_size, batch_size, global_batch_size (for strong scaling), precision, compression and num_groups (0 is the
+    default here); and backward_passes_per_step, batches that are added up before gradients travel, and
+    input_images_per_s, what the input pipeline of a rank makes.
     """
     console = Console()
     if published:
@@ -97,10 +99,16 @@ def predict(  # noqa: PLR0913, PLR0917  # click hands the options over by name
     plan = make_plan(site, site.partitions[key], read_values(dict(texts)), measured)
     rows = forecast(plan.training, plan.machine, _numbers(nodes))
     _print_whole(console, _table(plan.title, rows))
+    images = ", waiting for images" if any(row.step.starving_s for row in rows) else ""
     console.print(
-        "A step: computing, waiting for the slowest rank, the gradients' way. An epoch: ImageNet.", highlight=False
+        f"A step: computing, waiting for the slowest rank, the gradients' way{images}. An epoch: ImageNet.",
+        highlight=False,
+        soft_wrap=True,
     )
     console.print(f"Speed: {plan.speed_from}.", soft_wrap=True, markup=False, highlight=False)
+    beyond = too_many_nodes(site, site.partitions[key], rows[-1].num_nodes)
+    if beyond:
+        console.print(beyond, soft_wrap=True, markup=False, highlight=False)
     last = rows[-1]
     console.print(f"On {counted(last.num_nodes, 'node')}, a step is bound by {last.bound}.", highlight=False)
     for change, gain in would_help(plan.training, plan.machine, last.num_nodes):
@@ -124,7 +132,8 @@ def _table(title: str, rows: Sequence[Forecast]) -> Table:
     for heading in ("nodes", "GPUs", "images/s", "9 of 10", "efficiency", "step, ms", "epoch, min", "GPU h"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        parts = (row.step.compute_s, row.step.waiting_s, row.step.exposed_s)
+        parts = [row.step.compute_s, row.step.waiting_s, row.step.exposed_s]
+        parts += [row.step.starving_s] if row.step.starving_s else []
         table.add_row(
             str(row.num_nodes), str(row.num_ranks), f"{row.images_per_s:.0f}", f"{row.low:.0f}-{row.high:.0f}",
             f"{row.efficiency:.0%}", "+".join(f"{MILLISECONDS * seconds:.0f}" for seconds in parts),

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from coursekit.scaling.published import Prediction, Table
 
 MILLISECONDS = 1000
-PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"))
-HATCHES = ("", "//", "xx")
+SMALLEST_PART = 0.05  # per cent of a step: less is not seen
+PARTS = (
+    ("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"),
+    ("waiting for images", "starving_s"),
+)  # fmt: skip
+HATCHES = ("", "//", "xx", "..")
 WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
 HALF_DASH = 0.045
 
@@ -64,6 +68,8 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
     positions, bottoms = range(len(rows)), [0.0] * len(rows)
     for number, (words, name) in enumerate(PARTS):
         heights = [100 * getattr(row.step, name) / row.step.total_s for row in rows]
+        if number and max(heights) < SMALLEST_PART:
+            continue
         axes.bar(
             positions, heights, bottom=bottoms, label=words, width=0.6,
             color=COLORS[number], hatch=HATCHES[number], edgecolor="white",
