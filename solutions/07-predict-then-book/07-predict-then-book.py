@@ -7,7 +7,7 @@
 # After this lab you can
 #
 # - predict a training step from latency, bandwidth and the speed of one rank;
-# - explain the gap between a prediction and a measurement by sharing, communication and overlap;
+# - explain the gap between a prediction and a measurement by sharing, communication, overlap and stragglers;
 # - find where strong scaling stops paying;
 # - read a published table and find what bounds it;
 # - write a request for resources with its reasons.
@@ -40,7 +40,9 @@ from coursekit import ranks
 
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
 
+import tempfile
 import time
+from pathlib import Path
 
 import horovod.tensorflow as hvd
 import numpy as np
@@ -53,6 +55,7 @@ from coursekit.scaling.forecast import Training, forecast
 from coursekit.scaling.gpus import find_gpu, find_speed, machine_of
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
+from coursekit.throughput import phases_of_steps
 
 # %% [markdown] role="readonly" id="model-text"
 # ## 1. A model in one line (7 minutes)
@@ -267,7 +270,7 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Record Horovod's timeline of the run (`environ={"HOROVOD_TIMELINE": …}`, then `coursekit.throughput.times_on_wire`): how long was the wire really busy in a step?
+# Run four ranks, `num_ranks = 4` at the top: which part grows most on your machine, and why?
 #
 # </details>
 
@@ -291,6 +294,25 @@ with check("the gap, explained", section="3"):
 # %% role="readonly" id="gap-picture" tags=["picture"]
 parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num_bytes, alpha, beta))
 pictures.show_gap(predicted_s, parts)
+
+# %% [markdown] role="readonly" id="timeline-text"
+# Horovod's *timeline* shows how the steps of such a run went: a rank computes until its gradients are ready, *waits* until the last rank has them too and Horovod has looked again (every millisecond), and then they are on the *wire*.
+# Read off: is the wire busy for longer than predicted, as where ranks share the cores that send? Do ranks wait for each other, and in every step or in some? Those are the *stragglers*: `averaging_s` holds their time, and the model knows nothing of it.
+
+
+# %% role="readonly" id="timeline-picture" tags=["picture"]
+def train_and_write():
+    """Train with averages, and let Horovod write its timeline to the end."""
+    train(True)
+    time.sleep(0.2)  # the thread that writes ends without a last look
+    hvd.shutdown()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "timeline.json"
+    ranks.run(train_and_write, num_ranks=num_ranks, environ={"HOROVOD_TIMELINE": str(path)})
+    steps = phases_of_steps(path)[3:]  # the first steps trace, as above
+pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 
 # %% [markdown] role="quiz" id="gap-quiz"
 # The measured step on two ranks is 40 % longer than predicted, and the ranks share two cores. What do you change first to learn why?

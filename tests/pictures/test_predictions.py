@@ -25,6 +25,20 @@ def test_words_of_a_fit_and_a_gap(monkeypatch):
     ]
 
 
+def test_words_of_phases(monkeypatch):
+    """The median of each phase, and what was predicted for the wire."""
+    words = []
+    monkeypatch.setattr(predictions, "show", lambda _, alt: words.append(alt))
+    predictions.show_phases([(0.010, 0.001, 0.004), (0.012, 0.003, 0.005), (0.011, 0.009, 0.003)], 0.0025)
+
+    assert words == [
+        (
+            "Medians of 3 steps: computing 11.0 ms, waiting for the last rank 3.0 ms, on the wire 4.0 ms; "
+            "for the wire 2.5 ms predicted."
+        )
+    ]
+
+
 def test_words_of_a_forecast():
     """Each row's speed, band and efficiency."""
     machine = Machine(Link(150.0, 3.4), Link(12.5, 9.6), 4)

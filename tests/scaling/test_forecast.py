@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coursekit.errors import CourseKitError
@@ -58,11 +60,43 @@ def test_what_helps_where_gradients_decide():
         "twice the local batch",
         "gradients in 16 bits",
         "a fabric of twice the speed",
+        "twice as many batches added up before gradients travel",
     }
     assert would_help(WEAK, Machine(Link(1e6, 0.0), Link(1e6, 0.0), 4), 1) == []
     halved = Training(find_network("VGG16"), 8, 360.0, 0.0, settings=Settings(bytes_per_number=2))
     gain = forecast(halved, MACHINE, [16])[0].images_per_s / forecast(small, MACHINE, [16])[0].images_per_s
     assert dict(would_help(small, MACHINE, 16))["gradients in 16 bits"] == pytest.approx(gain)
+
+
+def test_fewer_messages_help_where_latency_decides():
+    """A network of many small layers, on quick links that take long to answer: bandwidth would not help."""
+    slow_to_answer = Machine(Link(1e6, 200.0), Link(1e6, 200.0), 4)
+    training = Training(find_network("MobileNetV2"), 64, 1500.0, 0.0)
+    found = dict(would_help(training, slow_to_answer, 64))
+
+    assert found["fewer messages, num_groups 4"] > 1.02
+    assert not {"a fabric of twice the speed", "gradients in 16 bits"} & set(found)
+    in_one = replace(WEAK, settings=Settings(num_groups=1))
+    assert "gradients as they come, num_groups 0" in dict(would_help(in_one, MACHINE, 16))
+
+
+def test_batches_that_are_added_up():
+    """Four batches of 32 in a step: as many images as a batch of 128, sent as often; strong scaling divides by both."""
+    added = replace(WEAK, batch_size=32, num_batches=4)
+    (four,), (one,) = (forecast(training, MACHINE, [8]) for training in (added, WEAK))
+
+    assert (four.local_batch, one.local_batch) == (32, 128)
+    assert four.step.compute_s == pytest.approx(one.step.compute_s)
+    assert [row.local_batch for row in forecast(replace(STRONG, num_batches=2), MACHINE, [1, 4])] == [128, 32]
+    with pytest.raises(CourseKitError, match="512 ranks cannot share 1024 images of a step in 4 batches each"):
+        forecast(replace(STRONG, num_batches=4), MACHINE, [128])
+
+
+def test_a_step_is_no_longer_than_an_epoch():
+    """Nobody has so many images, and no advice asks for them."""
+    assert "twice the local batch" not in dict(would_help(WEAK, MACHINE, 2048))
+    with pytest.raises(CourseKitError, match="a step of 16384 ranks would have 2097152 images"):
+        forecast(WEAK, MACHINE, [4096])
 
 
 def test_more_ranks_than_images():

@@ -97,6 +97,22 @@ def test_fusion_decides_on_the_number_of_messages():
     assert alone.total_s > together.total_s
 
 
+@pytest.mark.parametrize(
+    ("num_groups", "num_messages", "first_s"), [(0, 5, 0.21), (1, 1, 0.45), (2, 2, 0.27), (9, 5, 0.21)]
+)
+def test_groups_wait_for_their_last(num_groups, num_messages, first_s):
+    """Five layers get ready every 60 ms from 210 ms on; of two groups, the last layers' has two of them.
+
+    On quick links each group is a message, on slow ones all travel from the first group's time on.
+    """
+    work = Work(Network("five", 1, (Layer(1.0, (10**6,)),) * 5), 0.45)
+    quick, slow = (Machine(Link(speed, 0.0), Link(speed, 0.0), 2) for speed in (1e6, 0.004))  # 1 s for each layer
+    settings = replace(PLAIN, overlap=True, num_groups=num_groups)
+
+    assert simulate(work, quick, 2, replace(settings, fusion_mib=1024.0)).num_messages == num_messages
+    assert simulate(work, slow, 2, replace(settings, fusion_mib=0.0)).total_s == pytest.approx(first_s + 5)
+
+
 def test_no_cycle_begins_before_a_tensor_is_ready():
     """A long cycle holds gradients back until its end."""
     step = simulate(Work(ONE_TENSOR, 0.101), IDEAL, 2, replace(PLAIN, cycle_ms=50.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 from coursekit.pictures import COLORS, panels, show
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 MILLISECONDS = 1000
 PARTS = ("computing", "sharing", "communication, predicted", "unexplained")
 HATCHES = ("", "..", "xx", "//")
+PHASES = ("computing", "waiting for the last rank", "on the wire")
 
 
 def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequence[float]) -> None:
@@ -55,3 +57,31 @@ def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
     told = ", ".join(f"{name} {MILLISECONDS * seconds:.1f} ms" for name, seconds in zip(PARTS, parts))
     words = f"Predicted {MILLISECONDS * predicted_s:.1f} ms for a step, measured {MILLISECONDS * measured_s:.1f} ms"
     show(figure, f"{words}: {told}.")
+
+
+def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float) -> None:
+    """Show steps as the timeline tells them, each from the end of the one before.
+
+    Args:
+        steps: seconds of computing, of waiting for the last rank, and on the wire, for each step.
+        allreduce_s: the prediction for the wire.
+    """
+    figure, (axes,) = panels(1)
+    for number, name in enumerate(PHASES):
+        widths = [MILLISECONDS * step[number] for step in steps]
+        lefts = [MILLISECONDS * sum(step[:number]) for step in steps]
+        axes.barh(
+            range(len(steps)), widths, left=lefts, height=0.7, color=COLORS[number], edgecolor="white",
+            hatch=HATCHES[number], label=name,
+        )  # fmt: skip
+    for row, step in enumerate(steps):
+        begin = MILLISECONDS * (step[0] + step[1])
+        label = "" if row else "the wire, predicted"
+        axes.plot([begin, begin + MILLISECONDS * allreduce_s], [row, row], color="black", linewidth=2, label=label)
+    longest = MILLISECONDS * max(map(sum, steps))
+    axes.set(xlabel="milliseconds since the step before", ylabel="steps", yticks=[], xlim=(0, 1.02 * longest))
+    axes.invert_yaxis()
+    figure.legend(*axes.get_legend_handles_labels(), fontsize="small", loc="outside upper center", ncols=2)
+    medians = [MILLISECONDS * statistics.median(step[number] for step in steps) for number in range(len(PHASES))]
+    told = ", ".join(f"{name} {median:.1f} ms" for name, median in zip(PHASES, medians))
+    show(figure, f"Medians of {len(steps)} steps: {told}; for the wire {MILLISECONDS * allreduce_s:.1f} ms predicted.")

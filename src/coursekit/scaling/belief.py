@@ -36,12 +36,21 @@ _AROUND = (-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1
 
 @dataclass(frozen=True)
 class Case:
-    """A training on so many ranks of a machine, whose speed may be known."""
+    """A training on so many ranks of a machine, whose speed may be known.
+
+    Attributes:
+        work: what a rank does in a step.
+        num_ranks: of all nodes together.
+        settings: how gradients travel.
+        efficiency: what was measured; 0 where nothing was.
+        base: the ranks that this efficiency is relative to, where nobody measured one rank alone.
+    """
 
     work: Work
     num_ranks: int
     settings: Settings
     efficiency: float = 0.0
+    base: int = 1
 
 
 @dataclass(frozen=True)
@@ -55,10 +64,17 @@ class Expected:
 
 @dataclass(frozen=True)
 class Belief:
-    """How likely each combination of unknowns is: shares, spreads, and weights of shape (shares, spreads), sum 1."""
+    """How likely each combination of unknowns is.
+
+    Attributes:
+        machine: with its links at full speed.
+        weights: of shape (shares, spreads), sum 1.
+        scatter: how far the measurements lie from the model at its best, root mean square of relative errors.
+    """
 
     machine: Machine
     weights: Array
+    scatter: float = 0.0
 
     @property
     def likely(self) -> tuple[float, float]:
@@ -67,7 +83,7 @@ class Belief:
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
         """Return the expected efficiency; `noise` is that of the speed of one GPU which it is multiplied with."""
-        noise = math.hypot(noise, MODEL_ERROR)
+        noise = math.hypot(noise, max(MODEL_ERROR, self.scatter))
         efficiencies = _efficiencies(self.machine, case)
         mean = float((self.weights * efficiencies).sum())
         values = np.multiply.outer(efficiencies.ravel(), 1 + noise * np.array(_AROUND)).ravel()
@@ -81,15 +97,22 @@ class Belief:
 def believe(machine: Machine, measured: Sequence[Case] = (), noise: float = NOISE) -> Belief:
     """Return what is believed of a machine after these measurements; without any, only what is usual."""
     shares, spreads = np.meshgrid(SHARES, SPREADS, indexing="ij")
-    log_weights = -0.5 * (np.log(shares / LIKELY_SHARE) / SPREAD_OF_SHARE) ** 2 - 0.5 * (spreads / LIKELY_SPREAD) ** 2
-    for case in measured:
-        log_weights -= 0.5 * ((_efficiencies(machine, case) / case.efficiency - 1) / noise) ** 2
+    usual = -0.5 * (np.log(shares / LIKELY_SHARE) / SPREAD_OF_SHARE) ** 2 - 0.5 * (spreads / LIKELY_SPREAD) ** 2
+    errors = [_efficiencies(machine, case) / case.efficiency - 1 for case in measured]
+    squares: Array = sum((error**2 for error in errors), start=np.zeros_like(shares))
+    # Measurements that scatter around every model by more than the noise tell less than they seem to.
+    scatter = math.sqrt(float(squares.min()) / len(errors)) if errors else 0.0
+    log_weights = usual - 0.5 * squares / max(noise, scatter) ** 2
     weights = np.exp(log_weights - log_weights.max())
-    return Belief(machine, weights / weights.sum())
+    return Belief(machine, weights / weights.sum(), scatter)
 
 
 def _efficiencies(machine: Machine, case: Case) -> Array:
     """Return the efficiency for each combination, shape (shares, spreads)."""
+    if case.base > 1:
+        return _efficiencies(machine, replace(case, base=1)) / _efficiencies(
+            machine, replace(case, base=1, num_ranks=case.base)
+        )
     alone = replace(case.work, spread=0.0, input_s=0.0)
     steps = [simulate(alone, machine.slowed(share), case.num_ranks, case.settings) for share in SHARES]
     compute_s = steps[0].compute_s

@@ -88,14 +88,19 @@ def as_json(network: Network) -> dict[str, Any]:
     return {"name": network.name, "image_size": network.image_size, "layers": layers}
 
 
+@cache
 def count(name: str, image_size: int) -> Network:
     """Build a network and count its layers.
 
     Raises:
         CourseKitError: there is no such network, or it does not take such images.
     """
-    network = build_network(name, image_size, NUM_CLASSES)
-    layers = [_count_layer(layer) for layer in _flat(network)]
+    return count_layers(name, image_size, build_network(name, image_size, NUM_CLASSES))
+
+
+def count_layers(name: str, image_size: int, model: Any) -> Network:
+    """Return what a model of Keras is, layer by layer."""
+    layers = [_count_layer(layer) for layer in _flat(model)]
     return Network(name, image_size, tuple(layer for layer in layers if layer.num_parameters))
 
 

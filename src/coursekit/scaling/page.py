@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.files import write_file
 from coursekit.scaling.belief import LIKELY_SHARE, MODEL_ERROR, NOISE
-from coursekit.scaling.machine import Link, Machine
+from coursekit.scaling.machine import WAYS, Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
 from coursekit.scaling.picture import draw_table
 from coursekit.scaling.published import belief_of, predict_all, summarize, tables
@@ -30,6 +30,7 @@ PICTURES = "docs/pictures"
 RESULTS = "slides/results"
 HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error")
 WORDS = {"machine", "training"}
+SUMMARY_HEADINGS = ("machine", "predictions", "mean error", "worst", "in the band")
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
 TEMPLATE = "page.md.j2"
@@ -103,21 +104,16 @@ def waiting_runs(root: Path) -> list[OwnRun]:
 
 def write(root: Path, path: Path) -> Iterator[Path]:
     """Write the page and its pictures, and yield where each is."""
-    pictures = []
     for table in tables():
-        if not table.given:
-            continue  # a single size tells nothing that the table does not
-        own = [one for one in predict_all() if one.table == table]
-        figure, words = draw_table(table, own)
-        picture = root / PICTURES / f"scaling-{table.key}.png"
-        write_file(picture, _png(figure), mode=None)
-        yield picture
-        pictures.append(f"![{words}](pictures/{picture.name})")
-    write_file(path, text(root, pictures).encode(), mode=None)
+        if table.given:
+            picture = root / PICTURES / _picture_name(table)
+            write_file(picture, _png(draw_table(table, _predictions(table))[0]), mode=None)
+            yield picture
+    write_file(path, text(root).encode(), mode=None)
     yield path
 
 
-def text(root: Path, pictures: list[str]) -> str:
+def text(root: Path) -> str:
     """Return the page."""
     environment = Environment(  # noqa: S701  # a page of Markdown
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
@@ -128,19 +124,47 @@ def text(root: Path, pictures: list[str]) -> str:
         likely_share=LIKELY_SHARE,
         noise=NOISE,
         model_error=MODEL_ERROR,
-        predictions=markdown_table(HEADINGS, [cells(one) for one in predict_all()], "llrrrrr"),
+        by_machine=markdown_table(SUMMARY_HEADINGS, [_summary(one) for one in tables()], "lrrrr"),
         summary=in_words(summarize(predict_all())),
-        pictures=pictures,
-        sources=markdown_table(("machine", "speeds", "links", "share, spread"), [_sources(one) for one in tables()]),
+        sources=[_source(one) for one in tables()],
+        ways=", ".join(f"`{way}`" for way in WAYS),
         own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
         waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
         num_own_runs=len(runs),
     )
 
 
-def _sources(table: Table) -> tuple[str, ...]:
+def _predictions(table: Table) -> tuple[Prediction, ...]:
+    return tuple(one for one in predict_all() if one.table == table)
+
+
+def _picture_name(table: Table) -> str:
+    return f"scaling-{table.key}.png"
+
+
+def _summary(table: Table) -> tuple[str, ...]:
+    """Return the cells below `SUMMARY_HEADINGS`."""
+    found = summarize(_predictions(table))
+    errors = (f"{found.mean_error:.1%}", f"{abs(found.worst.error):.1%}")
+    return table.key, str(found.num_predictions), *errors, f"{found.num_predictions * found.covered:.0f}"
+
+
+def _source(table: Table) -> dict[str, str]:
+    """Return what the page says of a machine: its title, where its numbers are from, its table, and its picture."""
     share, spread = belief_of(table).likely
-    return f"{table.key}: {table.title}", table.source, table.links_source, f"{share:.0%}, {spread:.1%}"
+    picture = ""
+    if table.given:  # a single size tells nothing in a picture that the table does not
+        picture = f"![{draw_table(table, _predictions(table))[1]}](pictures/{_picture_name(table)})"
+    rows = [cells(one)[1:] for one in _predictions(table)]
+    return {
+        "title": table.title,
+        "key": table.key,
+        "source": table.source,
+        "links_source": table.links_source,
+        "fitted": f"{share:.0%} of the bandwidth, ranks that differ by {spread:.1%}",
+        "table": markdown_table(HEADINGS[1:], rows, "lrrrrr"),
+        "picture": picture,
+    }
 
 
 def _run(run: OwnRun) -> tuple[str, ...]:

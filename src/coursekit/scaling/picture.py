@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from coursekit.scaling.published import Prediction, Table
 
 MILLISECONDS = 1000
-PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"))
-HATCHES = ("", "//", "xx")
+SMALLEST_PART = 0.05  # per cent of a step: less is not seen
+PARTS = (
+    ("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"),
+    ("waiting for images", "starving_s"),
+)  # fmt: skip
+HATCHES = ("", "//", "xx", "..")
 WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
 HALF_DASH = 0.045
 
@@ -42,6 +46,9 @@ def _draw_speed(axes: Axes, rows: Sequence[Forecast]) -> None:
     perfect = [row.images_per_s / row.efficiency for row in rows]
     axes.plot(ranks, perfect, linestyle=":", color=GREY, label="perfect scaling")
     axes.fill_between(ranks, [row.low for row in rows], [row.high for row in rows], color=COLORS[0], alpha=0.2)
+    if len(rows) == 1:  # a band needs two ends, and a line of perfect scaling too
+        axes.vlines(ranks, rows[0].low, rows[0].high, color=COLORS[0], alpha=0.3, linewidth=7)
+        axes.plot(ranks, perfect, marker="_", markersize=16, color=GREY)
     axes.plot(
         ranks,
         [row.images_per_s for row in rows],
@@ -61,6 +68,8 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
     positions, bottoms = range(len(rows)), [0.0] * len(rows)
     for number, (words, name) in enumerate(PARTS):
         heights = [100 * getattr(row.step, name) / row.step.total_s for row in rows]
+        if number and max(heights) < SMALLEST_PART:
+            continue
         axes.bar(
             positions, heights, bottom=bottoms, label=words, width=0.6,
             color=COLORS[number], hatch=HATCHES[number], edgecolor="white",
@@ -78,29 +87,28 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
 def draw_table(table: Table, predictions: Sequence[Prediction]) -> tuple[Figure, str]:
     """Return a figure of a published table with its predictions as efficiencies, and its text alternative."""
     figure, (axes,) = panels(1, height_inch=4.4)
-    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks})[1:]
-    words, lowest = [], 100.0
+    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks[1:]})
+    words, lowest, highest = [], 100.0, 112.0
     for number, series in enumerate(table.series):
         shift = WIDTH_OF_GROUP * ((number + 0.5) / len(table.series) - 0.5)
-        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
-        measured = [
-            100 * speed / ranks / series.images_per_s[0] for ranks, speed in zip(series.num_ranks, series.images_per_s)
-        ][1:]
+        turn, place_in_turn = divmod(number, len(COLORS))  # the second turn pairs colours and marks in another way
+        color, marker = COLORS[place_in_turn], MARKERS[(number + turn) % len(MARKERS)]
+        measured = [100 * series.efficiency(position) for position in range(1, len(series.num_ranks))]
         places = [sizes.index(ranks) + shift for ranks in series.num_ranks[1:]]
         axes.plot(places, measured, marker, color=color, label=series.title)
         own = [one for one in predictions if one.series == series]
         for one in own:
-            scale = 100 / one.num_ranks / series.images_per_s[0]
+            scale = 100 / one.num_ranks / series.base_speed
             low, middle, high = (scale * speed for speed in (one.low, one.predicted, one.high))
             place = sizes.index(one.num_ranks) + shift
             axes.vlines(place, low, high, color=color, alpha=0.3, linewidth=7)
             axes.hlines(middle, place - HALF_DASH, place + HALF_DASH, color=color)
             lowest = min(lowest, low)
-        lowest = min(lowest, *measured)
+        lowest, highest = min(lowest, *measured), max(highest, *(one + 4 for one in measured))
         words += [f"{series.title} on {one.num_ranks}: {one.error:+.1%}" for one in own]
     names = [f"{size}\nknown" if size in table.given else str(size) for size in sizes]
     axes.set_xticks(range(len(sizes)), names)
-    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, 112), title=table.title)
+    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, highest), title=table.title)
     axes.legend(
         fontsize="x-small", loc="lower left", title="mark: measured; dash in a bar: predicted", title_fontsize="x-small"
     )

@@ -1,4 +1,7 @@
-"""Tables of scaling that others measured, and how well they are predicted from their smaller half."""
+"""Tables of scaling that others measured, and how well they are predicted from their smaller half.
+
+`published.toml` has the course's; a file of the same form holds whatever a user found elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,16 @@ import statistics
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from coursekit import toml_files
+from coursekit.errors import CourseKitError
 from coursekit.scaling.belief import Case, believe
+from coursekit.scaling.faults import fault_of
 from coursekit.scaling.machine import Link, Machine
-from coursekit.scaling.networks import find_network
+from coursekit.scaling.networks import BYTES_PER_NUMBER, Network, find_network
 from coursekit.scaling.step import Settings, Work
+from coursekit.toml_files import MAY_BE_EMPTY
 
 if TYPE_CHECKING:
     from coursekit.scaling.belief import Belief
@@ -22,13 +28,26 @@ TABLES = Path(__file__).with_name("published.toml")
 
 @dataclass(frozen=True)
 class Series:
-    """Images per second of all ranks together, for one network and local batch; the first entry is one rank alone."""
+    """Images per second of all ranks together, for one network and local batch, by the number of ranks.
+
+    The first entry is what is known of a rank's speed: at best one rank alone.
+    """
 
     network: str
     batch_size: int
     num_ranks: tuple[int, ...]
     images_per_s: tuple[float, ...]
     images: str = "synthetic"
+    image_size: int = 0
+
+    @property
+    def base_speed(self) -> float:
+        """Images per second of one rank among the fewest."""
+        return self.images_per_s[0] / self.num_ranks[0]
+
+    def efficiency(self, position: int) -> float:
+        """Return the speed of a rank as a share of `base_speed`."""
+        return self.images_per_s[position] / self.num_ranks[position] / self.base_speed
 
     @property
     def title(self) -> str:
@@ -38,7 +57,22 @@ class Series:
 
 @dataclass(frozen=True)
 class Table:
-    """One machine that somebody measured; see `published.toml`."""
+    """One machine that somebody measured; see `published.toml`.
+
+    Attributes:
+        key: a short name for files and columns.
+        title: what the machine is.
+        source: who measured the speeds.
+        links_source: who says how fast the links are.
+        num_ranks_per_node: ranks, and GPUs, of a full node.
+        within: the link of a GPU to the others of its node.
+        between: the link of a node to the others.
+        series: the speeds.
+        way: how gradients are added up, one of `machine.WAYS`.
+        cycle_ms: how often gradients that are ready are sent; 0 for without end.
+        bytes_per_number: 2 for gradients that travel with 16 bits.
+        networks: those that `tf.keras.applications` does not have.
+    """
 
     key: str
     title: str
@@ -50,6 +84,8 @@ class Table:
     series: tuple[Series, ...]
     way: str = "fastest"
     cycle_ms: float = 1.0
+    bytes_per_number: int = BYTES_PER_NUMBER
+    networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()
 
     @property
     def machine(self) -> Machine:
@@ -58,16 +94,24 @@ class Table:
 
     @property
     def given(self) -> set[int]:
-        """The sizes that the unknowns are fitted on: the smaller half, of which one rank alone is the input."""
-        sizes = sorted({size for one in self.series for size in one.num_ranks})
-        return set(sizes[1 : 1 + (len(sizes) - 1) // 2])
+        """The sizes that the unknowns are fitted on: the smaller half, of which each series' first is the input."""
+        sizes = sorted({size for one in self.series for size in one.num_ranks[1:]})
+        return set(sizes[: len(sizes) // 2])
 
     def case(self, series: Series, position: int) -> Case:
         """Return one measurement as a case with its efficiency."""
-        speed, num_ranks = series.images_per_s[position], series.num_ranks[position]
-        work = Work(find_network(series.network), series.batch_size / series.images_per_s[0])
-        settings = Settings(self.way, self.cycle_ms)
-        return Case(work, num_ranks, settings, speed / num_ranks / series.images_per_s[0])
+        network = self.network(series)
+        settings = Settings(self.way, self.cycle_ms, bytes_per_number=self.bytes_per_number)
+        base = series.num_ranks[0]
+        work = Work(network, series.batch_size / series.base_speed)
+        if base > 1:  # nobody measured a rank alone: what is usual tells how much of the time it computes
+            work = Work(network, work.compute_s * believe(self.machine).expect(Case(work, base, settings)).efficiency)
+        return Case(work, series.num_ranks[position], settings, series.efficiency(position), base)
+
+    def network(self, series: Series) -> Network:
+        """Return what a series trains: of this table, or of `tf.keras.applications`."""
+        own = [one for one in self.networks if one.name == series.network]
+        return own[0] if own else find_network(series.network, series.image_size)
 
 
 @dataclass(frozen=True)
@@ -111,7 +155,28 @@ class Summary:
 @cache
 def tables() -> tuple[Table, ...]:
     """Return all published tables."""
-    return toml_files.load(_File, TABLES, TABLES.name).tables
+    return read_tables(TABLES)
+
+
+def read_tables(path: Path) -> tuple[Table, ...]:
+    """Read tables from a file.
+
+    Raises:
+        CourseKitError: the file, or a table of it, is not as it must be; one sentence says where and what.
+    """
+    shown_as = path.name if path == TABLES else str(path)
+    found = toml_files.load(_File, path, shown_as).tables
+    keys = [table.key for table in found]
+    for table in found:
+        fault = fault_of(table) if keys.count(table.key) == 1 else "more than one table has this key"
+        if fault:
+            raise CourseKitError(f"{shown_as} [{table.key}]: {fault}.")
+        try:
+            _ = [table.network(series) for series in table.series]
+        except CourseKitError as error:
+            hint = "What Keras does not have can be described in the table's `networks`."
+            raise CourseKitError(f"{shown_as} [{table.key}]: {error} {hint}") from None
+    return found
 
 
 def belief_of(table: Table) -> Belief:
@@ -120,7 +185,7 @@ def belief_of(table: Table) -> Belief:
         table.case(series, position)
         for series in table.series
         for position, num_ranks in enumerate(series.num_ranks)
-        if num_ranks in table.given
+        if position and num_ranks in table.given
     ]
     return believe(table.machine, measured)
 
@@ -131,8 +196,8 @@ def predict(table: Table) -> list[Prediction]:
     result = []
     for series in table.series:
         for position, num_ranks in enumerate(series.num_ranks):
-            if num_ranks > 1 and num_ranks not in table.given:
-                full_speed = num_ranks * series.images_per_s[0]
+            if position and num_ranks not in table.given:
+                full_speed = num_ranks * series.base_speed
                 expected = belief.expect(table.case(series, position))
                 speeds = (full_speed * one for one in (expected.efficiency, expected.low, expected.high))
                 result.append(Prediction(table, series, num_ranks, series.images_per_s[position], *speeds))

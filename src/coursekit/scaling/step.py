@@ -34,6 +34,7 @@ class Settings:
         contention: by which share of the seconds of a hidden allreduce the computing beside it takes longer, since
             both need the GPU's memory and processors. The default suits published tables best (docs/scaling.md).
         bytes_per_number: 2 for gradients that travel with 16 bits.
+        num_groups: groups of gradients that wait for each other (`groups` of Horovod's optimisers); 0 for none.
     """
 
     way: str = "fastest"
@@ -42,6 +43,7 @@ class Settings:
     overlap: bool = True
     contention: float = 0.25
     bytes_per_number: int = BYTES_PER_NUMBER
+    num_groups: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
     """Return when the last gradient is there, how long the links were busy, and in how many messages."""
     if num_ranks == 1:
         return 0.0, 0.0, 0
-    tensors = ready_times(work)
+    tensors = _grouped(ready_times(work), settings.num_groups)
     if not settings.overlap:
         tensors = [(work.num_batches * work.compute_s, size) for _, size in tensors]
     cycle_s = settings.cycle_ms / 1000
@@ -149,6 +151,18 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
         free_s, busy_s = tick_s + agree_s + seconds, busy_s + seconds
         num_messages, first = num_messages + 1, last
     return free_s, busy_s, num_messages
+
+
+def _grouped(tensors: list[tuple[float, int]], num_groups: int) -> list[tuple[float, int]]:
+    """Let each tensor be ready with the last of its group; Horovod splits the layers' order into equal groups."""
+    if not num_groups:
+        return tensors
+    length, longer = divmod(len(tensors), min(num_groups, len(tensors)))
+    grouped: list[tuple[float, int]] = []
+    for number in reversed(range(min(num_groups, len(tensors)))):  # the first groups are longer, and ready at the end
+        group = tensors[len(grouped) : len(grouped) + length + (number < longer)]
+        grouped += [(group[-1][0], size) for _, size in group]
+    return grouped
 
 
 def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings: Settings) -> int:

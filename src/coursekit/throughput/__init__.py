@@ -1,5 +1,6 @@
 """How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
 
+from coursekit.throughput.phases import Phases, phases_of_steps
 from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
 from coursekit.throughput.timeline import Communication, Reduction, communication_share, reductions, times_on_wire
@@ -7,11 +8,13 @@ from coursekit.throughput.timeline import Communication, Reduction, communicatio
 __all__ = [
     "PUBLISHED_P100",
     "Communication",
+    "Phases",
     "PublishedSpeed",
     "Reduction",
     "Row",
     "StepTimes",
     "communication_share",
+    "phases_of_steps",
     "reductions",
     "show_throughput",
     "step_times",

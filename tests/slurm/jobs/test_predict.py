@@ -72,15 +72,63 @@ def test_a_prediction_from_published_speeds(course, site, num_gpus):
         assert picture.width > 800
 
 
+@pytest.mark.parametrize(
+    ("site", "num_gpus", "parameters"),
+    [
+        ("karolina", 64, {"batch_size": 128}),
+        ("piz-daint", 8, {"model": "VGG16", "batch_size": 64}),  # little is known of its links: a wide band
+        ("jean-zay", 32, {"batch_size": 128, "input_images_per_s": 200}),
+        ("jean-zay", 32, {"batch_size": 32, "backward_passes_per_step": 4}),
+    ],
+)
 @pytest.mark.usefixtures("course")
-def test_the_table_adds_up():
+def test_the_table_adds_up(site, num_gpus, parameters):
     """Images/s are those of the step's length, an epoch is ImageNet's, and its hours are those of all GPUs."""
-    (row,) = columns(run("03", "--site", "karolina", "--nodes", "8", "-p", "batch_size", "128"))
+    given = [text for name, value in parameters.items() for text in ("-p", name, str(value))]
+    (row,) = columns(run("03", "--site", site, "--nodes", "8", *given))
     speed, step_ms = float(row[2]), sum(map(float, row[5].split("+")))
+    images = num_gpus * parameters["batch_size"] * parameters.get("backward_passes_per_step", 1)
 
-    assert 64 * 128 / step_ms * 1000 == pytest.approx(speed, rel=0.02)
+    assert images / step_ms * 1000 == pytest.approx(speed, rel=0.02)
     assert float(row[6]) == pytest.approx(1_281_167 / speed / 60, rel=0.01)
-    assert float(row[7]) == pytest.approx(float(row[6]) / 60 * 64, rel=0.01)
+    assert float(row[7]) == pytest.approx(float(row[6]) / 60 * num_gpus, rel=0.01)
+
+
+@pytest.mark.usefixtures("course")
+def test_a_pipeline_that_is_too_slow():
+    """All wait for images: they are a part of the step, what bounds it, and what would help."""
+    shown = run("03", "--site", "jean-zay", "--nodes", "8", "-p", "input_images_per_s", "200")
+
+    assert float(columns(shown)[0][2]) == pytest.approx(32 * 200, rel=0.01)
+    assert "On 8 nodes, a step is bound by the input pipeline." in shown
+    assert [line.partition(":")[0] for line in shown if line.startswith("- ")] == [
+        "- an input pipeline of twice the speed"
+    ]
+
+
+@pytest.mark.usefixtures("course")
+def test_groups_that_wait_for_each_other():
+    """One group for all gradients hides nothing, as on a laptop; the advice is to let them go as they come."""
+    given = ("03", "--site", "piz-daint", "--nodes", "8")
+    as_they_come, in_one = (run(*given, "-p", "num_groups", number) for number in ("0", "1"))
+
+    assert int(columns(in_one)[0][2]) < 0.95 * int(columns(as_they_come)[0][2])
+    assert any(line.startswith("- gradients as they come, num_groups 0: +") for line in in_one)
+
+
+@pytest.mark.parametrize(
+    ("site", "nodes", "sentence"),
+    [
+        ("karolina", "72", ""),
+        ("karolina", "73", "karolina has 72 such nodes: what is beyond is for curiosity."),
+    ],
+)
+@pytest.mark.usefixtures("course")
+def test_more_nodes_than_there_are(site, nodes, sentence):
+    """They can be predicted, and a sentence says that nobody gets them."""
+    assert ([line for line in run("03", "--site", site, "--nodes", nodes) if " such nodes" in line] or [""]) == [
+        sentence
+    ]
 
 
 def test_ones_own_job_on_one_node(course):
@@ -150,6 +198,13 @@ def test_a_job_that_measured_no_speed(course):
         (["03", "--site", "karolina", "--nodes", "1,two"], "--nodes must be whole numbers above 0"),
         (["03", "--site", "karolina", "-p", "learning_rate", "1"], "learning_rate is not known to predictions"),
         (["03", "--site", "karolina", "-p", "batch_size", "many"], "batch_size must be a whole number, not 'many'"),
+        (
+            ["03", "--site", "karolina", "-p", "compression", "gzip"],
+            "compression must be one of none, fp16, not 'gzip'",
+        ),
+        (["03", "--site", "karolina", "-p", "precision", "half"], "precision must be one of float32, mixed_float16"),
+        (["03", "--site", "karolina", "-p", "backward_passes_per_step", "0"], "must be at least 1"),
+        (["03", "--site", "karolina", "-p", "batch_size", "10000000"], "would have 80000000 images, and ImageNet has"),
         (["03", "--site", "karolina", "-p", "image_size", "64"], "images of 224 pixels, not 64"),
         (["03", "--site", "karolina", "--from", "jobs/none"], "jobs/none holds no readable result.json"),
         (["03", "--site", "karolina", "--picture", "a.pdf"], "a.pdf cannot be drawn"),
@@ -173,4 +228,27 @@ def test_published_tables_are_shown():
     """`--published` ends in the errors."""
     shown = " ".join(run("--published"))
 
-    assert "30 predictions: mean error 4." in shown
+    assert "82 predictions: mean error 3." in shown
+
+
+def test_a_table_of_ones_own_is_shown(course):
+    """`--table` shows errors, what was fitted, what is doubtful, and where the picture is."""
+    (course / "mine.toml").write_text(
+        '[[tables]]\nkey = "mine"\ntitle = "Mine"\nsource = "here"\nlinks_source = "here"\nnum_ranks_per_node = 1\n'
+        "within = { gbyte_per_s = 10.0, latency_us = 5.0 }\nbetween = { gbyte_per_s = 10.0, latency_us = 9.6 }\n"
+        'series = [{ network = "ResNet50", batch_size = 64, num_ranks = [1, 2], images_per_s = [219, 400] }]\n'
+    )
+    shown = run("--table", "mine.toml")
+
+    assert any(re.match(r" mine +ResNet50, batch 64 +2 +400 +\d+", line) for line in shown)
+    assert any("nothing is fitted" in line for line in shown)
+    with Image.open(course / "build" / "predict-mine.png") as picture:
+        assert picture.width > 800
+
+
+@pytest.mark.usefixtures("course")
+def test_tables_are_whole_where_the_terminal_is_narrow(monkeypatch):
+    """No cell is cut short."""
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert not any("…" in line for line in run("03", "--site", "karolina") + run("--published"))

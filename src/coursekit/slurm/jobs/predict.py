@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coursekit.errors import CourseKitError
@@ -31,7 +31,11 @@ DEFAULTS: dict[str, Any] = {
     "global_batch_size": 0,
     "precision": "float32",
     "compression": "none",
+    "num_groups": 0,  # as they come, which is best on many GPUs; the lab's default is for laptops
+    "backward_passes_per_step": 1,
+    "input_images_per_s": 0,  # of a rank; 0 for a pipeline that is always ahead
 }
+CHOICES = {"precision": ("float32", "mixed_float16", "mixed_bfloat16"), "compression": ("none", "fp16")}
 RESULT = "result.json"
 
 
@@ -62,6 +66,10 @@ def read_values(texts: Mapping[str, str]) -> dict[str, Any]:
             raise CourseKitError(f"{name} must be a whole number, not {text!r}.") from None
         if kind is int and values[name] < 0:
             raise CourseKitError(f"{name} must not be below 0, and is {text}.")
+        if name in CHOICES and text not in CHOICES[name]:
+            raise CourseKitError(f"{name} must be one of {', '.join(CHOICES[name])}, not {text!r}.")
+    if not values["backward_passes_per_step"]:
+        raise CourseKitError("backward_passes_per_step must be at least 1.")
     return values
 
 
@@ -117,12 +125,12 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any], measu
             f"the published speed is for images of {network.image_size} pixels, "
             f"not {values['image_size']}: leave image_size out, or give a job of yours with --from."
         )
-    training = Training(
-        network, batch_size, speed.images_per_s, NOISE_ELSEWHERE, values["global_batch_size"], _settings(values)
-    )
+    training = _as_wished(Training(network, batch_size, speed.images_per_s, NOISE_ELSEWHERE), values)
     words = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}: {speed.source}"
     if batch_size != speed.batch_size or values["global_batch_size"]:
         words += ". For other batches, the same time for each image is assumed, which is kind to small ones"
+    if batch_size > speed.batch_size:
+        words += ", and nobody looked whether they fit into memory"
     return Plan(_title(site, training, values), training, machine, words)
 
 
@@ -144,6 +152,15 @@ def compare(site: Site, job: SubmittedJob, result: LabResult) -> str:
         f"Job {job.job_id} measured {result.images_per_s:.0f} images/s on {result.num_ranks} ranks. From that: "
         f"coursekit predict {job.lab[:2]} --site {site.name} --nodes 1,2,4,8 --from {job.folder}"
     )
+
+
+def too_many_nodes(site: Site, partition: Partition, num_nodes: int) -> str:
+    """Return a sentence where nobody gets so many nodes, or ''."""
+    if partition.num_nodes and num_nodes > partition.num_nodes:
+        return f"{site.name} has {partition.num_nodes} such nodes: what is beyond is for curiosity."
+    if partition.max_num_nodes and num_nodes > partition.max_num_nodes:
+        return f"A job of {site.name} may have {partition.max_num_nodes} such nodes at most in this partition."
+    return ""
 
 
 def _machine(site: Site, partition: Partition) -> Machine:
@@ -171,13 +188,9 @@ def _from_job(site: Site, partition: Partition, machine: Machine, values: Mappin
     if missing:
         raise CourseKitError(f"{folder} does not say its {' and '.join(missing)}: give them with -p.")
     network = find_network(ran["model"], ran["image_size"])
-    settings = _settings({**DEFAULTS, **ran})
-    begun = Training(network, ran["batch_size"], result.images_per_s, 0.0, 0, settings)
+    begun = Training(network, ran["batch_size"], result.images_per_s, 0.0, 0, _settings({**DEFAULTS, **ran}))
     training = calibrated(begun, machine, num_ranks, result.images_per_s)
-    if values["global_batch_size"]:
-        training = Training(
-            network, ran["batch_size"], training.images_per_s, training.noise, values["global_batch_size"], settings
-        )
+    training = _as_wished(training, {**DEFAULTS, **ran, "global_batch_size": values["global_batch_size"]})
     words = (
         f"{training.images_per_s:.4g} images/s on one GPU, from {result.images_per_s:.4g} on {num_ranks} in {folder}"
     )
@@ -195,7 +208,18 @@ def _read_result(folder: Path) -> LabResult:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    return Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4)
+    return Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4, num_groups=values["num_groups"])
+
+
+def _as_wished(training: Training, values: Mapping[str, Any]) -> Training:
+    """Return the training with what does not change the speed of one GPU."""
+    return replace(
+        training,
+        global_batch_size=values["global_batch_size"],
+        settings=_settings(values),
+        num_batches=values["backward_passes_per_step"],
+        input_images_per_s=values["input_images_per_s"],
+    )
 
 
 def _title(site: Site, training: Training, values: Mapping[str, Any]) -> str:
