@@ -16,8 +16,8 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer and names the property that is missing; run it as often as you like.
-# Try things out wherever you like: in grading each cell gets 60 s, and what it defines counts even when its time is up.
-# Quizzes and what unfolds as *Stretch* give no points: the first show where many are misled, the second is for whoever has time left.
+# Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
 # Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
 
 # %% [markdown] role="readonly" id="parameters-text"

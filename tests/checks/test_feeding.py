@@ -65,8 +65,8 @@ def store_trial(*, fast_s=1.0, numbers=range(NUM_SAMPLES)):
     images = np.arange(NUM_SAMPLES * 6).reshape(NUM_SAMPLES, 2, 3)
     batches = list(images[list(numbers)].reshape(-1, BATCH_SIZE, 2, 3))
     busy_s = {"read": 0.2 * fast_s, "decode": 0.9 * fast_s, "train": 0.1 * fast_s}
-    found = {"batches": batches, "asked": list(numbers), "slow_s": 3.0, "fast_s": fast_s, "busy_s": busy_s}
-    return StoreTrial(found, images)
+    found = {"batches": batches, "asked": list(numbers), "seconds": fast_s, "busy_s": busy_s}
+    return StoreTrial(found, images, slow_s=3.0)
 
 
 def test_a_faster_pipeline_with_the_same_samples_passes():

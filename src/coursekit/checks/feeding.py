@@ -248,8 +248,12 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
     for batches in zip(*epochs):
         sizes, together = [len(batch) for batch in batches], Counter(sample for batch in batches for sample in batch)
         told = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"
-        require(sum(sizes) == size and max(sizes) - min(sizes) <= 1, f"{told}, expected {size} in all, equal shares")
-        require(max(together.values()) == 1, f"with {num_ranks} ranks a step uses a sample on several ranks")
+        is_rest = 0 < len(steps) == num_steps[0] - 1
+        advice = ": a last batch that is not full is left out" if is_rest else ""
+        is_whole = sum(sizes) == size and max(sizes) - min(sizes) <= 1
+        require(is_whole, f"{told}, expected {size} in all, in shares that differ by one at most{advice}")
+        told = f"with {num_ranks} ranks a step uses a sample on several ranks"
+        require(max(together.values()) == 1, f"{told}: draw one order for all, by the seed given, and share by rank")
         steps.append(set(together))
     return steps
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.imagenet.store import STAGES, SlowStore, feed_slowly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -194,20 +193,3 @@ def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]
             epochs = [[int(number) for number in epoch] for epoch in _epochs(dataset, num_epochs)]
         hvd.broadcast_object("next", root_rank=rank)
     return {"epochs": epochs, "num_read": len(read), "files": sorted(path.name for path in folder.iterdir())}
-
-
-def feed_from_store(feed_fast: Callable[..., Any], images: Array, batch_size: int, goal: float) -> dict[str, Any]:
-    """Train from a slow store by the plainest pipeline and by the answer's; again, once, where the goal is missed.
-
-    Returns the batches, the records that were asked for, and the seconds of both.
-    """
-    found: dict[str, Any] = {}
-    for _ in range(2):
-        slow, fast = SlowStore(images), SlowStore(images)
-        slow.train(feed_slowly(slow, batch_size))
-        batches = [np.asarray(batch) for batch in fast.train(feed_fast(fast, batch_size))]
-        found = {"batches": batches, "asked": list(fast.asked), "slow_s": slow.seconds, "fast_s": fast.seconds}
-        found["busy_s"] = {stage: fast.busy_s(stage) for stage in STAGES}
-        if slow.seconds > goal * fast.seconds:
-            break
-    return found

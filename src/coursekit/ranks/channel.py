@@ -186,7 +186,8 @@ def find(listed: str, number: int, rank: int) -> Address:
 def write_message(connection: socket.socket, data: Array) -> None:
     """Write an array; raises OSError where nobody reads."""
     description = json.dumps([data.dtype.str, data.shape]).encode()
-    connection.sendall(LENGTHS.pack(len(description), data.nbytes) + description, socket.MSG_MORE)
+    more = socket.MSG_MORE if data.nbytes else 0  # the kernel waits 200 ms for more that does not come
+    connection.sendall(LENGTHS.pack(len(description), data.nbytes) + description, more)
     connection.sendall(data.reshape(-1).view(np.uint8).data)
 
 

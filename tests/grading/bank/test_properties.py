@@ -12,6 +12,7 @@ from coursekit.labs.lab import find_labs, select_labs
 
 ROOT = Path(__file__).parents[3]
 LABS = find_labs(ROOT)
+ON_ONE_RANK = {"samples-tests", "faster-tests"}  # of lab 05: the other rank is the slow store, which calls no answer
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -27,7 +28,8 @@ def test_every_property_on_ranks_is_tried_on_two_nodes(lab):
     on_one_node = [
         one.test
         for one in lab_properties(ROOT, lab)
-        if any(num_ranks > 1 for num_ranks, _ in one.layouts or ())
+        if one.test not in ON_ONE_RANK
+        and any(num_ranks > 1 for num_ranks, _ in one.layouts or ())
         and not any(num_ranks > num_nodes > 1 for num_ranks, num_nodes in one.layouts or ())
     ]
 
