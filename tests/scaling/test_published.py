@@ -13,8 +13,9 @@ from coursekit.scaling import page
 from coursekit.scaling.faults import doubts_about
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import find_network
-from coursekit.scaling.published import Series, Table, belief_of, predict, predict_all, read_tables, summarize, tables
+from coursekit.scaling.published import belief_of, predict, predict_all, read_tables, summarize, tables
 from coursekit.scaling.step import Settings, Work, simulate
+from coursekit.scaling.table import Series, Table
 
 ROOT = Path(__file__).parents[2]
 

@@ -244,7 +244,7 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
     num_steps = [len(batches) for batches in epochs]
     told = f"with {num_ranks} ranks they make {num_steps} steps in an epoch"
     require(len(set(num_steps)) == 1, f"{told}, expected as many on each: the others would wait")
-    steps = []
+    steps: list[set[int]] = []
     for batches in zip(*epochs):
         sizes, together = [len(batch) for batch in batches], Counter(sample for batch in batches for sample in batch)
         told = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"

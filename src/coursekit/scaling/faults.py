@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coursekit.scaling.machine import WAYS
 
 if TYPE_CHECKING:
-    from coursekit.scaling.published import Series, Table
+    from coursekit.scaling.table import Series, Table
 
 DOUBTFUL = 0.1  # by which figures may be off before they are doubted
 ALL_OF_IT = 0.9  # of the bandwidth: no training gets more

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from coursekit.scaling.published import Prediction, Summary, Table
+    from coursekit.scaling.published import Prediction, Summary
+    from coursekit.scaling.table import Table
 
 PICTURES = "docs/pictures"
 RESULTS = "slides/results"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from coursekit.scaling.forecast import Forecast
-    from coursekit.scaling.published import Prediction, Table
+    from coursekit.scaling.published import Prediction
+    from coursekit.scaling.table import Table
 
 MILLISECONDS = 1000
 SMALLEST_PART = 0.05  # per cent of a step: less is not seen
