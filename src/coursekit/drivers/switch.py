@@ -6,6 +6,7 @@ So what it saw is no claim of a process in which an answer runs, and what travel
 
 from __future__ import annotations
 
+import contextlib
 import os
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -81,5 +82,6 @@ def _pass_on(  # noqa: PLR0913, PLR0917  # both ends of a line, and the list of 
         while message is not None:
             with lock:
                 seen.append([source, target, message])
-            channel.write_message(onward, message)
+            with contextlib.suppress(OSError):  # who has ended reads no more; what was sent counts
+                channel.write_message(onward, message)
             message = channel.read_message(connection)
