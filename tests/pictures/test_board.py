@@ -20,6 +20,7 @@ def shown(monkeypatch):
     return words
 
 
+@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Keras with a seed
 def test_the_graph_is_that_of_the_network_which_keras_wrote(tmp_path, shown):
     """Layers forward, gradients back to the first one with weights, and the optimiser; without Horovod no allreduce."""
     layers = [tf.keras.layers.Flatten(input_shape=(2, 2)), tf.keras.layers.Dense(3, name="only")]

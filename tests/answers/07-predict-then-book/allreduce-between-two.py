@@ -3,7 +3,7 @@
 # consequences = ["predict-tests"]
 #
 # [fails]
-# allreduce-tests = ["1 ranks"]
+# allreduce-tests = ["1 rank, "]
 # ///
 
 # %% role="changes" id="allreduce-s"

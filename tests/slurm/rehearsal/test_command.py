@@ -52,6 +52,7 @@ def test_every_script_is_reported(course):
     """
     done = _rehearse(course, "01", "bad", "goo", "jupyter", "refused", "--json", "report.json")
     assert done.returncode == 1, done.stdout + done.stderr
+    assert (course / "report.json").is_file(), done.stdout + done.stderr
     report = json.loads((course / "report.json").read_text())
     jobs = {job["script"].removesuffix(".sbatch"): job for job in report["jobs"]}
     assert {name: job["state"] for name, job in jobs.items()} == {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,9 +88,12 @@ def sphinx_python(root: Path) -> Path:
     if stamp.is_file() and stamp.read_bytes() == pins.read_bytes():
         return python
     shutil.rmtree(folder, ignore_errors=True)
-    uv = [sys.executable, "-m", "uv"]
-    _call([*uv, "venv", "--quiet", "--python", sys.executable, str(folder)], root)
-    _call([*uv, "pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(pins)], root)
+    # `make env` installs uv beside this Python where the PATH has none.
+    uv = shutil.which("uv", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]))
+    if uv is None:
+        raise CourseKitError("the book's own environment is made by uv, which is not there: run `make env` again.")
+    _call([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], root)
+    _call([uv, "pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(pins)], root)
     shutil.copyfile(pins, stamp)
     return python
 
