@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # looked at, not used
+SETTLE_S = 5.0  # for processes that the kernel is taking down
 MAX_CONTENT = 1_000_000  # bytes of a file that are searched
 
 
@@ -69,7 +71,7 @@ class Before:
         now = self.bait.listing()
         changed = sorted(name for name in {*self.listing, *now} if self.listing.get(name) != now.get(name))
         yield from (f"{name} in the course was changed" for name in changed)
-        children = _children()
+        children = self._settled_children()
         if children != self.children:
             yield f"the processes were {', '.join(self.children)}, and are {', '.join(children)}"
         for process in psutil.process_iter():
@@ -80,6 +82,13 @@ class Before:
         if mark in Path("/proc/net/unix").read_text():
             yield "a socket listens"
         yield from (f"{path} was left" for path in self._files() if _bears(path, mark))
+
+    def _settled_children(self) -> tuple[str, ...]:
+        """Return the descendants once they are as before, or after some seconds: what has just ended is not a trace."""
+        end_s = time.monotonic() + SETTLE_S
+        while (children := _children()) != self.children and time.monotonic() < end_s:
+            time.sleep(0.1)
+        return children
 
     def _files(self) -> Iterator[Path]:
         """Yield what is new since the start in places where an attacker could leave something."""
