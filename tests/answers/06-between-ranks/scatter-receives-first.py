@@ -3,7 +3,7 @@
 # consequences = ["ring-tests"]
 #
 # [fails]
-# reduce-scatter-tests = ["does everybody receive first"]
+# reduce-scatter-tests = ["for a message of rank"]
 # ///
 
 # %% role="changes" id="reduce-scatter"
