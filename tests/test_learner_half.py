@@ -13,6 +13,7 @@ import coursekit.imagenet, coursekit.throughput
 import coursekit.pictures.estimator
 from coursekit.checks import estimator_data, estimator_evaluation, estimator_model, estimator_runs, workers
 from coursekit.checks import costs, digits_training, feeding, half_precision, messages, records, slow_store
+from coursekit.checks import steps_together
 import coursekit.pictures.feeding, coursekit.pictures.messages, coursekit.pictures.tensorboard, coursekit.imagenet.store
 import coursekit.pictures.graphs, coursekit.pictures.profiles
 print(*sorted({name.partition(".")[0] for name in sys.modules}))

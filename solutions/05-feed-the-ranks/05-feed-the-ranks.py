@@ -59,7 +59,7 @@ from coursekit.imagenet.digits import make_digits
 from coursekit.ranks.tracing import spare_horovod
 
 # %% role="readonly" id="checks-imports"
-from coursekit.checks import check, digits_training, feeding, hand_in_report, records, slow_store
+from coursekit.checks import check, digits_training, feeding, hand_in_report, records, slow_store, steps_together
 from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
 from coursekit.pictures import graphs, profiles, tensorboard
@@ -445,9 +445,9 @@ def global_batches(num_samples, global_batch_size, seed):
 
 # %% role="tests" id="global-tests" points=2
 with check("the same samples on any number of ranks", section="4"):
-    feeding.check_global_batches(global_batches, all_num_ranks=[1, 2, 3])
+    steps_together.check_global_batches(global_batches, all_num_ranks=[1, 2, 3])
     ### BEGIN HIDDEN TESTS
-    feeding.check_global_batches(global_batches, all_num_ranks=[1, 4])
+    steps_together.check_global_batches(global_batches, all_num_ranks=[1, 4])
     ### END HIDDEN TESTS
 
 
@@ -499,9 +499,9 @@ def equal_steps(dataset, batch_size):
 
 # %% role="tests" id="steps-tests" points=2
 with check("equal steps", section="4"):
-    feeding.check_equal_steps(equal_steps, num_ranks=3)
+    steps_together.check_equal_steps(equal_steps, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    feeding.check_equal_steps(equal_steps, num_ranks=4)
+    steps_together.check_equal_steps(equal_steps, num_ranks=4)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="cache-text"
