@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import RankTimeoutError, deadlock
+from coursekit.ranks import RankError, RankTimeoutError, deadlock
 from coursekit.ranks.pulse import RankMark
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -40,6 +41,27 @@ def init_on_rank_0():
         hvd.init()
 
 
+def fit(dataset):
+    """Train the smallest of networks on a data set of these ranks, with metrics averaged when an epoch ends."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    model.compile(optimizer=hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")
+    model.fit(dataset, verbose=0, callbacks=[hvd.callbacks.MetricAverageCallback()])
+
+
+def makes_unequal_steps():
+    """Train on rank 0 for one step more than on rank 1."""
+    import horovod.tensorflow.keras as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    samples = tf.data.Dataset.range(4 - hvd.rank())
+    pairs = samples.map(lambda number: (tf.fill([1], number), [1.0]), num_parallel_calls=tf.data.AUTOTUNE)
+    fit(pairs.batch(1).prefetch(tf.data.AUTOTUNE))
+
+
 @pytest.mark.parametrize(
     ("function", "num_ranks", "story"),
     [
@@ -62,10 +84,22 @@ def init_on_rank_0():
                 "  A collective ends only when every rank calls it: rank 0 waits for rank 1.",
             ],
         ),
+        (
+            makes_unequal_steps,
+            2,
+            [
+                "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
+                "  rank 1 waits in hvd.allreduce",
+                "  A collective ends only when every rank calls it: these wait in different ones.",
+            ],
+        ),
     ],
 )
 def test_a_certain_deadlock_is_told_at_once(function, num_ranks, story):
-    """Ranks in different collectives, or left by one that has returned, will never meet: no deadline is needed."""
+    """Ranks in different collectives, or left by one that has returned, will never meet: no deadline is needed.
+
+    One of the collectives may be that of the gradients, inside a compiled step, as where ranks make unequal steps.
+    """
     with pytest.raises(RankTimeoutError) as caught:
         ranks.run(function, num_ranks=num_ranks, timeout_s=FAR_S)
     first, *lines = str(caught.value).split("\n\n")[0].splitlines()
@@ -86,8 +120,6 @@ def sleeps_first():
 
 def reads_first():
     """Wait on rank 1 for a program to write a line before it averages."""
-    import subprocess
-
     import horovod.tensorflow as hvd
 
     hvd.init()
@@ -117,9 +149,9 @@ def is_helped_by_a_thread():
     return 1.0
 
 
-def waits_in_the_pipeline():
-    """Wait on rank 1, inside `model.fit`, for samples that come late."""
-    import horovod.tensorflow.keras as hvd
+def waits_for_a_generator():
+    """Wait on rank 1, inside a compiled step, for samples that Python makes late; rank 0 averages metrics meanwhile."""
+    import horovod.tensorflow as hvd
     import tensorflow as tf
 
     hvd.init()
@@ -128,19 +160,45 @@ def waits_in_the_pipeline():
         yield [1.0], [1.0]
         if hvd.rank() == 1:
             time.sleep(LONG_S)
-        yield [1.0], [1.0]
 
     spec = tf.TensorSpec([1])
-    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
-    model.compile(optimizer=hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss="mse")
-    model.fit(tf.data.Dataset.from_generator(samples, output_signature=(spec, spec)).batch(1), verbose=0)
+    fit(tf.data.Dataset.from_generator(samples, output_signature=(spec, spec)).batch(1))
     return 1.0
 
 
-@pytest.mark.parametrize("function", [sleeps_first, reads_first, is_helped_by_a_thread, waits_in_the_pipeline])
+def waits_for_a_file(path):
+    """Wait on rank 1, inside a compiled step, for a file that TensorFlow opens; rank 0 averages metrics meanwhile."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    samples = tf.data.Dataset.from_tensors(([1.0], [1.0]))
+    if hvd.rank() == 1:
+        more = tf.data.TextLineDataset(str(path)).map(lambda line: ([tf.strings.to_number(line)], [1.0]))
+        samples = samples.concatenate(more)
+        path.with_name("begun").touch()
+    fit(samples.batch(1))
+
+
+@pytest.mark.parametrize("function", [sleeps_first, reads_first, is_helped_by_a_thread, waits_for_a_generator])
 def test_who_can_still_go_on_is_left_alone(function):
     """A rank that sleeps, reads, or has a thread that comes later is not stuck: the run ends as it should."""
     assert ranks.run(function, timeout_s=FAR_S) == [1.0, 1.0]
+
+
+def test_who_reads_in_a_compiled_step_is_left_alone(tmp_path):
+    """TensorFlow's own threads read there, which no Python stack shows: the kernel tells it.
+
+    A pipe opens when its writer comes. It has no positions, so TensorFlow fails then: the rank did go on.
+    """
+    os.mkfifo(tmp_path / "samples")
+    writer = f"until [ -e begun ]; do sleep 0.1; done; sleep {3 * LONG_S}; exec > samples"  # no child of a rank
+    with subprocess.Popen(["sh", "-c", writer], cwd=tmp_path) as process:
+        try:
+            with pytest.raises(RankError, match=r"^rank 1 raised InvalidArgumentError[^$]*Illegal seek"):
+                ranks.run(waits_for_a_file, tmp_path / "samples", timeout_s=FAR_S)
+        finally:
+            process.kill()
 
 
 class ScriptedJob:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -82,3 +84,31 @@ def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
             assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize(
+    ("source", "is_still"),
+    [
+        pytest.param("queue.Queue().get()", True, id="waits-for-a-thread"),
+        pytest.param("queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
+        pytest.param("subprocess.run(['sleep', '1000'])", False, id="a-child-sleeps"),
+        pytest.param("time.sleep(1000)", False, id="sleeps"),
+        pytest.param("os.read(os.pipe()[0], 1)", False, id="reads"),
+        pytest.param("multiprocessing.Semaphore(0).acquire()", False, id="waits-for-a-process"),
+    ],
+)
+def test_who_waits_for_a_thread_of_its_own_is_still(source, is_still):
+    """Nobody can wake such a rank but itself; whatever comes from elsewhere, or from a clock, may go on."""
+    program = f"import multiprocessing, os, queue, subprocess, time; print(flush=True); {source}"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            process.stdout.readline()
+            pulses, seen = Pulses({process.pid: 0}), []
+            while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(pulses.due_in_s())
+                seen.append(pulses.take().marks[0].is_still)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+    assert any(seen) is is_still

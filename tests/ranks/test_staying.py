@@ -133,11 +133,22 @@ def test_who_sleeps_after_a_failure_comes_back(cell):
     assert cell("rank") == ["0", "1"]
 
 
-def test_a_deadlock_is_told(cell):
-    """A rank that has finished comes into no collective."""
-    said = refusal(cell, "if rank == 0:\n    hvd.broadcast(np.zeros(1), 0)")
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        pytest.param("if rank == 0:\n    hvd.broadcast(np.zeros(1), 0)", "waits in hvd.broadcast", id="eager"),
+        pytest.param(
+            "import tensorflow as tf\nif rank == 0:\n    tf.function(hvd.allreduce)(tf.ones(1))",
+            "is inside a compiled TensorFlow step",
+            id="compiled",
+        ),
+    ],
+)
+def test_a_deadlock_is_told(cell, source, place):
+    """A rank that has finished comes into no collective, whether another one waits in plain or in compiled code."""
+    said = refusal(cell, source)
     assert said.startswith("no rank can ever go on, which is certain; all ranks were ended.")
-    assert "rank 0 waits in hvd.broadcast" in said
+    assert f"rank 0 {place}" in said
     assert said.endswith(staying.LOST)
 
 

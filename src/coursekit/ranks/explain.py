@@ -79,7 +79,7 @@ def position(frames: list[StackFrame]) -> str:
     collective = _collective(frames)
     if collective:
         return f"waits in hvd.{collective}{place}"
-    if _in_compiled_step(frames):
+    if in_compiled_step(frames):
         return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
     return f"is not in a collective{place}"
 
@@ -107,7 +107,7 @@ def _collectives(frames: list[StackFrame]) -> list[str]:
     return [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
 
 
-def _in_compiled_step(frames: list[StackFrame]) -> bool:
+def in_compiled_step(frames: list[StackFrame]) -> bool:
     """Whether TensorFlow runs a graph: a `tf.function`, or a step of an Estimator's session."""
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
@@ -123,7 +123,7 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     for rank, frames in stacks.items():
         words = "has finished" if rank in outcome.reports else position(frames)
         lines.append(f"  rank {rank} {words}")
-        waits = rank not in outcome.reports and (_collective(frames) or _in_compiled_step(frames))
+        waits = rank not in outcome.reports and (_collective(frames) or in_compiled_step(frames))
         (waiting if waits else elsewhere).append(rank)
     if waiting and elsewhere:
         lines.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import time
 from contextlib import suppress
@@ -19,6 +20,12 @@ QUIET_SHARE = 0.25  # of the time that a thread has for itself: one that runs fo
 # every millisecond; on some virtual machines that costs a quarter of a processor. A thread that computes rests seldom.
 QUIET_TURN_S = 0.5e-3
 NUM_TRIES = 10  # to find all threads of a rank asleep
+# A thread that looks for news: Horovod's own one, a thousand times in a second, and Gloo's, a hundred times.
+MIN_NUM_LOOKS, MAX_NUM_LOOKERS = 10, 2
+# Of system calls, by processor: the one that waits for another thread, and the one that waits for a child. Elsewhere
+# no rank is ever seen as still.
+FUTEX, WAIT = {"x86_64": (b"202", b"61"), "aarch64": (b"98", b"260")}.get(platform.machine(), (b"", b""))
+FUTEX_PRIVATE = 128  # the other thread is one of the same process
 RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 
@@ -29,11 +36,14 @@ class RankMark(NamedTuple):
         is_quiet: whether its main thread neither runs nor stands in a queue, and no other does more than look for news.
         num_turns: how many times main threads got a processor: while this stays the same, none of them has moved.
         num_other_turns: the same for all other threads, Horovod's among them.
+        is_still: whether, since the look before, each thread did nothing but wait for another one of its process, apart
+            from those of Horovod that look for news. A read, a sleep, a wait for another process is not still.
     """
 
     is_quiet: bool
     num_turns: int
     num_other_turns: int
+    is_still: bool = False
 
 
 class Pulse(NamedTuple):
@@ -76,7 +86,17 @@ class Pulses:
         )
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
-        return RankMark(rests and not computes, main_turns, turns - main_turns)
+        is_quiet = rests and not computes
+        return RankMark(is_quiet, main_turns, turns - main_turns, is_quiet and self._is_still(by_thread(threads)))
+
+    def _is_still(self, threads: Mapping[int, Thread]) -> bool:
+        num_turns = {
+            one: thread.num_turns - self._before.get(one, NOTHING).num_turns for one, thread in threads.items()
+        }
+        lookers = [one for one, num in num_turns.items() if num >= MIN_NUM_LOOKS]
+        return len(lookers) <= MAX_NUM_LOOKERS and all(
+            num == 0 and _waits_for_its_own(one) for one, num in num_turns.items() if one not in lookers
+        )
 
     def _computes(self, number: int, now: Thread, before: Thread, past_s: float) -> bool:
         used_s, queued_s, _ = (new - old for new, old in zip(now, before))
@@ -101,6 +121,14 @@ def _state(thread: int) -> str:
     with suppress(OSError):
         return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"
+
+
+def _waits_for_its_own(thread: int) -> bool:
+    """Return whether a thread waits for another one of its process, or for a child; not where no kernel tells."""
+    with suppress(OSError):
+        call, *arguments = read_file(f"/proc/{thread}/syscall").split()
+        return call == WAIT or (call == FUTEX and bool(int(arguments[1], 16) & FUTEX_PRIVATE))
+    return False
 
 
 def _num_rests(thread: int) -> int:
