@@ -91,6 +91,7 @@ def makes_unequal_steps():
                 "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
                 "  rank 1 waits in hvd.allreduce",
                 "  A collective ends only when every rank calls it: these wait in different ones.",
+                "  Do all ranks make the same number of steps, with the same callbacks?",
             ],
         ),
     ],

@@ -112,6 +112,12 @@ def in_compiled_step(frames: list[StackFrame]) -> bool:
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
 
+def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
+    """Whether the same line of a student's code runs a step on some ranks, and something between steps on others."""
+    lines = {next(((frame.file, frame.line) for frame in frames if not frame.is_library), None) for frames in stacks}
+    return len(lines) == 1 and len({in_compiled_step(frames) for frames in stacks}) > 1
+
+
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
     reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
@@ -132,6 +138,8 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
         )
     elif outcome.stopped == DEADLOCK:
         lines.append("  A collective ends only when every rank calls it: these wait in different ones.")
+        if _in_one_training([stacks[rank] for rank in waiting]):
+            lines.append("  Do all ranks make the same number of steps, with the same callbacks?")
     for rank, frames in stacks.items():
         if rank not in outcome.reports:
             lines += ["", f"Python stack of rank {rank} (innermost call last):", *_stack_lines(frames)]
