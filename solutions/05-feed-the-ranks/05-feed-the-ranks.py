@@ -338,7 +338,7 @@ def try_orders():
 
 
 seen = ranks.run(try_orders, num_ranks=2, seed=seed)
-feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name in seen[0]}, 12)
+feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name in seen[0]}, 12, num_epochs=2)
 
 # %% [markdown] role="readonly" id="order-exercise-text"
 # - *Shuffled before sharding* by ranks that do not agree on the order, some samples reach both ranks and others none.

@@ -41,6 +41,22 @@ def test_pictures_say_what_they_show(shown):
     assert "from -1 to 1 after the first epoch" in shown[3]
 
 
+def test_epochs_are_told_apart(monkeypatch):
+    """The second epoch begins behind a line, and its name stands below its first sample."""
+    figures = []
+    monkeypatch.setattr(feeding, "show", lambda figure, _: figures.append(figure))
+    feeding.show_order({"one rank": [[[0, 1], [2], [1, 0], [2]]]}, 3, num_epochs=2)
+
+    (axes,) = figures[0].axes
+    places = [(text.get_text().strip(), text.get_position()[0]) for text in axes.texts]
+    numbers = [x for name, x in places if name in {"0", "1", "2"}]
+    (line,) = axes.lines
+    assert numbers == sorted(numbers)
+    assert numbers[2] < line.get_xdata()[0] < numbers[3]
+    assert dict(places)["epoch 1"] == pytest.approx(numbers[0], abs=0.5)
+    assert dict(places)["epoch 2"] == pytest.approx(numbers[3], abs=0.5)
+
+
 def test_scalars_and_histograms_are_read_and_nothing_else(tmp_path):
     """Texts and images are left out, folders in the folder too; an empty folder has no events."""
     writer = tf.summary.create_file_writer(str(tmp_path))

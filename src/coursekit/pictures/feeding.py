@@ -17,37 +17,55 @@ if TYPE_CHECKING:
 
 LIGHT = 160  # of 255: on a darker colour numbers are white
 MAX_NUM_WORDS = 12
-GAP = 0.4  # between batches, in samples
+GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 
 
-def show_order(pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int) -> None:
+def show_order(
+    pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int, num_epochs: int = 1
+) -> None:
     """Show which sample reaches which rank in which place.
 
     Args:
         pipelines: by name, for each rank its batches, each a list of sample numbers.
         num_samples: how many there are; a sample's colour says where in the files it comes from.
+        num_epochs: how many epochs these are, all of as many batches.
     """
     num_rows = sum(len(of_ranks) + 1.2 for of_ranks in pipelines.values())
     figure, (axes,) = panels(1, 0.3 + 0.3 * num_rows)
-    row, longest, ticks = 0.0, 1.0, {}
+    row, ticks, edges = 0.0, {}, [0.0]
     for name, of_ranks in pipelines.items():
         axes.text(-0.6, -row, name, fontsize="small", fontweight="bold", va="center")
         for rank, batches in enumerate(of_ranks):
             row += 1
             ticks[-row] = f"rank {rank}"
-            # A gap after each batch.
-            places = [(number, step) for step, batch in enumerate(batches) for number in batch]
-            for place, (number, step) in enumerate(places):
-                _draw_sample(axes, place + GAP * step, -row, number, num_samples)
-            longest = max(longest, len(places) + GAP * len(batches))
+            edges = max(edges, _draw_batches(axes, -row, batches, num_samples, num_epochs), key=max)
         row += 1.2
-    axes.set(xlim=(-0.7, longest), ylim=(0.8 - row, 0.7), xticks=[])
+    for epoch, x in enumerate(edges[:-1], 1) if num_epochs > 1 else ():
+        axes.text(x - 0.4, 0.4 - row, f"epoch {epoch}", fontsize="small")
+    axes.set(xlim=(-0.7, max(1.0, edges[-1])), ylim=(0.1 - row, 0.7), xticks=[])
     axes.set_yticks(list(ticks), list(ticks.values()))
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
     told = "; ".join(f"{name}: {_told(of_ranks)}" for name, of_ranks in pipelines.items())
-    show(figure, f"Samples by rank, a gap after each batch. {told}.")
+    gaps = f"a gap after each batch{', and a line between epochs' if num_epochs > 1 else ''}"
+    show(figure, f"Samples by rank, {gaps}. {told}.")
+
+
+def _draw_batches(
+    axes: Any, y: float, batches: Sequence[Sequence[int]], num_samples: int, num_epochs: int
+) -> list[float]:
+    """Draw what reaches one rank; return where its epochs begin, and where the last one ends."""
+    x, edges = 0.0, [0.0]
+    for step, batch in enumerate(batches, 1):
+        for place, number in enumerate(batch):
+            _draw_sample(axes, x + place, y, number, num_samples)
+        x += len(batch) + GAP
+        if step < len(batches) and step * num_epochs % len(batches) == 0:
+            axes.plot([x - 0.5 + (EPOCH_GAP - GAP) / 2] * 2, [y - 0.5, y + 0.5], color=GREY, linestyle=":")
+            x += EPOCH_GAP
+            edges.append(x)
+    return [*edges, x]
 
 
 def _draw_sample(axes: Any, x: float, y: float, number: int, num_samples: int) -> None:
@@ -69,6 +87,7 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
     """Show when the stages of a pipeline worked, by name of the pipeline; each store was used for one training."""
     figure, all_axes = panels(len(stores), HEIGHT_INCH * 0.8)
     words = []
+    slowest_s = max(store.seconds for store in stores.values())
     for axes, (name, store) in zip(all_axes, stores.items()):
         for row, stage in enumerate(STAGES):
             lanes = _lanes([span for span in store.spans if span.stage == stage])
@@ -76,7 +95,9 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
                 bars = [(span.begin_s, span.end_s - span.begin_s) for span in spans]
                 place = (-row + 0.4 - 0.8 * (lane + 1) / len(lanes), 0.8 / len(lanes))
                 axes.broken_barh(bars, place, facecolor=COLORS[row], edgecolor="white", linewidth=0.7)
-        axes.set(xlabel="seconds", xlim=(0, store.seconds), title=f"{name}: {store.seconds:.2f} s")
+        stretch = slowest_s / store.seconds
+        wide = f", each drawn {stretch:.1f} times as wide" if stretch > 1 else ""
+        axes.set(xlabel=f"seconds{wide}", xlim=(0, store.seconds), title=f"{name}: {store.seconds:.2f} s")
         axes.set_yticks([-row for row in range(len(STAGES))], STAGES)
         busy = {stage: sum(s.end_s - s.begin_s for s in store.spans if s.stage == stage) for stage in STAGES}
         shares = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in busy.items())

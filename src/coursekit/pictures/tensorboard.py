@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coursekit.pictures import COLORS, Array, panels, show
+from coursekit.pictures.output import GROUND
 from coursekit.text import counted
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HISTOGRAM = "histograms"  # the plugin's name in an event
-MAX_NUM_LINES = 6
+MAX_NUM_RIDGES = 6
 
 
 class Event(NamedTuple):
@@ -70,15 +71,22 @@ def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
 
 
 def show_histograms(events: Sequence[Event], tag: str) -> None:
-    """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does."""
+    """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does.
+
+    Each epoch is a hill before that of the epoch before; of many epochs some are left out.
+    """
     found = [event for event in events if event.tag == tag]
+    found = found[:: -(-len(found) // MAX_NUM_RIDGES)]
+    densities = [event.value[:, 2] / event.value[:, 2].sum() / np.diff(event.value[:, :2])[:, 0] for event in found]
     figure, (axes,) = panels(1)
-    for number, event in enumerate(found[:: -(-len(found) // MAX_NUM_LINES)]):
-        left, right, counts = event.value.T
-        density = counts / counts.sum() / (right - left)  # each epoch has buckets of its own width
-        axes.plot((left + right) / 2, density, color=COLORS[number], label=f"epoch {event.step}")
-    axes.set(xlabel="weight", ylabel="density", title=tag)
-    axes.legend(fontsize="small")
+    offset = max(density.max() for density in densities) / 3
+    for number, (event, density) in enumerate(zip(found, densities)):
+        base = (len(found) - 1 - number) * offset
+        middles = event.value[:, :2].mean(axis=1)
+        axes.fill_between(middles, base, base + density, color=COLORS[0], edgecolor=GROUND, zorder=number + 2)
+    axes.set_yticks([(len(found) - 1 - number) * offset for number in range(len(found))])
+    axes.set_yticklabels([f"epoch {event.step}" for event in found])
+    axes.set(xlabel="weight", ylabel="how many weights are there", title=tag)
     widths = [float(edge) for event in (found[0], found[-1]) for edge in _edges(event.value)]
     show(
         figure,
