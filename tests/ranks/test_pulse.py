@@ -31,6 +31,16 @@ thread.start()
 thread.join()
 """
 
+# What Horovod's thread does.
+LOOKER = """
+def look():
+    print(flush=True)
+    while True:
+        time.sleep(0.002)
+
+threading.Thread(target=look).start()
+"""
+
 
 @pytest.mark.parametrize(
     ("busy_s", "idle_s", "is_quiet"),
@@ -91,15 +101,15 @@ def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
     [
         pytest.param("queue.Queue().get()", True, id="waits-for-a-thread"),
         pytest.param("queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
-        pytest.param("subprocess.run(['sleep', '1000'])", False, id="a-child-sleeps"),
+        pytest.param("subprocess.run(['sleep', '1000'])", False, id="waits-for-a-child"),
         pytest.param("time.sleep(1000)", False, id="sleeps"),
         pytest.param("os.read(os.pipe()[0], 1)", False, id="reads"),
         pytest.param("multiprocessing.Semaphore(0).acquire()", False, id="waits-for-a-process"),
     ],
 )
 def test_who_waits_for_a_thread_of_its_own_is_still(source, is_still):
-    """Nobody can wake such a rank but itself; whatever comes from elsewhere, or from a clock, may go on."""
-    program = f"import multiprocessing, os, queue, subprocess, time; print(flush=True); {source}"
+    """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on. One thread looks for news."""
+    program = f"import multiprocessing, os, queue, subprocess, threading, time\n{LOOKER}\n{source}"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True) as process:
         try:
             process.stdout.readline()

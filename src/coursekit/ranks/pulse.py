@@ -22,9 +22,8 @@ QUIET_TURN_S = 0.5e-3
 NUM_TRIES = 10  # to find all threads of a rank asleep
 # A thread that looks for news: Horovod's own one, a thousand times in a second, and Gloo's, a hundred times.
 MIN_NUM_LOOKS, MAX_NUM_LOOKERS = 10, 2
-# Of system calls, by processor: the one that waits for another thread, and the one that waits for a child. Elsewhere
-# no rank is ever seen as still.
-FUTEX, WAIT = {"x86_64": (b"202", b"61"), "aarch64": (b"98", b"260")}.get(platform.machine(), (b"", b""))
+# The system call, by processor, that waits for another thread; elsewhere no rank is ever seen as still.
+FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(platform.machine(), b"")
 FUTEX_PRIVATE = 128  # the other thread is one of the same process
 RESTS = re.compile(rb"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
@@ -37,7 +36,7 @@ class RankMark(NamedTuple):
         num_turns: how many times main threads got a processor: while this stays the same, none of them has moved.
         num_other_turns: the same for all other threads, Horovod's among them.
         is_still: whether, since the look before, each thread did nothing but wait for another one of its process, apart
-            from those of Horovod that look for news. A read, a sleep, a wait for another process is not still.
+            from those of Horovod that look for news. Who reads, sleeps or waits for another process is not still.
     """
 
     is_quiet: bool
@@ -87,15 +86,19 @@ class Pulses:
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
         is_quiet = rests and not computes
-        return RankMark(is_quiet, main_turns, turns - main_turns, is_quiet and self._is_still(by_thread(threads)))
+        return RankMark(is_quiet, main_turns, turns - main_turns, is_quiet and self._is_still(threads))
 
-    def _is_still(self, threads: Mapping[int, Thread]) -> bool:
-        num_turns = {
-            one: thread.num_turns - self._before.get(one, NOTHING).num_turns for one, thread in threads.items()
-        }
-        lookers = [one for one, num in num_turns.items() if num >= MIN_NUM_LOOKS]
-        return len(lookers) <= MAX_NUM_LOOKERS and all(
-            num == 0 and _waits_for_its_own(one) for one, num in num_turns.items() if one not in lookers
+    def _is_still(self, threads: dict[int, dict[int, Thread]]) -> bool:
+        # Horovod gives a rank a second thread. Who has one only is a wall around it, or a child: to wait for a child is
+        # another system call.
+        of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
+        num_turns = {one: now.num_turns - self._before.get(one, NOTHING).num_turns for one, now in of_rank.items()}
+        others = [one for one, num in num_turns.items() if num < MIN_NUM_LOOKS]
+        num_lookers = len(num_turns) - len(others)
+        return (
+            0 < num_lookers <= MAX_NUM_LOOKERS
+            and not any(num_turns[one] for one in others)
+            and all(map(_waits_for_a_thread, others))
         )
 
     def _computes(self, number: int, now: Thread, before: Thread, past_s: float) -> bool:
@@ -123,11 +126,11 @@ def _state(thread: int) -> str:
     return "?"
 
 
-def _waits_for_its_own(thread: int) -> bool:
-    """Return whether a thread waits for another one of its process, or for a child; not where no kernel tells."""
-    with suppress(OSError):
+def _waits_for_a_thread(thread: int) -> bool:
+    """Return whether a thread waits for another one of its process; not where the kernel does not tell."""
+    with suppress(OSError, ValueError):
         call, *arguments = read_file(f"/proc/{thread}/syscall").split()
-        return call == WAIT or (call == FUTEX and bool(int(arguments[1], 16) & FUTEX_PRIVATE))
+        return call == FUTEX and bool(int(arguments[1], 16) & FUTEX_PRIVATE)
     return False
 
 
