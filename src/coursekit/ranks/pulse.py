@@ -93,7 +93,7 @@ class Pulses:
         # another system call.
         of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
         num_turns = {one: now.num_turns - self._before.get(one, NOTHING).num_turns for one, now in of_rank.items()}
-        others = [one for one, num in num_turns.items() if num < MIN_NUM_LOOKS]
+        others = [one for one, num in num_turns.items() if num < MIN_NUM_LOOKS or one in threads]  # main ones, too
         num_lookers = len(num_turns) - len(others)
         return (
             0 < num_lookers <= MAX_NUM_LOOKERS
