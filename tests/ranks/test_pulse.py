@@ -34,7 +34,6 @@ thread.join()
 # What Horovod's thread does.
 LOOKER = """
 def look():
-    print(flush=True)
     while True:
         time.sleep(0.002)
 
@@ -97,23 +96,25 @@ def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
 
 
 @pytest.mark.parametrize(
-    ("source", "is_still"),
+    ("wait", "is_still"),
     [
-        pytest.param("queue.Queue().get()", True, id="waits-for-a-thread"),
-        pytest.param("queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
-        pytest.param("subprocess.run(['sleep', '1000'])", False, id="waits-for-a-child"),
-        pytest.param("time.sleep(1000)", False, id="sleeps"),
-        pytest.param("os.read(os.pipe()[0], 1)", False, id="reads"),
-        pytest.param("multiprocessing.Semaphore(0).acquire()", False, id="waits-for-a-process"),
+        pytest.param("queue.Queue().get", True, id="waits-for-a-thread"),
+        pytest.param("lambda: queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
+        pytest.param("lambda: subprocess.run(['sleep', '1000'])", False, id="waits-for-a-child"),
+        pytest.param("lambda: time.sleep(1000)", False, id="sleeps"),
+        pytest.param("lambda: os.read(os.pipe()[0], 1)", False, id="reads"),
+        pytest.param("multiprocessing.Semaphore(0).acquire", False, id="waits-for-a-process"),
     ],
 )
-def test_who_waits_for_a_thread_of_its_own_is_still(source, is_still):
+def test_who_waits_for_a_thread_of_its_own_is_still(wait, is_still):
     """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on. One thread looks for news."""
-    program = f"import multiprocessing, os, queue, subprocess, threading, time\n{LOOKER}\n{source}"
+    imports = "import multiprocessing, os, queue, subprocess, threading, time"
+    program = "\n".join([imports, LOOKER, f"wait = {wait}", "print(flush=True)", "wait()"])
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True) as process:
         try:
             process.stdout.readline()
             pulses, seen = Pulses({process.pid: 0}), []
+            pulses.take()  # it may just have come to rest
             while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
                 with pytest.raises(subprocess.TimeoutExpired):
                     process.wait(pulses.due_in_s())
