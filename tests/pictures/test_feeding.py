@@ -57,6 +57,19 @@ def test_epochs_are_told_apart(monkeypatch):
     assert dict(places)["epoch 2"] == pytest.approx(numbers[3], abs=0.5)
 
 
+def test_of_many_epochs_the_first_and_the_last_are_shown(monkeypatch):
+    """Six hills are enough; the words tell of the same epochs."""
+    shown = []
+    monkeypatch.setattr(tensorboard, "show", lambda *of_picture: shown.append(of_picture))
+    steps = [Event("kernel", epoch, np.array([[-1.0 - epoch, 1.0 + epoch, 5.0]])) for epoch in range(20)]
+    tensorboard.show_histograms(steps, "kernel")
+
+    ((figure, words),) = shown
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["epoch 0", "epoch 4", "epoch 8", "epoch 11", "epoch 15", "epoch 19"]
+    assert words.endswith("from -1 to 1 after the first epoch, from -20 to 20 after the last.")
+
+
 def test_scalars_and_histograms_are_read_and_nothing_else(tmp_path):
     """Texts and images are left out, folders in the folder too; an empty folder has no events."""
     writer = tf.summary.create_file_writer(str(tmp_path))

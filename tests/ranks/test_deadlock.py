@@ -232,7 +232,7 @@ def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
     watch = deadlock.DeadlockWatch(ScriptedJob(late, there))
     found = []
     for number in range(12):
-        marks = {rank: RankMark(is_quiet=True, num_turns=1, num_other_turns=100 * number) for rank in (0, 1)}
-        found.append(watch.is_certain(0.5 * number, marks, ()))
+        mark = RankMark(is_quiet=True, num_turns=1, num_other_turns=100 * number, is_still=False)
+        found.append(watch.is_certain(0.5 * number, {0: mark, 1: mark}, ()))
 
     assert any(found)

@@ -40,9 +40,10 @@ def show_order(
             ticks[-row] = f"rank {rank}"
             edges = max(edges, _draw_batches(axes, -row, batches, num_samples, num_epochs), key=max)
         row += 1.2
-    for epoch, x in enumerate(edges[:-1], 1) if num_epochs > 1 else ():
-        axes.text(x - 0.4, 0.4 - row, f"epoch {epoch}", fontsize="small")
-    axes.set(xlim=(-0.7, max(1.0, edges[-1])), ylim=(0.1 - row, 0.7), xticks=[])
+    if num_epochs > 1:
+        for epoch, x in enumerate(edges[:-1], 1):
+            axes.text(x - 0.4, 0.8 - row, f"epoch {epoch}", fontsize="small", va="top")
+    axes.set(xlim=(-0.7, max(1.0, edges[-1])), ylim=((0.1 if num_epochs > 1 else 0.8) - row, 0.7), xticks=[])
     axes.set_yticks(list(ticks), list(ticks.values()))
     axes.tick_params(length=0)
     for spine in axes.spines.values():

@@ -73,19 +73,18 @@ def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
 def show_histograms(events: Sequence[Event], tag: str) -> None:
     """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does.
 
-    Each epoch is a hill before that of the epoch before; of many epochs some are left out.
+    Each epoch is a hill before that of the epoch before; of many epochs only some are shown, the last among them.
     """
     found = [event for event in events if event.tag == tag]
-    found = found[:: -(-len(found) // MAX_NUM_RIDGES)]
+    shown = np.linspace(0, len(found) - 1, min(len(found), MAX_NUM_RIDGES)).round().astype(int)
+    found = [found[number] for number in shown]
     densities = [event.value[:, 2] / event.value[:, 2].sum() / np.diff(event.value[:, :2])[:, 0] for event in found]
+    bases = np.arange(len(found))[::-1] * max(density.max() for density in densities) / 3
     figure, (axes,) = panels(1)
-    offset = max(density.max() for density in densities) / 3
-    for number, (event, density) in enumerate(zip(found, densities)):
-        base = (len(found) - 1 - number) * offset
+    for number, (event, base, density) in enumerate(zip(found, bases, densities)):
         middles = event.value[:, :2].mean(axis=1)
         axes.fill_between(middles, base, base + density, color=COLORS[0], edgecolor=GROUND, zorder=number + 2)
-    axes.set_yticks([(len(found) - 1 - number) * offset for number in range(len(found))])
-    axes.set_yticklabels([f"epoch {event.step}" for event in found])
+    axes.set_yticks(bases, [f"epoch {event.step}" for event in found])
     axes.set(xlabel="weight", ylabel="how many weights are there", title=tag)
     widths = [float(edge) for event in (found[0], found[-1]) for edge in _edges(event.value)]
     show(

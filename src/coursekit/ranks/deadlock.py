@@ -96,14 +96,12 @@ class DeadlockWatch:
         num_rounds = [waiting[rank].num_other_turns - self._seen[rank].num_other_turns for rank in fixed]
         if own_s - self._seen_s < CONFIRM_S or any(num < NUM_ROUNDS for num in num_rounds):
             return False
-        if any(own_s - self._still_since_s.get(rank, own_s) < STEP_CONFIRM_S for rank in self._in_steps()):
+        in_steps = [rank for rank in waiting if self._kinds[rank] == STEP]
+        if any(own_s - self._still_since_s.get(rank, own_s) < STEP_CONFIRM_S for rank in in_steps):
             return False
         if len(fixed) < len(waiting):
             self._ask()
         return len(fixed) == len(waiting)
-
-    def _in_steps(self) -> list[int]:
-        return [rank for rank, kind in self._kinds.items() if kind == STEP]
 
     def _same_as_seen(self, waiting: Mapping[int, RankMark]) -> bool:
         """Whether no main thread has moved since the last stacks, but for those that wait for the others to start."""

@@ -74,7 +74,7 @@ def position(frames: list[StackFrame]) -> str:
     """Say in words where a rank stands: in a collective, in a compiled step, or in plain code."""
     if not frames:
         return "has not started the function yet, or has left it"
-    own = next((frame for frame in frames if not frame.is_library), None)
+    own = _own_frame(frames)
     place = f" ({own.place})" if own else ""
     collective = _collective(frames)
     if collective:
@@ -112,10 +112,14 @@ def in_compiled_step(frames: list[StackFrame]) -> bool:
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
 
 
+def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
+    """Return the innermost frame of the student's own code, if there is one."""
+    return next((frame for frame in frames if not frame.is_library), None)
+
+
 def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
     """Whether the same line of a student's code runs a step on some ranks, and something between steps on others."""
-    lines = {next(((frame.file, frame.line) for frame in frames if not frame.is_library), None) for frames in stacks}
-    return len(lines) == 1 and len({in_compiled_step(frames) for frames in stacks}) > 1
+    return len({*map(_own_frame, stacks)}) == 1 and len({*map(in_compiled_step, stacks)}) == 2  # noqa: PLR2004  # both
 
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:

@@ -42,7 +42,7 @@ class RankMark(NamedTuple):
     is_quiet: bool
     num_turns: int
     num_other_turns: int
-    is_still: bool = False
+    is_still: bool
 
 
 class Pulse(NamedTuple):
