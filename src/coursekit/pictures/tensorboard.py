@@ -85,7 +85,7 @@ def show_histograms(events: Sequence[Event], tag: str) -> None:
         middles = event.value[:, :2].mean(axis=1)
         axes.fill_between(middles, base, base + density, color=COLORS[0], edgecolor=GROUND, zorder=number + 2)
     axes.set_yticks(bases, [f"epoch {event.step}" for event in found])
-    axes.set(xlabel="weight", ylabel="how many weights are there", title=tag)
+    axes.set(xlabel="weight", ylabel="density of the weights", title=tag)
     widths = [float(edge) for event in (found[0], found[-1]) for edge in _edges(event.value)]
     show(
         figure,
