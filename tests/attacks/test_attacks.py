@@ -1,9 +1,13 @@
 """Every attack of this folder pays nothing, is seen by the instructor, and leaves nothing behind."""
 
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -11,6 +15,7 @@ from coursekit.cli.attacks import attacks as command
 from coursekit.errors import CourseKitError
 from coursekit.grading.attacks.attack import CLASSES, load_attacks
 from coursekit.grading.attacks.make_hand_in import write_hand_in
+from coursekit.grading.attacks.traces import Bait, Before
 from coursekit.grading.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
 from coursekit.grading.bank.answer_bank import load_bank
 from coursekit.grading.judge.flags import flags_of_source
@@ -105,12 +110,6 @@ def test_an_attack_that_pays_is_told(tmp_path, monkeypatch):
 
 def test_traces_are_found(courses):
     """What changes the bait course, leaves a file in /tmp or a process is told: else no attack would ever leave any."""
-    import subprocess
-    import sys
-    import tempfile
-
-    from coursekit.grading.attacks.traces import Bait, Before
-
     source = courses["01-sgd"].source.read_bytes()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(prefix="markabc") as left:
         bait = Bait.make(Path(folder), "01-sgd", source)
@@ -122,6 +121,24 @@ def test_traces_are_found(courses):
     assert "gradebook.db in the course was changed" in found
     assert f"{left} was left" in found
     assert any(sentence.startswith(f"process {process.pid} runs") for sentence in found)
+
+
+def test_a_dead_process_is_no_trace(tmp_path, courses):
+    """Neither one that was dead before and is buried meanwhile, nor one that dies meanwhile and is not yet buried."""
+
+    def dead(*command):
+        process = subprocess.Popen(command)
+        while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+        return process
+
+    first = dead("true")
+    before = Before.look(Bait.make(tmp_path, "01-sgd", courses["01-sgd"].source.read_bytes()), time.time())
+    first.wait()
+    second = dead("sleep", "0")
+    found = before.traces("markabc")
+    second.wait()
+    assert found == ()
 
 
 @pytest.mark.parametrize(

@@ -107,9 +107,12 @@ class Before:
 
 
 def _children() -> tuple[str, ...]:
-    """Return the names of this process's descendants: of a slot that waits, the same before and after."""
+    """Return the names of this process's live descendants: of a slot that waits, the same before and after.
+
+    The dead are left out: who runs as a child subreaper inherits them from sandboxes, and may bury them at any time.
+    """
     names = []
-    for process in processes.below(os.getpid()):
+    for process in filter(processes.is_alive, processes.below(os.getpid())):
         with suppress(psutil.Error):
             names.append(process.name())
     return tuple(sorted(names))
