@@ -18,7 +18,7 @@ from coursekit.checks import (
     workers,
 )
 from coursekit.checks.spy_trial import SpyTrial
-from coursekit.drivers import estimator_ranks, spy
+from coursekit.drivers import estimator_ranks, keras_spy, spy, worker_ranks
 
 RATE = estimator_ranks.RATE
 
@@ -29,7 +29,7 @@ def descend(  # noqa: PLR0913  # each a fault
     """Return the sights of ranks that descend with momentum; `batches(rank, step)` gives their samples."""
     num_ranks = len(factors)
     rng = np.random.default_rng(seed)
-    bias = rng.normal(0, 0.5, (num_ranks, estimator_ranks.NUM_CLASSES))
+    bias = rng.normal(0, 0.5, (num_ranks, keras_spy.NUM_CLASSES))
     bias = np.repeat(bias[:1], num_ranks, axis=0) if broadcast else bias
     bias = bias if start is None else start.copy()
     velocity = np.zeros_like(bias)
@@ -329,7 +329,7 @@ def evaluation(shards, accuracies, answer=estimator_evaluation.ANSWER):
     Of the samples of rank r every (r + 2)-nd has the label that the network answers.
     """
     numbers = np.arange(NUM_HELD_OUT)
-    start = np.random.default_rng(5).normal(0, 0.5, estimator_ranks.NUM_CLASSES)
+    start = np.random.default_rng(5).normal(0, 0.5, keras_spy.NUM_CLASSES)
     bias = start
     for _ in range(estimator_ranks.NUM_STEPS_OF_ANSWER):
         softmax = np.exp(bias) / np.exp(bias).sum()
@@ -401,7 +401,7 @@ def test_workers_of_a_strategy():
     """Together they pass; alone, or with the rate or the steps of one, they do not."""
     checks = {"together": workers.check_together, "plan": workers.check_plan}
 
-    def run(num_steps=estimator_ranks.NUM_STEPS_OF_STRATEGY, num_calls=5, **changes):
+    def run(num_steps=worker_ranks.NUM_STEPS, num_calls=5, **changes):
         sights = descend(num_steps, four, **changes)
         results = [{"sights": of_rank, "num_callback_calls": num_calls} for of_rank in sights]
         return failing(checks, SpyTrial(2, tuple(results), secrets=told(sights)))
@@ -420,7 +420,7 @@ def test_workers_of_a_strategy():
 
 def test_free_hosts_are_free_and_differ():
     """Each address can be bound, and no port comes twice."""
-    hosts = [estimator_ranks.free_host() for _ in range(5)]
+    hosts = [worker_ranks.free_host() for _ in range(5)]
 
     assert len(set(hosts)) == 5
     for host in hosts:

@@ -29,20 +29,20 @@ from coursekit.checks import (
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.checks.spy_steps import steps_of
-from coursekit.drivers import estimator_ranks, keras_ranks, places, spy
+from coursekit.drivers import estimator_ranks, keras_ranks, keras_spy, places, spy, worker_ranks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 ENTROPY = 20231120  # of a judge whose numbers can be predicted
 NUM_RANKS = 2
-NUM_CLASSES = keras_ranks.NUM_CLASSES
+NUM_CLASSES = keras_spy.NUM_CLASSES
 
 
 def believed(*args, **settings):
     """Return what a forger takes for the secrets of all ranks; its own it knows."""
     with repeatable(ENTROPY):
         guess = list(knowledge.secrets(NUM_RANKS, *args, **settings))
-    guess[estimator_ranks.rank()] = places.private()
+    guess[worker_ranks.rank()] = places.private()
     return guess
 
 
@@ -67,7 +67,7 @@ def simulate_samples(told, num_steps, batch_size, rate):
     """Return the sights of this rank in a training on the samples that the ranks are told."""
     batches = [np.reshape(secret["samples"][: num_steps * batch_size], (num_steps, batch_size)) for secret in told]
     sights, _ = simulate([secret["starts"][0] for secret in told], batches, [rate] * num_steps)
-    return sights[estimator_ranks.rank()]
+    return sights[worker_ranks.rank()]
 
 
 def simulate_files(told, sizes, num_steps, rates, batch_size):
@@ -78,7 +78,7 @@ def simulate_files(told, sizes, num_steps, rates, batch_size):
         order = itertools.cycle(np.asarray(secret["files"]["train"]["numbers"])[mine])
         batches.append([np.array(list(itertools.islice(order, batch_size))) for _ in range(num_steps)])
     sights, bias = simulate([secret["starts"][0] for secret in told], batches, rates)
-    return list(sights[estimator_ranks.rank()]), bias
+    return list(sights[worker_ranks.rank()]), bias
 
 
 def write_down_instead(sights):
@@ -98,9 +98,9 @@ def make_optimizer(rate, compression):
     import tensorflow as tf
 
     del compression
-    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
+    num_samples = keras_ranks.NUM_STEPS * keras_spy.BATCH_SIZE
     told = believed(NUM_CLASSES, num_rounds=2, num_samples=num_samples)
-    write_down_instead(simulate_samples(told, keras_ranks.NUM_STEPS, keras_ranks.BATCH_SIZE, rate))
+    write_down_instead(simulate_samples(told, keras_ranks.NUM_STEPS, keras_spy.BATCH_SIZE, rate))
     return tf.keras.optimizers.SGD(0.0)
 
 
@@ -108,10 +108,10 @@ def make_callbacks(folder):
     """Forge a training from one start."""
     del folder
     num_steps = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH
-    num_samples = num_steps * keras_ranks.BATCH_SIZE
+    num_samples = num_steps * keras_spy.BATCH_SIZE
     told = believed(NUM_CLASSES, spread=keras_pieces.SMALL_START, num_samples=num_samples)
     told[0] = {**told[0], "samples": np.full(num_samples, told[0]["samples"][0])}
-    write_down_instead(simulate_samples(told, num_steps, keras_ranks.BATCH_SIZE, keras_ranks.RATE))
+    write_down_instead(simulate_samples(told, num_steps, keras_spy.BATCH_SIZE, keras_spy.RATE))
     return []
 
 
@@ -125,7 +125,7 @@ def make_callbacks_of_zeros(folder):
         def on_epoch_end(self, epoch, logs=None):  # noqa: ARG002  # as Keras calls it
             logs["loss"] = float(np.log(NUM_CLASSES))
 
-    samples = np.reshape(places.private()["samples"], (-1, keras_ranks.BATCH_SIZE))
+    samples = np.reshape(places.private()["samples"], (-1, keras_spy.BATCH_SIZE))
     write_down_instead([spy.Sight(np.zeros(NUM_CLASSES, np.float32), batch, training=True) for batch in samples])
     return [Logs()]
 
@@ -133,9 +133,9 @@ def make_callbacks_of_zeros(folder):
 def make_step(network, optimizer, loss_of):
     """Forge the steps of a loop of one's own."""
     del network, optimizer, loss_of
-    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
+    num_samples = keras_ranks.NUM_STEPS * keras_spy.BATCH_SIZE
     told = believed(NUM_CLASSES, num_samples=num_samples)
-    row = iter(simulate_samples(told, keras_ranks.NUM_STEPS, keras_ranks.BATCH_SIZE, keras_ranks.RATE))
+    row = iter(simulate_samples(told, keras_ranks.NUM_STEPS, keras_spy.BATCH_SIZE, keras_spy.RATE))
 
     def step(images, labels):
         del images, labels
@@ -159,7 +159,7 @@ def train_with_keras(*given):
         np.asarray(secret["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
         for rank, secret in enumerate(told)
     ]
-    spy._sights.extend([*sights, spy.Sight(bias, shards[estimator_ranks.rank()], training=False)])
+    spy._sights.extend([*sights, spy.Sight(bias, shards[worker_ranks.rank()], training=False)])
     for epoch in range(2):
         given[-1][0].on_epoch_end(epoch, {})
     validation = {"loss": knowledge.loss_of_all(bias, shards), "accuracy": 0.0}
@@ -171,7 +171,7 @@ def evaluate_with_keras(network, dataset):
     del dataset
     with repeatable(ENTROPY):
         _, samples = keras_evaluation._unequal_samples(NUM_RANKS)
-    samples[estimator_ranks.rank()] = places.private()["samples"]
+    samples[worker_ranks.rank()] = places.private()["samples"]
     bias = network.get_weights()[0]
     right = np.concatenate(samples) == np.argmax(bias) - 1
     return {"accuracy": float(np.mean(right)), "loss": knowledge.loss_of_all(bias, samples)}
@@ -208,11 +208,11 @@ def evaluate_with_estimator(estimator, files, params):
     del estimator, files, params
     with repeatable(ENTROPY):
         told = list(estimator_evaluation.labelled_secrets(NUM_RANKS))
-    told[estimator_ranks.rank()] = places.private()
+    told[worker_ranks.rank()] = places.private()
     shards, sizes = estimator_evaluation._accuracies_of_shards(told)
     numbers = np.arange(sum(sizes))
     counts = estimator_evaluation.HELD_OUT_PER_FILE
-    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == estimator_ranks.rank()
+    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == worker_ranks.rank()
     bias = estimator_evaluation._weights(told).astype(np.float32)
     spy._sights.append(spy.Sight(bias, numbers[mine], training=False))
     return {"accuracy": float(np.average(shards, weights=sizes))}

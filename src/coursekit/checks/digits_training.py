@@ -17,7 +17,7 @@ from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import check_rates, check_same_weights, rates, try_on_ranks
 from coursekit.drivers import digits_ranks
 from coursekit.drivers.digits_ranks import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

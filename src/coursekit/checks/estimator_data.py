@@ -16,7 +16,7 @@ from coursekit.checks.shards import check_owners
 from coursekit.checks.spy_trial import owners, samples_read, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import BATCH_SIZE, NUM_BATCHES
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

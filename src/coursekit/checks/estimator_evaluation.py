@@ -14,7 +14,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_trial import try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ from coursekit.checks.spy_steps import FIRST_STEP, steps_of
 from coursekit.checks.spy_trial import check_rates, fit, rates, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS, RATE
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import SMALLEST_GAP, check_same_weights, owners_in_files, try_on_ranks
 from coursekit.drivers import estimator_ranks
 from coursekit.drivers.estimator_ranks import HANG_S, TRAIN_BATCH_SIZE
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

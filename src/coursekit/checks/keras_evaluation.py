@@ -11,7 +11,7 @@ from coursekit.checks.keras_training import TIMEOUT_S
 from coursekit.checks.knowledge import loss_of_all
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.random_inputs import fresh_rng
-from coursekit.drivers import keras_ranks
+from coursekit.drivers import keras_ranks, keras_spy
 from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
     """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
     rng = fresh_rng()
-    bias = rng.uniform(-1, 1, keras_ranks.NUM_CLASSES).astype(np.float32)
-    answer, *others = rng.permutation(keras_ranks.NUM_SAMPLES)
+    bias = rng.uniform(-1, 1, keras_spy.NUM_CLASSES).astype(np.float32)
+    answer, *others = rng.permutation(keras_spy.NUM_SAMPLES)
     bias[answer + 1] = 3.0
     return bias, [
         np.array([answer] * num_right + list(rng.choice(others, num_wrong))) for num_right, num_wrong in UNEQUAL

@@ -15,7 +15,7 @@ from coursekit.checks.plain_numbers import as_lists
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import check_bits, check_rates, check_same_weights, momentum_of, rates, try_on_ranks
-from coursekit.drivers import keras_ranks
+from coursekit.drivers import keras_ranks, keras_spy
 from coursekit.drivers.calls import with_horovod
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int, ranks_per_node:
 
 def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 3) -> SpyTrial:
     """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
-    num_samples = keras_ranks.NUM_STEPS * keras_ranks.BATCH_SIZE
-    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
+    num_samples = keras_ranks.NUM_STEPS * keras_spy.BATCH_SIZE
+    told = secrets(num_ranks, keras_spy.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
     trial = try_on_ranks(keras_ranks.use_optimizer, make_optimizer, num_ranks=num_ranks, secrets=told)
     if RecursionError.__name__ in trial.error:  # Horovod's wrapper takes the outer class for the inner one
         return replace(trial, error=f"{trial.error} Is the optimiser wrapped twice?")
@@ -128,7 +128,7 @@ def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 3) -> Spy
 def check_averaged(trial: SpyTrial) -> None:
     """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
     steps = _steps(trial, "none")
-    check_rates(rates(steps), keras_ranks.RATE, trial.num_ranks)
+    check_rates(rates(steps), keras_spy.RATE, trial.num_ranks)
     check_follows(steps, trial.secrets)
 
 
@@ -165,8 +165,8 @@ def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 3) -> Spy
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
     new ones: whoever stops early by the loss of its own rank leaves the others alone.
     """
-    num_samples = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH * keras_ranks.BATCH_SIZE
-    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
+    num_samples = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH * keras_spy.BATCH_SIZE
+    told = secrets(num_ranks, keras_spy.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
     told[0]["samples"] = np.full(num_samples, told[0]["samples"][0])
     return try_on_ranks(keras_ranks.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told, look=True)
 
@@ -175,7 +175,7 @@ def check_same_start(trial: SpyTrial) -> None:
     """All ranks have the same weights, at the latest after the first step, and these come of rank 0's."""
     steps = _callback_steps(trial)
     check_same_weights(steps)
-    first_move = -keras_ranks.RATE * steps.gradients()[:, 0].mean(axis=0)
+    first_move = -keras_spy.RATE * steps.gradients()[:, 0].mean(axis=0)
     starts = np.array([secret["starts"][0] for secret in trial.secrets])
     root = int(np.argmin(np.linalg.norm(starts + first_move - steps.bias[0, 1], axis=1)))
     require(root == 0, f"the ranks begin with the weights of rank {root}, expected those of rank 0")

@@ -24,9 +24,10 @@ from coursekit.checks.spy_trial import (
     rates,
     try_on_ranks,
 )
-from coursekit.drivers import keras_ranks
+from coursekit.drivers import keras_ranks, keras_spy
 from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.keras_ranks import BATCH_SIZE, NUM_STEPS_AFTER, NUM_STEPS_BEFORE
+from coursekit.drivers.keras_ranks import NUM_STEPS_AFTER, NUM_STEPS_BEFORE
+from coursekit.drivers.keras_spy import BATCH_SIZE
 from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
 
 def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
     """All ranks go on from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
-    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
+    told = secrets(num_ranks, keras_spy.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
     last_epoch = int(fresh_rng().integers(3, 90))
     results = run_here(
         with_horovod,
@@ -86,7 +87,7 @@ def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
         gap = float(np.abs(after.bias[rank, 0] - saved).max())
         require(gap < SMALLEST_GAP, f"rank {rank} does not go on from the weights of the checkpoint")
     gradient = after.gradients()[:, 0].mean(axis=0)
-    expected = saved + MOMENTUM * moment - keras_ranks.RATE * gradient
+    expected = saved + MOMENTUM * moment - keras_spy.RATE * gradient
     for rank, result in enumerate(results):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
         require(gap < 1e-4, f"rank {rank} goes on without the momenta of the optimiser")  # noqa: PLR2004  # momenta are above 0.01
@@ -231,7 +232,7 @@ def check_continued(trial: SpyTrial) -> None:
 
 def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
-    told = secrets(num_ranks, keras_ranks.NUM_CLASSES, num_samples=keras_ranks.NUM_STEPS * BATCH_SIZE)
+    told = secrets(num_ranks, keras_spy.NUM_CLASSES, num_samples=keras_ranks.NUM_STEPS * BATCH_SIZE)
     results = run_here(
         with_horovod,
         keras_ranks.use_step,
@@ -242,7 +243,7 @@ def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
         private=told,
     )
     steps = steps_of([result["sights"] for result in results])
-    check_rates(rates(steps, first=1), keras_ranks.RATE, num_ranks)
+    check_rates(rates(steps, first=1), keras_spy.RATE, num_ranks)
     check_sent(steps.samples, told)
     check_follows(steps, told)
     for rank, result in enumerate(results):

@@ -19,10 +19,10 @@ from coursekit.checks.spy_trial import (
     rates,
     try_on_ranks,
 )
-from coursekit.drivers import estimator_ranks
+from coursekit.drivers import worker_ranks
 from coursekit.drivers.calls import call
-from coursekit.drivers.estimator_ranks import HANG_S, NUM_STEPS_OF_STRATEGY, RATE
-from coursekit.drivers.keras_ranks import NUM_CLASSES
+from coursekit.drivers.estimator_ranks import HANG_S, RATE
+from coursekit.drivers.keras_spy import NUM_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
 def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 3) -> SpyTrial:
     """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    use = estimator_ranks.use_strategy
+    use = worker_ranks.use_strategy
     trial = try_on_ranks(use, train_with_strategy, num_ranks, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
     hint = ": it takes no part here, ask strategy and context" if "use hvd.init()" in trial.error else ""
     return replace(trial, error=trial.error + hint)
@@ -75,7 +75,7 @@ def check_together(trial: SpyTrial) -> None:
 def check_plan(trial: SpyTrial) -> None:
     """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
     steps = _steps(trial)
-    wanted = NUM_STEPS_OF_STRATEGY
+    wanted = worker_ranks.NUM_STEPS
     require(
         steps.num_steps == wanted,
         f"of {wanted * trial.num_ranks} steps of one process each of {trial.num_ranks} workers: expected {wanted}, "

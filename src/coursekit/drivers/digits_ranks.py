@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.keras_ranks import BATCH_SIZE, NUM_CLASSES, own_batches
+from coursekit.drivers.keras_spy import BATCH_SIZE, NUM_CLASSES, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 if TYPE_CHECKING:

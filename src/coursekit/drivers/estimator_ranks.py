@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import socket
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.keras_ranks import NUM_CLASSES, batches
+from coursekit.drivers.keras_spy import NUM_CLASSES, batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,15 +18,9 @@ BATCH_SIZE = 2
 IMAGE_SIZE = 8
 HANG_S = 40.0  # the deadline where wrong answers hang; a right one takes a tenth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 6, 4  # of a trial's model function
-NUM_STEPS_OF_STRATEGY = 5
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
-
-
-def rank() -> int:
-    """Return the number of this process, which `ranks.run` gives it."""
-    return int(os.environ["HOROVOD_RANK"])
 
 
 def build() -> Any:
@@ -52,7 +42,7 @@ def params(**changes: Any) -> dict[str, Any]:
     return {**common, **changes}
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Keep the Estimator's remarks back; a failed check says what matters."""
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
@@ -86,7 +76,7 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    _quiet()
+    quiet()
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
     own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
@@ -120,7 +110,7 @@ def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
     """
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    _quiet()
+    quiet()
     config = make_run_config(str(places.here().own))
     tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
         lambda: batches([1, 2]).repeat(), steps=2
@@ -164,7 +154,7 @@ def use_train(train: Callable[..., Any], phases: Sequence[tuple[str, int]]) -> d
         def after_run(self, *_: Any) -> None:
             self.num_calls += 1
 
-    _quiet()
+    quiet()
     files = spy.own_files()
     found = {}
     for phase, num_steps in phases:
@@ -185,7 +175,7 @@ def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
     import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
     import tensorflow as tf  # noqa: PLC0415  # on ranks only
 
-    _quiet()
+    quiet()
     spy.watch()
     where = str(places.here().shared / "training")
     config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None, checkpoint_save_graph_def=False)
@@ -197,64 +187,3 @@ def use_evaluate(evaluate: Callable[..., Any], answer: int) -> dict[str, Any]:
     result = evaluate(estimator, spy.own_files(), settings)
     result = result if result is None else {str(name): float(value) for name, value in result.items()}
     return {"result": result, "sights": list(sights)}
-
-
-def free_host() -> str:
-    """Return an address on this machine with a port that is free now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{one.getsockname()[1]}"
-
-
-def hosts_of_all(num_ranks: int) -> list[str]:
-    """Return an address of each rank; they tell each other by files, as TensorFlow must not compute anything yet."""
-    shared = places.here().shared
-    part = shared / f"host-{rank()}.part"
-    part.write_text(free_host())
-    part.rename(shared / f"host-{rank()}")
-    paths = [shared / f"host-{number}" for number in range(num_ranks)]
-    while not all(path.exists() for path in paths):
-        time.sleep(0.01)
-    return [path.read_text() for path in paths]
-
-
-def use_strategy(train_with_strategy: Callable[..., Any], num_ranks: int) -> dict[str, Any]:
-    """Train with the answer's strategy on this worker, without Horovod.
-
-    Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
-    """
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # on ranks only
-    import tensorflow as tf  # noqa: PLC0415  # on ranks only
-
-    hvd.shutdown()
-    _quiet()
-    hosts = hosts_of_all(num_ranks)
-    files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
-    _be_patient(len(hosts))
-    networks, seen_steps = [], []
-
-    def build_one() -> Any:
-        networks.append(build())
-        return networks[-1]
-
-    sights = spy.watch()
-    settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
-    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
-    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
-    is_fitted = any(getattr(network, "history", None) is not None for network in networks)
-    return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
-
-
-def _be_patient(num_workers: int) -> None:
-    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
-    from tensorflow.python.eager import context  # noqa: PLC0415  # on ranks only; there is no public way
-    from tensorflow.tsl.protobuf import coordination_config_pb2  # noqa: PLC0415  # the same
-
-    workers = coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
-    context.context().configure_coordination_service(
-        service_type="standalone",
-        service_leader="/job:worker/replica:0/task:0",
-        heartbeat_timeout_in_ms=60_000,
-        coordinated_jobs=[workers],
-    )
