@@ -11,7 +11,7 @@ import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import magic, staying
+from coursekit.ranks import current, magic
 
 if TYPE_CHECKING:
     import argparse
@@ -47,11 +47,11 @@ class Px:
         if options.command is None:
             print(f"coursekit has ranks for engines; write {IPCLUSTER_USAGE}")
         elif options.command == "stop":
-            staying.stop()
+            current.stop()
         else:
-            there = staying.current()
+            there = current.started()
             if there is None or not there.are_there or there.num_ranks != options.num_ranks:
-                there = staying.start(options.num_ranks)
+                there = current.start(options.num_ranks)
             print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
 
     def cell(self, line: str, cell: str) -> None:
@@ -83,7 +83,7 @@ class Px:
         return options
 
     def _run(self, code: tuple[str, str], options: argparse.Namespace) -> None:
-        there = staying.required()
+        there = current.required()
         ranks = range(there.num_ranks)[options.target] if isinstance(options.target, slice) else options.target
         grouped = options.group_outputs is not None
         self._last = magic.run_on_staying(code, ranks, grouped=grouped)

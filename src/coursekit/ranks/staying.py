@@ -5,7 +5,6 @@ Where `ranks.run` and `%%ranks 4` start fresh processes for each cell, these are
 
 from __future__ import annotations
 
-import atexit
 import math
 import os
 import pickle
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 LOST = "The ranks that stayed were ended, their variables with them; `%ranks restart` starts new ones."
 KEPT = "the ranks stay, with their variables"
-NO_RANKS = "no ranks stay: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
 START_TIMEOUT_S = 60.0
 
 
@@ -201,64 +199,7 @@ def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupte
     return RankError(f"{message}\n\n{LOST}", rank=rank)
 
 
-def _update(namespace: dict[str, Any], values: dict[str, Any]) -> None:
-    namespace.update(values)
-
-
-def _get(namespace: dict[str, Any], name: str) -> Any:
-    if name not in namespace:
-        raise NameError(f"name {name!r} is not defined on this rank")
-    return namespace[name]
-
-
 def _state(namespace: dict[str, Any]) -> RankState:
     del namespace
     memory_mib = psutil.Process().memory_info().rss >> 20
     return RankState(int(os.environ.get("HOROVOD_RANK", "0")), socket.gethostname(), os.getpid(), memory_mib)
-
-
-_current: list[StayingRanks] = []  # one at most
-
-
-def start(num_ranks: int = 2, **settings: Any) -> StayingRanks:
-    """Start ranks that stay, in place of those that stayed before; settings are those of `StayingRanks`."""
-    stop()
-    _current.append(StayingRanks(num_ranks, **settings))
-    return _current[-1]
-
-
-def current() -> StayingRanks | None:
-    """Return the ranks that were started last and not stopped, if there are any; they may have been ended since."""
-    return _current[-1] if _current else None
-
-
-def required() -> StayingRanks:
-    """Return them.
-
-    Raises:
-        RankError: there are none.
-    """
-    if not _current:
-        raise RankError(NO_RANKS)
-    return _current[-1]
-
-
-def push(**values: Any) -> None:
-    """Give the ranks that stay variables by these names: plain data, arrays, functions."""
-    required().cell(_update, values)
-
-
-def pull(name: str) -> list[Any]:
-    """Return the variable of this name from every rank that stays."""
-    return required().cell(_get, name)
-
-
-def stop() -> None:
-    """End the ranks that stay, if there are any."""
-    while _current:
-        _current.pop().stop()
-
-
-atexit.register(stop)
-# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
-os.register_at_fork(after_in_child=stop)
