@@ -15,6 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from coursekit.files import write_file
 from coursekit.labs.run.facts import collect
 from coursekit.lecture.bench.grading_tables import all_rows, remarks
 from coursekit.lecture.bench.measurement import SHORT_S, Measurement
@@ -116,7 +117,7 @@ def record(measurements: dict[str, BenchmarkResult], facts: Facts) -> str:
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the numbers and the facts of the machine to this file, too.",
+    help="Write the numbers and the facts of the machine to this file, too, after each benchmark.",
 )
 def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     """Measure how long things take, side by side; without a NAME, everything.
@@ -139,6 +140,6 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
         with showing_progress(name) as progress:
             measurements[name] = load(name)(repeat, progress)
         show(measurements[name], Console())
+        if json_file is not None:  # at once: the next ones may take most of an hour
+            write_file(json_file, record(measurements, facts).encode(), mode=None)
     click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")
-    if json_file is not None:
-        json_file.write_text(record(measurements, facts), encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
+from coursekit.cli.bench import BENCHMARKS
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.tables import alternative_file, picture_file, picture_table, refresh_block, table
 from coursekit.labs.lab import find_labs
@@ -46,7 +47,7 @@ def readme() -> None:
         "labs": table(labs, "labs/") + picture_table(root, labs),
         "run": run_block(read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")),
         "deadlock": deadlock_block(outputs_of(root, *DEADLOCK)),
-        "bench": bench_block(read_json(root / "build" / "bench.json", "make bench")),
+        "bench": bench_block(read_benchmarks(root / "build" / "bench.json")),
     }
     page = root / "README.md"
     text = page.read_text(encoding="utf-8")
@@ -101,6 +102,18 @@ def read_json(path: Path, command: str) -> dict[str, Any]:
         raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
+
+
+def read_benchmarks(path: Path) -> dict[str, Any]:
+    """Read what `make bench` has recorded.
+
+    Raises:
+        CourseKitError: it has not, or it did not come to its end.
+    """
+    record = read_json(path, "make bench")
+    if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
+        raise CourseKitError(f"{path.name} is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
+    return record
 
 
 def run_block(report: dict[str, Any]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from coursekit.cli import readme as readme_command
+from coursekit.cli.bench import BENCHMARKS
 from coursekit.errors import CourseKitError
 from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import Lab, Resources
@@ -54,6 +56,15 @@ def test_run_block_is_the_table_of_the_run():
     )
 
     assert expected + MEASURED == readme_command.run_block({"labs": [result.to_json()], "facts": FACTS})
+
+
+def test_half_of_the_benchmarks_are_refused(tmp_path):
+    """The page shows all of `make bench` or nothing of it, and says what is missing."""
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps({"benchmarks": {name: {} for name in {*BENCHMARKS} - {"input", "grading"}}}))
+    with pytest.raises(CourseKitError) as refused:
+        readme_command.read_benchmarks(path)
+    assert str(refused.value) == "bench.json is without grading, input: let `make bench` come to its end."
 
 
 def test_bench_block_gives_ratios_to_the_first_way():

@@ -43,6 +43,19 @@ def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, mo
     assert {"tensorflow", "horovod", "python"} <= set(content["facts"]["versions"])
 
 
+def test_what_was_measured_survives_what_comes_after(tmp_path, monkeypatch):
+    """The file holds each benchmark from its end on, so that a failure of the next one, or Ctrl-C, loses nothing."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "load", {"launch": measure_counting, "curve": interrupted}.__getitem__)
+    file = tmp_path / "bench.json"
+    result = CliRunner().invoke(command.bench, ["launch", "curve", "--json", str(file)])
+    assert result.exit_code == 1
+    assert list(json.loads(file.read_text())["benchmarks"]) == ["launch"]
+
+
 def test_training_steps_are_shown_with_their_share_of_full_speed():
     """Steps are short, so they get three digits, and a percentage in place of a ratio."""
     series = (Series("alone", 4.0, (0.125,), 0.125), Series("two", 8.0, (0.25,), 0.125))
