@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -105,7 +106,9 @@ def _loops(pid):
     loops = []
     for child in psutil.Process(pid).children():
         with suppress(psutil.NoSuchProcess):  # it ended between two questions, or is a zombie
-            loops += [child] * (LOOP in child.cmdline())
+            while not (line := child.cmdline()):  # so it is for a moment after its start
+                time.sleep(0.01)
+            loops += [child] * (LOOP in line)
     return loops
 
 

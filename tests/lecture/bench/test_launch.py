@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack, suppress
 
 import psutil
@@ -25,12 +26,19 @@ def test_a_caller_that_dies_is_said():
     """The message names the way and what to do."""
     with ExitStack() as stack:
         caller = stack.enter_context(caller_of("horovodrun"))
-        (process,) = [one for one in psutil.Process().children() if is_caller(one)]
-        process.kill()
+        process_of_caller().kill()
         stack.enter_context(
             pytest.raises(CourseKitError, match=r"calls horovodrun ended without a word: run `coursekit")
         )
         ask("horovodrun", caller)
+
+
+def process_of_caller():
+    """Return it; for a moment after its start a process has no command line."""
+    while not (found := [one for one in psutil.Process().children() if is_caller(one)]):
+        time.sleep(0.01)
+    (process,) = found
+    return process
 
 
 def is_caller(process):
