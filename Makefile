@@ -57,7 +57,7 @@ check: env ## check style, types and the order of imports, and that what is gene
 	@test -z "$$(git status --porcelain $(GENERATED))" || { git status --short $(GENERATED); \
 	  echo "make check: these are not what their sources make; they are made anew now: commit them." >&2; exit 1; }
 
-bench: env ## measure side by side: starting ranks, communication, the input pipeline, grading a class (an hour)
+bench: env ## measure side by side: starting ranks, communication, the input pipeline, grading a class (20 minutes to an hour)
 	@mkdir -p build
 	@$(BIN)/coursekit bench --json build/bench.json
 

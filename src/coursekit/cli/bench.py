@@ -131,15 +131,15 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     resnet50     the same for a network with seven times as many parameters
     input        a training step on pictures from TFRecord files and from memory
     prediction   a predicted training step of 8 to 4096 ranks
-    grading      a class by `coursekit grade` and by plain nbgrader, which takes most of an hour;
+    grading      a class by `coursekit grade` and by plain nbgrader (ten minutes or more);
                  COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = collect(Path.cwd())
     measurements: dict[str, BenchmarkResult] = {}
-    for name in dict.fromkeys(names or sorted(BENCHMARKS)):
+    for name in dict.fromkeys(names or BENCHMARKS):
         with showing_progress(name) as progress:
             measurements[name] = load(name)(repeat, progress)
         show(measurements[name], Console())
-        if json_file is not None:  # at once: the next ones may take most of an hour
+        if json_file is not None:  # at once: the next one may take most of an hour
             write_file(json_file, record(measurements, facts).encode(), mode=None)
     click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")

@@ -145,8 +145,7 @@ def ways_table(measured: dict[str, Any], heading: str) -> str:
     series = measured["series"]
     fastest = series[0]["median_s"]
     head = (heading, "median s", "min s", "max s", "calls", "ratio")
-    digits = 2 if fastest >= SHORT_S else 4
-    rows = [(f"`{one['name']}`", *_times(one, digits), f"{one['median_s'] / fastest:.0f}") for one in series]
+    rows = [(f"`{one['name']}`", *_times(one), f"{one['median_s'] / fastest:.0f}") for one in series]
     return markdown_table(head, rows, "lrrrrr")
 
 
@@ -166,9 +165,10 @@ def steps_table(measured: dict[str, Any]) -> str:
     return markdown_table(head, rows, "lrrrrrr")
 
 
-def _times(one: dict[str, Any], digits: int = 2) -> list[str]:
-    """Return median, shortest and longest time of a series, and of how many."""
-    return [*(f"{one[name]:.{digits}f}" for name in ("median_s", "min_s", "max_s")), str(len(one["seconds"]))]
+def _times(one: dict[str, Any], num_digits: int | None = None) -> list[str]:
+    """Return median, shortest and longest time of a series, and of how many; what is short has more digits."""
+    num_digits = num_digits or (2 if one["median_s"] >= SHORT_S else 4)
+    return [*(f"{one[name]:.{num_digits}f}" for name in ("median_s", "min_s", "max_s")), str(len(one["seconds"]))]
 
 
 def grading_tables(measured: dict[str, Any] | None) -> list[str]:
