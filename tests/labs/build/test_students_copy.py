@@ -21,6 +21,7 @@ from coursekit.labs.lab import find_labs
 ROOT = Path(__file__).parents[3]
 COPIED = ("labs", "solutions", "slurm", "tools", "docs", "src")
 REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 SHORTEST = 20  # shorter lines stand in many places
 
 
@@ -108,6 +109,16 @@ def test_everything_else_of_the_package_and_the_jobs_is_in_it(copy):
     names = {path.name for path in (copy / "slurm" / "jobs" / "local").iterdir()}
     assert names >= {"jupyter.sbatch", "03-keras-cnn-train.sbatch", *(f"{lab.name}.sbatch" for lab in find_labs(ROOT))}
     assert names == {path.name for path in (ROOT / "slurm/jobs/local").iterdir()} - {"solutions.sbatch", "grade.sbatch"}
+
+
+def test_pages_show_and_name_what_is_there(copy):
+    """No link of a page, and no picture, leads to what students do not have."""
+    pages = [*copy.glob("*.md"), *copy.glob("docs/*.md"), *copy.glob("labs/**/*.md")]
+    links = {(page, link) for page in pages for link in LINK.findall(page.read_text())}
+    pictures = [link for _, link in links if link.endswith(".png")]
+
+    assert (len(pages) >= 6, len(pictures) > 10) == (True, True)
+    assert sorted(f"{page}: {link}" for page, link in links if not (page.parent / link).exists()) == []
 
 
 def test_labs_are_known_without_answers(copy):

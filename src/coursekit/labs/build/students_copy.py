@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 # What `make env`, `make lab` and the students' commands need. Nothing of solutions/ and tests/ is ever looked at.
 FOLDERS = ("slurm", "src", "tools")
 FILES = (".gitignore", "Makefile", "environment.yml", "labs/README.md", "pyproject.toml", "requirements.lock")
-MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", "docs/sites.md", "docs/student.md")
+PAGES = ("glossary", "scaling", "site-format", "sites", "student")
+MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
+PICTURE = re.compile(rb"\]\((pictures/[^)]+)\)")  # in a page of docs/
 # Job scripts that only instructors can use.
 NOT_FOR_STUDENTS = ("solutions.sbatch", "grade.sbatch")
 BY_PRODUCTS = ("__pycache__", "node_modules")
@@ -39,6 +42,9 @@ README = """\
 2. `make lab` opens JupyterLab on [labs/](labs/README.md).
 3. On a supercomputer: `source .venv/bin/activate`, then `coursekit sites` lists the machines that are known,
    and `coursekit submit 02 --site NAME` submits your notebook of lab 02 as a job.
+
+[A student's day](docs/student.md) goes through a lab, [the glossary](docs/glossary.md) has the words,
+and [a page](docs/scaling.md) says how far to trust the predictions of lab 07.
 
 Made by `coursekit students-copy`.
 """
@@ -53,6 +59,8 @@ def students_files(root: Path) -> dict[str, bytes]:
     """
     files = {name: _read(root, name) for name in FILES}
     files |= {name: _read(root, name) for name in MAYBE if (root / name).is_file()}
+    pictures = {picture.decode() for page in files.values() for picture in PICTURE.findall(page)}
+    files |= {f"docs/{name}": _read(root, f"docs/{name}") for name in sorted(pictures)}
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and _is_for_students(path.relative_to(root)):
