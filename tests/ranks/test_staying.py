@@ -14,7 +14,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import Interrupted
-from coursekit.ranks import current, forkserver, staying
+from coursekit.ranks import forkserver, staying, staying_here
 from coursekit.ranks.staying_rank import execute
 
 SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.rank()"
@@ -28,7 +28,7 @@ MIB = 1 << 20
 def _nothing_stays():
     """End what a test leaves."""
     yield
-    current.stop()
+    staying_here.stop()
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_who_waits_for_a_rank_that_failed_is_ended(cell):
     assert said.startswith("rank 0 raised ValueError; all ranks were ended.")
     assert said.endswith(staying.LOST)
     assert refusal(cell, "1") == staying.LOST
-    current.required().restart()
+    staying_here.required().restart()
     cell(SETUP)
     assert cell(SUM) == ["11.0", "11.0"]
 
@@ -154,7 +154,7 @@ def test_a_deadlock_is_told(cell, source, place):
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
-    os.kill(current.required().states()[1].pid, signal.SIGKILL)
+    os.kill(staying_here.required().states()[1].pid, signal.SIGKILL)
     said = refusal(cell, "import time\ntime.sleep(900)")
     assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
     assert said.endswith(staying.LOST)
@@ -162,7 +162,7 @@ def test_a_rank_that_dies_is_told(cell):
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
-    pids = [state.pid for state in current.required().states()]
+    pids = [state.pid for state in staying_here.required().states()]
 
     def wait_and_interrupt():
         while not all(psutil.Process(pid).status() == "sleeping" and Path(f"began-{pid}").exists() for pid in pids):
@@ -181,7 +181,7 @@ def interrupted(cell, source):
 def test_an_interrupt_keeps_the_variables(tmp_path, monkeypatch, cell):
     """Ranks that compute or sleep come back."""
     monkeypatch.chdir(tmp_path)
-    current.required().restart()
+    staying_here.required().restart()
     cell(SETUP)
     assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks stay, with their variables"
     assert cell("rank") == ["0", "1"]
@@ -190,12 +190,12 @@ def test_an_interrupt_keeps_the_variables(tmp_path, monkeypatch, cell):
 def test_an_interrupt_ends_who_waits_in_a_collective(tmp_path, monkeypatch, cell):
     """The message says where they stood, and new ones can be started."""
     monkeypatch.chdir(tmp_path)
-    current.required().restart()
+    staying_here.required().restart()
     cell(SETUP)
     said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
     assert "rank 1 waits in hvd.allreduce" in said
     assert said.endswith(staying.LOST)
-    current.required().restart()
+    staying_here.required().restart()
     assert cell("1 + 1") == ["2", "2"]
 
 
@@ -214,7 +214,7 @@ def test_nothing_grows(cell):
         return me.num_fds(), len(me.children(recursive=True))
 
     def memory():
-        return [psutil.Process(state.pid).memory_info().rss for state in current.required().states()]
+        return [psutil.Process(state.pid).memory_info().rss for state in staying_here.required().states()]
 
     before = counts()
     cell("1")
@@ -227,7 +227,7 @@ def test_nothing_grows(cell):
         ranks.start(2)
     assert counts() == before
     server = forkserver.shared_server() if not forkserver._servers else forkserver._servers[-1]  # noqa: SLF001
-    current.stop()
+    staying_here.stop()
     assert psutil.Process(server.pid).children(recursive=True) == []
 
 

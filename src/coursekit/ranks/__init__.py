@@ -1,10 +1,10 @@
 """Real Horovod ranks from a notebook: `ranks.run(function, …)`, ranks that stay, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit.ranks import allocation
-from coursekit.ranks.current import pull, push, start
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
+from coursekit.ranks.staying_here import pull, push, start
 
 __all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "pull", "push", "run", "start", "warm_up"]
 

@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import current
+from coursekit.ranks import staying_here
 from coursekit.ranks.launch import run
 from coursekit.ranks.pickling import can_travel
 from coursekit.ranks.staying_rank import execute
@@ -78,25 +78,25 @@ def _parse_line(line: str) -> argparse.Namespace:
 
 def _do(options: argparse.Namespace) -> None:
     if options.command == "start":
-        current.start(options.num_ranks)
+        staying_here.start(options.num_ranks)
     elif options.command == "restart":
-        current.required().restart()
+        staying_here.required().restart()
     elif options.command == "stop":
-        current.stop()
+        staying_here.stop()
     else:
         print("rank  node              process  memory")
-        for state in current.required().states():
+        for state in staying_here.required().states():
             print(f"{state.rank:4}  {state.node:16}  {state.pid:7}  {state.memory_mib:4} MiB")
 
 
 def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -> None:
     code = compile_cell(cell, shell)
-    if options.num_ranks is None and current.started() is not None:
+    if options.num_ranks is None and staying_here.started() is not None:
         settings = {} if options.timeout is None else {"timeout_s": options.timeout}
         run_on_staying(code, options.rank, grouped=options.output == "grouped", **settings)
         return
     if options.rank is not None:
-        raise CourseKitError(f"--rank chooses among ranks that stay: {current.NO_RANKS}")
+        raise CourseKitError(f"--rank chooses among ranks that stay: {staying_here.NO_RANKS}")
     names = _picklable({name: shell.user_ns[name] for name in _names_in(code[0]) if name in shell.user_ns})
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
@@ -107,7 +107,7 @@ def run_on_staying(
     code: tuple[str, str], ranks: Sequence[int] | None, *, grouped: bool, **settings: Any
 ) -> tuple[Sequence[int], list[Shown]]:
     """Run a cell on the ranks that stay, or on some of them, show what it leaves, and return the ranks and that."""
-    there = current.required()
+    there = staying_here.required()
     if ranks is None:
         ranks = range(there.num_ranks)
     shown = there.cell(execute, *code, ranks=ranks, grouped=grouped, **settings)

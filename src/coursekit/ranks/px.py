@@ -11,7 +11,7 @@ import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import current, magic
+from coursekit.ranks import magic, staying_here
 
 if TYPE_CHECKING:
     import argparse
@@ -47,11 +47,11 @@ class Px:
         if options.command is None:
             print(f"coursekit has ranks for engines; write {IPCLUSTER_USAGE}")
         elif options.command == "stop":
-            current.stop()
+            staying_here.stop()
         else:
-            there = current.started()
+            there = staying_here.started()
             if there is None or not there.are_there or there.num_ranks != options.num_ranks:
-                there = current.start(options.num_ranks)
+                there = staying_here.start(options.num_ranks)
             print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
 
     def cell(self, line: str, cell: str) -> None:
@@ -83,7 +83,7 @@ class Px:
         return options
 
     def _run(self, code: tuple[str, str], options: argparse.Namespace) -> None:
-        there = current.required()
+        there = staying_here.required()
         ranks = range(there.num_ranks)[options.target] if isinstance(options.target, slice) else options.target
         grouped = options.group_outputs is not None
         self._last = magic.run_on_staying(code, ranks, grouped=grouped)

@@ -18,22 +18,21 @@ import sys
 import tempfile
 import traceback
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from coursekit.ranks.environ import LOOPBACK, MPI_ENVIRON, gloo_environ
+from coursekit.ranks.environ import LOOPBACK
+from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, put_walls_around
 from coursekit.ranks.lifetime import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks.pulse import Pulses, is_at_rest
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest, receive_over_socket
-from coursekit.ranks.staying_rank import stay
+from coursekit.ranks.request import LaunchRequest, receive_over_socket
 from coursekit.ranks.tracing import spare_horovod
-from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, dump_stacks_to, flush_output, run_rank
+from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
-MAX_REASON_LENGTH = 1000  # bytes: so few arrive in one piece from a pipe
 
 
 def preload(*more: str, tensorflow: bool = True) -> str:
@@ -168,8 +167,8 @@ class _Run:
             os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
-            _put_walls_around(self.request, rank, self.no_walls[1])
-            _become_rank(self.request, rank, own, rendezvous)
+            put_walls_around(self.request, rank, self.no_walls[1])
+            become_rank(self.request, rank, own, rendezvous)
         return pid
 
     def _close_all_but(self, own: list[int]) -> None:
@@ -186,51 +185,6 @@ class _Run:
             store.serve()
         store.close()
         return LOOPBACK, store.port
-
-
-def _put_walls_around(request: LaunchRequest, rank: int, no_walls: int) -> None:
-    if request.enter is not None:
-        try:
-            request.enter(rank)
-        except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on without walls
-            os.write(no_walls, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
-            os._exit(1)
-        tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
-    os.close(no_walls)
-
-
-def _become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
-    """Turn this forked child into one rank and never return into the server's code."""
-    exit_code = 1
-    try:
-        os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
-        end_with_parent()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        output, reports, stacks, *inputs = files
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
-        dump_stacks_to(stacks)
-        os.environ.clear()
-        os.environ.update(request.environ)
-        if rendezvous is None:
-            os.environ.update(MPI_ENVIRON)
-        else:
-            ranks_on_nodes, interface = request.ranks_on_nodes, request.interface
-            os.environ.update(
-                gloo_environ(rank=rank, ranks_on_nodes=ranks_on_nodes, rendezvous=rendezvous, interface=interface)
-            )
-        os.environ["TMPDIR"] = tempfile.gettempdir()
-        if inputs:
-            os.environ[INPUT_VARIABLE] = str(inputs[0])
-        if request.task.stays:
-            stay(request.task, rank, Connection(reports))
-        else:
-            run_rank(request.task, rank, Connection(reports, readable=False))
-        exit_code = 0
-    finally:
-        flush_output()
-        os._exit(exit_code)  # no exit handlers: they belong to the server
 
 
 def prepare_process() -> None:
