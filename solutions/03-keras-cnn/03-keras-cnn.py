@@ -71,7 +71,8 @@ from coursekit.ranks.tracing import spare_horovod
 
 # %% role="readonly" id="checks-imports"
 from coursekit.pictures import training as training_pictures
-from coursekit.checks import check, hand_in_report, keras_evaluation, keras_pieces, keras_training, pieces, pipeline
+from coursekit.checks import check, hand_in_report, keras_evaluation, keras_own_step, keras_pieces, keras_resume
+from coursekit.checks import keras_training, pieces, pipeline
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (3 minutes)
@@ -592,7 +593,7 @@ def resume(network, folder):
 
 # %% role="tests" id="resume-tests" points=2
 with check("continue", section="8"):
-    keras_training.check_resume(resume, num_ranks=3)
+    keras_resume.check_resume(resume, num_ranks=3)
 
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 9. Validate on all ranks (6 minutes)
@@ -885,9 +886,9 @@ def make_step(network, optimizer, loss_of):
 
 # %% role="tests" id="make-step-tests" points=1
 with check("a step of one's own", section="12"):
-    keras_training.check_step(make_step, num_ranks=3)
+    keras_own_step.check_step(make_step, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    keras_training.check_step(make_step, num_ranks=2)
+    keras_own_step.check_step(make_step, num_ranks=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="throughput-text"

@@ -20,6 +20,7 @@ from coursekit.checks import (
     estimator_model,
     estimator_runs,
     keras_evaluation,
+    keras_own_step,
     keras_pieces,
     keras_training,
     knowledge,
@@ -235,7 +236,7 @@ def judge(family):
     elif family == "callbacks":
         keras_pieces.check_same_start(keras_pieces.try_callbacks(make_callbacks, NUM_RANKS))
     elif family == "step":
-        keras_training.check_step(make_step, NUM_RANKS)
+        keras_own_step.check_step(make_step, NUM_RANKS)
     elif family == "training":
         keras_training.check_training(keras_training.try_train(train_with_keras, NUM_RANKS, [keras_training.SETTINGS]))
     elif family == "validation":

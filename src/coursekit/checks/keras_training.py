@@ -1,4 +1,4 @@
-"""Checks of the training of lab 03: continuing, the whole training, and a step of one's own."""
+"""Checks of lab 03's whole training: its epochs, and those of a second call in the same folder."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.checks import spy_steps
 from coursekit.checks.check import require
-from coursekit.checks.knowledge import check_follows, check_sent, loss_of_all, places_in_files, secrets
-from coursekit.checks.on_ranks import run_here
-from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.knowledge import check_follows, loss_of_all, places_in_files, secrets
 from coursekit.checks.spy_steps import steps_of
 from coursekit.checks.spy_trial import (
-    RANKS_PER_NODE,
     SAMPLES_PER_FILE,
     SMALLEST_GAP,
     check_bits,
@@ -24,10 +20,7 @@ from coursekit.checks.spy_trial import (
     rates,
     try_on_ranks,
 )
-from coursekit.drivers import keras_ranks, keras_spy
-from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.keras_ranks import NUM_STEPS_AFTER, NUM_STEPS_BEFORE
-from coursekit.drivers.keras_spy import BATCH_SIZE
+from coursekit.drivers import keras_ranks
 from coursekit.drivers.spy import MOMENTUM, Array
 
 if TYPE_CHECKING:
@@ -54,49 +47,6 @@ CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MA
 ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
 ELASTIC["compression"] = "fp16"
 TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
-
-
-def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
-    """All ranks go on from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
-    told = secrets(num_ranks, keras_spy.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * BATCH_SIZE)
-    last_epoch = int(fresh_rng().integers(3, 90))
-    results = run_here(
-        with_horovod,
-        keras_ranks.use_resume,
-        resume,
-        last_epoch,
-        num_ranks=num_ranks,
-        ranks_per_node=RANKS_PER_NODE,
-        timeout_s=TIMEOUT_S,
-        private=told,
-    )
-    before, after = (steps_of([result[name] for result in results]) for name in ("before", "after"))
-    check_follows(before, told)
-    check_sent(before.samples, told)
-    check_sent(after.samples, told, NUM_STEPS_AFTER * BATCH_SIZE)
-    saved = before.bias[0, -1]
-    moment = saved - before.bias[0, -2]
-    for rank, result in enumerate(results):
-        got = result["from_nothing"], result["num_epochs"]
-        require(got[0] == 0, f"in a folder without a checkpoint, rank {rank} has {got[0]} epochs behind it")
-        require(
-            got[1] == last_epoch,
-            f"the epochs behind it that rank {rank} believes in: expected {last_epoch}, as the newest checkpoint has, "
-            f"got {got[1]}{': rank 0 alone sees the checkpoint, and tells the others' if rank else ''}",
-        )
-        gap = float(np.abs(after.bias[rank, 0] - saved).max())
-        require(gap < SMALLEST_GAP, f"rank {rank} does not go on from the weights of the checkpoint")
-    gradient = after.gradients()[:, 0].mean(axis=0)
-    expected = saved + MOMENTUM * moment - keras_spy.RATE * gradient
-    for rank, result in enumerate(results):
-        gap = float(np.abs(after.bias[rank, 1] - expected).max())
-        require(gap < 1e-4, f"rank {rank} goes on without the momenta of the optimiser")  # noqa: PLR2004  # momenta are above 0.01
-        wanted = 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER
-        require(
-            result["num_steps"] == wanted,
-            f"the steps that the optimiser of rank {rank} has counted: expected {wanted}, got {result['num_steps']}: "
-            "restore it, too",
-        )
 
 
 def try_train(
@@ -228,33 +178,3 @@ def check_continued(trial: SpyTrial) -> None:
     kept = (ends[0] - old.bias[0, -1]) - found[0, 0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
     has_momenta = bool(np.abs(first - kept).max() < 1e-4)  # noqa: PLR2004  # momenta are above 0.01
     require(has_momenta, "the second run goes on without the momenta of the first")
-
-
-def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
-    """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
-    told = secrets(num_ranks, keras_spy.NUM_CLASSES, num_samples=keras_ranks.NUM_STEPS * BATCH_SIZE)
-    results = run_here(
-        with_horovod,
-        keras_ranks.use_step,
-        make_step,
-        num_ranks=num_ranks,
-        ranks_per_node=min(num_ranks, RANKS_PER_NODE),
-        timeout_s=TIMEOUT_S,
-        private=told,
-    )
-    steps = steps_of([result["sights"] for result in results])
-    check_rates(rates(steps, first=1), keras_spy.RATE, num_ranks)
-    check_sent(steps.samples, told)
-    check_follows(steps, told)
-    for rank, result in enumerate(results):
-        own = [spy_steps.loss(*step) for step in zip(steps.bias[rank], steps.samples[rank])]
-        require(
-            np.allclose(result["losses"], own, rtol=1e-3),
-            f"what the step returns on rank {rank}: expected {own[0]:.4g}, the loss of its batch, "
-            f"got {result['losses'][0]:.4g}",
-        )
-        num_traces = result["num_traces"]
-        require(
-            num_traces <= 2,  # noqa: PLR2004  # TensorFlow may trace once more to make the variables
-            f"the step was traced {num_traces} times for {len(own)} steps: compile it once, outside of the loop",
-        )
