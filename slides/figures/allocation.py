@@ -2,8 +2,8 @@
 
 from matplotlib.patches import FancyBboxPatch
 
-from coursekit.lecture.slides.drawing import diagram, ink_on, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram, ink_on, node_frame
 
 DATA = ()
 CAPTION = "A job on two nodes with four GPUs each, and its two job steps."

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.allreduce import butterfly
-from coursekit.lecture.slides.schedule_pictures import draw_lanes, words_of
+from workshop.slides.allreduce import butterfly, draw_lanes, words_of
 
 DATA = ()
 CAPTION = "A butterfly: partners at distance 1, then 2, swap what they have, and both add."

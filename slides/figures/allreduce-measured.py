@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.lecture.slides.allreduce import count, ring
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.allreduce import count, ring
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/allreduce",)
 CAPTION = (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.allreduce import star
-from coursekit.lecture.slides.schedule_pictures import draw_lanes, words_of
+from workshop.slides.allreduce import draw_lanes, star, words_of
 
 DATA = ()
 CAPTION = "A star: every message passes through rank 0, one after another; dashed arrows carry the finished sum."

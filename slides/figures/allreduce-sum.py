@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram, ink_on
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import FULL_INCH, arrow, diagram, ink_on
 
 DATA = ()
 CAPTION = "Reduce leaves the sum on one rank, broadcast hands it to all; allreduce does both at once."

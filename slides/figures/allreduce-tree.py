@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.allreduce import tree
-from coursekit.lecture.slides.schedule_pictures import draw_lanes, words_of
+from workshop.slides.allreduce import draw_lanes, tree, words_of
 
 DATA = ()
 CAPTION = "A tree: pairs add up, then pairs of pairs; dashed arrows carry the finished sum back."

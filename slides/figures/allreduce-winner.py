@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.lecture.slides.allreduce import WAYS, count
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES
+from workshop.slides.allreduce import WAYS, count
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ()
 CAPTION = "A model: 16 ranks, latency 5 µs a step, bandwidth 10 GB/s."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Circle, Polygon, Rectangle
 
-from coursekit.lecture.slides.drawing import COMPUTE, INPUT, WAIT, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMPUTE, INPUT, WAIT, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four files of four records; a letter is a file, a number a record in it."

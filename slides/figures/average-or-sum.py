@@ -1,7 +1,7 @@
 """What averaging, summing, and summing with a scaled rate make of the gradients of four ranks."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four ranks; g is the mean gradient over all their samples."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, canvas
 from coursekit.pictures import GREY
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, canvas
 
 DATA = ()
 CAPTION = "The backward pass goes from the last layer to the first; lengths are chosen, not measured."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/network-memory", "sites")
 CAPTION = "ResNet50 at 224 px in FP32, all outputs of all layers kept for the backward pass: an upper estimate."

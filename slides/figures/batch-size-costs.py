@@ -1,7 +1,7 @@
 """Updates, epochs and seconds to one loss against the batch size: what a larger batch buys, and what not."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/batch-size",)
 CAPTION = "A small network on synthetic images, the best of eight learning rates for each batch size, three starts."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import diagram, ink_on
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram, ink_on
 
 DATA = ()
 CAPTION = "Each block is the local batch of one rank; the length of a row is the global batch."

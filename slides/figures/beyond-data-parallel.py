@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "A network of four layers, its samples, and four ranks by colour."

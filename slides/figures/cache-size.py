@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "1 281 167 images of 224 \N{MULTIPLICATION SIGN} 224 pixels in 3 channels; JPEG: size of ImageNet's archive."

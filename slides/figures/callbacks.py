@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, diagram
 
 DATA = ()
 CAPTION = "Two epochs of four steps on two ranks."

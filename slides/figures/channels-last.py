@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "Each sheet is one image, and each colour on its rim a channel."

@@ -1,7 +1,7 @@
 """How one works in a lab: write, check, read what is missing, look."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "A check may be run as often as one likes."

@@ -1,7 +1,7 @@
 """The way of a container: built where you are root, packed into one file, run by every rank."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "From a Docker image to ranks on a supercomputer."

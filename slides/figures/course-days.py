@@ -1,8 +1,8 @@
 """The timetables of one, two and three days as bars."""
 
-from coursekit.lecture.slides.drawing import canvas
-from coursekit.lecture.slides.schedule import courses, timetable
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
+from workshop.slides.schedule import courses, timetable
 
 DATA = ("course",)
 CAPTION = "Starts and ends are those of the timetable; the number of a lab stands in its bar."

@@ -1,14 +1,14 @@
 """What the labs build, in the order of the course."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "Seven labs; each asks what the one before has left open."
+CAPTION = "Seven labs; each takes up a question that the previous one left open."
 PARTS = (
     ("the idea, on a line", COLORS[0], (("01", "one\nprocess"), ("02", "two ranks,\none model"))),
     ("real networks", COLORS[1], (("03", "CNNs\nwith Keras"), ("04", "CNNs, the\nEstimator"))),
-    ("will it pay?", COLORS[2], (("05", "is it\nfed?"), ("06", "what\ntravels?"), ("07", "will it\nscale?"))),
+    ("does it pay?", COLORS[2], (("05", "is input\nready?"), ("06", "what\ntravels?"), ("07", "does it\nscale?"))),
 )
 STEP, LEFT, SIZE = 1.62, 0.95, (1.42, 1.5)
 

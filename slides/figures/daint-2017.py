@@ -1,7 +1,7 @@
 """Efficiency of Piz Daint's nodes with images made in memory and with ImageNet's files: where the rows part."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/daint-2017",)
 CAPTION = "InceptionV3, 64 images per GPU."

@@ -1,7 +1,7 @@
 """Data parallelism beside model parallelism: what each rank holds, and what passes between them."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Left: a copy of the whole model on each rank. Right: a part of the model on each rank."

@@ -1,7 +1,7 @@
 """One data-parallel step on three ranks, in five pictures: copies, shards, gradients, average, update."""
 
-from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COLLECTIVE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One synchronous step on three ranks; the numbers are made up."

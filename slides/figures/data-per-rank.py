@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.allreduce import WAYS, count
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.allreduce import WAYS, count
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
 CAPTION = "What the busiest rank sends, counted in the schedules."

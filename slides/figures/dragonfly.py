@@ -2,8 +2,8 @@
 
 import math
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "A dragonfly of four groups with six switches each; the job's nodes hang on the round, coloured ones."

@@ -1,7 +1,7 @@
 """The validation batches of three real ranks, and those that would be dropped for being smaller."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/validation-bias",)
 CAPTION = "A box is a batch; hatched: smaller than a full one, and dropped."

@@ -1,7 +1,7 @@
 """Three batches on one rank, two on the other: an allreduce after each waits for ever, one at the end does not."""
 
-from coursekit.lecture.slides.drawing import box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import box, diagram
 
 DATA = ()
 CAPTION = "Time goes from left to right."

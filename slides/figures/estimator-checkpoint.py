@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Two ranks; the number is the global step, the count of steps made."
@@ -39,7 +39,7 @@ def _draw(state):
 
 
 def _restart(axes, rank, y):
-    text = "finds the checkpoint in its folder" if rank == 0 else "has no folder of its own: it begins anew"
+    text = "finds the checkpoint in its folder" if rank == 0 else "has no folder of its own: it begins at step 0"
     axes.text(4.6, y, text, va="center", fontsize=20)
 
 

@@ -1,7 +1,7 @@
 """What goes into an Estimator, and what it does with it: a graph and a session for each call."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four parts go in; each call makes a graph and a session of its own."

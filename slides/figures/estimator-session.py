@@ -1,7 +1,7 @@
 """A model function is called once and leaves a graph; a session runs that graph many times, with hooks around."""
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One call of train(): from left to right in time."
@@ -28,7 +28,7 @@ def draw():
         box(axes, (x, 3.2), "hooks", size=(1.45, 1.0), color=COMMUNICATE, filled=False)
         arrow(axes, (x - 0.4, 2.68), (x - 0.4, 2.08), mutation_scale=16)
         arrow(axes, (x + 0.4, 2.08), (x + 0.4, 2.68), mutation_scale=16)
-    axes.text(8.4, 0.45, "no Python of yours runs here: print shows nothing", ha="center", fontsize=17)
+    axes.text(8.4, 0.45, "none of your Python runs here: print shows nothing", ha="center", fontsize=17)
     return figure
 
 

@@ -1,7 +1,7 @@
 """Extract, transform, load: where each part of a pipeline runs, and which functions of tf.data do it."""
 
-from coursekit.lecture.slides.drawing import COMPUTE, INPUT, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMPUTE, INPUT, arrow, box, diagram
 
 DATA = ()
 CAPTION = "The three parts work at the same time, each on another batch."

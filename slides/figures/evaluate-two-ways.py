@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COLLECTIVE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Eleven held-out files and three ranks; a square is a file."

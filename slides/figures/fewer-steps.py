@@ -1,7 +1,7 @@
 """An epoch on one rank and on four: as many samples, a quarter of the updates."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "One epoch of eight batches; an arrow is an update of the weights."

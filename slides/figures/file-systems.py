@@ -1,7 +1,7 @@
 """Where files live: the nearer to the GPU, the faster, the smaller, and the sooner gone."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four places for files on most machines; names and limits differ."

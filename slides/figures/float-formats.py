@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "Bits for the sign, the exponent and the fraction."
@@ -32,7 +32,7 @@ def draw():
 
 
 def _cell(place, color, hatch):
-    from matplotlib.patches import Rectangle  # noqa: PLC0415  # one use
+    from matplotlib.patches import Rectangle  # one use
 
     return Rectangle(place, CELL, HEIGHT, facecolor=color, edgecolor="white", linewidth=1.5, hatch=hatch)
 

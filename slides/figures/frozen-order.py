@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ("results/pipeline",)
 CAPTION = "Sixteen samples; those at the same place in both epochs are in a thick frame."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four ranks, no server: gradients pass among all of them."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Sizes are chosen. Layer 6 is the last layer, and the first to be ready."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/gradients",)
 CAPTION = "Gradients of activations of a small CNN throughout a training in FP32; left bar: all below."

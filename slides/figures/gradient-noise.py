@@ -1,7 +1,7 @@
 """Gradients at one place, each from another batch: a cloud around the gradient of all samples."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "At the start of lab 01: 40 gradients a panel, each from a batch of its own."

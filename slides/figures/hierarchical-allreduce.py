@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import COLLECTIVE, arrow, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COLLECTIVE, arrow, diagram, node_frame
 
 DATA = ()
 CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, added up by one local rank."

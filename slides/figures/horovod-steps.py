@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Polygon, Rectangle
 
-from coursekit.lecture.slides.drawing import COLLECTIVE, HALF_INCH, arrow, box, diagram, ink_on, node_frame
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import COLLECTIVE, HALF_INCH, arrow, box, diagram, ink_on, node_frame
 
 DATA = ()
 CAPTION = "Four ranks."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
 from coursekit.pictures import COLORS, MARKERS
+from workshop.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
 
 DATA = ("results/timeline",)
 CAPTION = "A lane for each tensor. A mark: this rank has named it. The darker part of an allreduce: the move over Gloo."

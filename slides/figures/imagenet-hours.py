@@ -1,7 +1,7 @@
 """Hours of a training of ResNet-50 on ImageNet against the number of GPUs, as published in 2017."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/imagenet-hours",)
 CAPTION = "ResNet-50 on ImageNet, 90 epochs."

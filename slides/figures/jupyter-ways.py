@@ -1,7 +1,7 @@
 """Two ways to a notebook on a compute node: the hub submits the job, or you do and dig a tunnel."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Above, a JupyterHub; below, a tunnel to a job of your own. Both end on a compute node."

@@ -1,7 +1,7 @@
 """Batches with which others trained without loss of accuracy, and what they needed for it."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/large-batches",)
 CAPTION = "The largest batch that each work reports without loss of accuracy."

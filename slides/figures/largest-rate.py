@@ -1,7 +1,7 @@
 """The loss after a hundred updates against the learning rate, and the limit that the Hessian names."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "Lab 01's line, 100 updates on all samples with each rate; the limit is computed, not fitted."

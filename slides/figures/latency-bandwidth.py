@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
 CAPTION = "In a step every rank sends at most one message and receives at most one, both at the same time."

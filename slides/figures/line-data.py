@@ -1,7 +1,7 @@
 """The samples of lab 01: a cloud along a rising line."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "The data of lab 01, made from a seed."

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
-from coursekit.lecture.slides.landscape import draw_landscape, loss_at
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.drawing import canvas, draw_landscape, loss_at
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "Left: three lines through the data. Right: the same three as points, over lines of equal loss."

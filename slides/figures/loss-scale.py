@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/gradients",)
 LABELS = {"zero": (0.6, 13), "subnormal": (3.6, 60), "overflow": (21.5, 66)}  # where curves are named

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Calls of the function for eight elements."

@@ -1,7 +1,7 @@
 """Lab 03's example: accuracies of a large and a tiny shard, as areas, and two ways to average them."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
 CAPTION = "Width: images of a rank. Height: its accuracy. Area: right answers."

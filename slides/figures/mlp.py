@@ -1,7 +1,7 @@
 """The small network of the demonstration: flatten, a hidden layer, an output layer, with its parameters."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ("results/alexnet",)
 CAPTION = "From bottom to top: what comes in, and what each layer makes of it."

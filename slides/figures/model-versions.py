@@ -1,7 +1,7 @@
 """Which version of the weights each rank computes with at one moment: equal, within a bound, or any."""
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram
 from coursekit.pictures import COLORS, MARKERS
+from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
 CAPTION = "A moment in three trainings of four ranks: with which version of the weights does each rank compute?"

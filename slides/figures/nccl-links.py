@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import HALF_INCH, box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, box, diagram, node_frame
 
 DATA = ()
 CAPTION = "A node as NCCL finds it; its twin on the other side of the network looks the same."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, arrow, box, diagram, node_frame
 
 DATA = ()
 CAPTION = "Either shape crosses the network as rarely as it can."

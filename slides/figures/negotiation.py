@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import FULL_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Gradients a to d of one step. A tensor is due when all ranks have named it."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import box, diagram, node_frame
 
 DATA = ("sites",)
 CAPTION = "One node, one task per GPU; a small square is a CPU that its task may use. Memory as the centre counts it."

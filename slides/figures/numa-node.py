@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ("sites",)
 CAPTION = "A V100 node of Jean Zay. Which GPU and link belong to which CPU is assumed even: ask nvidia-smi topo -m."
@@ -43,7 +43,7 @@ def draw(sites):
 
 
 def _frame(axes, middle, title):
-    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415  # one use
+    from matplotlib.patches import FancyBboxPatch  # one use
 
     place = (middle - 2.62, 0.65)
     axes.add_patch(FancyBboxPatch(place, 5.24, 3.0, boxstyle="round,pad=0.05", facecolor="0.96", edgecolor="0.6"))

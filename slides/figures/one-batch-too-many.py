@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import COLLECTIVE, HALF_INCH, WAIT, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import COLLECTIVE, HALF_INCH, WAIT, arrow, box, diagram
 
 DATA = ("results/uneven-batches",)
 CAPTION = "Batches and the allreduces that join them."

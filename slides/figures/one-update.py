@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box
-from coursekit.lecture.slides.landscape import draw_landscape
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, arrow, box, draw_landscape
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "One update on a batch of eight samples, drawn from the data of lab 01; learning rate 0.5."
@@ -28,7 +27,7 @@ def draw(data):
 
 def draw_step(data, step):
     """Draw what is known after a step: the chain above, data and landscape below."""
-    from matplotlib.figure import Figure  # noqa: PLC0415  # a layout of its own
+    from matplotlib.figure import Figure  # a layout of its own
 
     x, y, start, loss, gradient, end = numbers(data)
     figure = Figure(figsize=FULL_INCH)

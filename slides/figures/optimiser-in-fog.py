@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.patches import Circle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, diagram
 
 DATA = ()
 CAPTION = "The landscape is there, but the optimiser sees a small disc of it."

@@ -1,7 +1,7 @@
 """How often the ranks together read a sample in an epoch: sharded before shuffling, and after."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/pipeline",)
 CAPTION = "Each process shuffled with its own random numbers, as processes do unless all get the same seed."

@@ -1,7 +1,7 @@
 """A parameter server and its workers: fetch weights, compute, push gradients; all traffic meets at the server."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One server, three workers: weights come down, gradients go up."

@@ -1,7 +1,7 @@
 """What a network has to send against what it has to compute: why some scale and some do not."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, MARKERS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/parameters-and-arithmetic",)
 CAPTION = "Networks of tf.keras.applications, forward pass; dotted: equal numbers of operations per byte of gradient."

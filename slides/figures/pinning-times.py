@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/pinning",)
 CAPTION = "SmallCNN, two ranks, one thread each, in turns; dots: median of each turn, bar: median of all."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import canvas
 
 DATA = ("results/pipeline",)
 CAPTION = "JPEGs of 500 pixels; a step waits as an accelerator would. Median of turns."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, MARKERS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/mixed-precision",)
 CAPTION = "A small CNN with Adam, same data and start; means of a few steps."

@@ -2,8 +2,8 @@
 
 import re
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour", "published/climate")
 CAPTION = "Scaling efficiency, weak scaling."

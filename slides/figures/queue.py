@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "A scheduler's plan for six nodes: jobs that run, a large one that waits, a short one that fits before it."

@@ -1,7 +1,7 @@
 """Which GPU a rank computes on: every task sees all of its node, and picks that of its local rank."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram, node_frame
 
 DATA = ()
 CAPTION = "Two nodes with four GPUs: eight tasks."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, box, diagram, node_frame
 
 DATA = ()
 CAPTION = "Four nodes, three tasks on each. One column is a node, one colour a local rank."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, LINE_STYLES
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "Rates as multiples of that of one rank; 8 ranks, 5 epochs of warm-up, 90 epochs in all."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ()
 CAPTION = "Sketches of the loss; grey: one rank."

@@ -1,12 +1,12 @@
 """When the releases came that this course stands on, and those around them."""
 
-from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import arrow, diagram
 
 DATA = ("published/releases",)
 CAPTION = "Filled: what this course uses."
 FIRST, LAST = 2018.4, 2026.95
-OURS = ("2.15", "0.28.1")
+OURS = ("2.21", "0.28.1")
 PLACES = {"TensorFlow": 2.3, "Horovod": 0.85}  # above the lower edge
 
 
@@ -37,4 +37,4 @@ def draw(releases):
 def words(releases):
     """Return the text alternative."""
     parts = [f"{row['product']} {row['text']}, {int(row['year'])}" for row in releases.rows]
-    return f"Two lines of time: {'; '.join(parts)}. The course uses TensorFlow 2.15.1 and Horovod 0.28.1."
+    return f"Two lines of time: {'; '.join(parts)}. The course uses TensorFlow 2.21 and Horovod 0.28.1."

@@ -1,7 +1,7 @@
 """A fork and a join: the residual block of the code beside it."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "A residual block: what comes in is added to what two convolutions make of it."

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.allreduce import count, ring, star
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.allreduce import count, ring, star
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "A model: milliseconds of one allreduce of 102 MB."

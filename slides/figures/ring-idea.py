@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Each rank sends to the next and receives from the one before, a quarter of the array at a time."

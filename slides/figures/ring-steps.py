@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.allreduce import ring, states
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram
-from coursekit.lecture.slides.schedule_pictures import DARK, cell
 from coursekit.pictures import COLORS
+from workshop.slides.allreduce import DARK, cell, ring, states
+from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
 CAPTION = "Each number in a chunk says whose data is in its sum; framed chunks have just arrived."

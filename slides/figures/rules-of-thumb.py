@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, diagram
 
 DATA = ()
 CAPTION = "Each column multiplies what stands to its left. Squares: ranks; frames: nodes."

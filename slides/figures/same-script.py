@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import FULL_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "The launcher starts one process per rank, all with the same program."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/rate-scaling",)
 CAPTION = "Lines: means over seeds; marks on the right: each seed."

@@ -1,7 +1,7 @@
 """Two networks on one and two ranks of this machine: speed, and where a step's time goes."""
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 
 DATA = ("results/scaling", "results/allreduce")
 CAPTION = "One core per rank, Gloo, the three kinds of steps in turns; medians."

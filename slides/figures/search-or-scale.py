@@ -1,7 +1,7 @@
 """Eight GPUs for eight settings, or for one: the first sends nothing, the second a gradient per step."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Four GPUs, used in two ways."

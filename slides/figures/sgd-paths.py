@@ -1,8 +1,7 @@
 """Paths over the landscape, and losses by update for three batch sizes; one more in each step."""
 
-from coursekit.lecture.slides.drawing import canvas
-from coursekit.lecture.slides.landscape import draw_landscape
 from coursekit.pictures import COLORS, LINE_STYLES
+from workshop.slides.drawing import canvas, draw_landscape
 
 DATA = ("results/sgd-trajectories",)
 CAPTION = "Lab 01's line, one learning rate for all; of long paths the first 200 updates."

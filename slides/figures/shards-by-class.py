@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import FULL_INCH, box, diagram, ink_on
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, box, diagram, ink_on
 
 DATA = ()
 CAPTION = "24 samples of four classes, sorted by class as in many data sets; the letters are the classes."

@@ -1,7 +1,7 @@
 """Losses along the straight line through two minima, and along the steepest direction through each of three."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, LINE_STYLES
+from workshop.slides.drawing import canvas
 
 DATA = ("results/sharp-minima",)
 CAPTION = "A small network, all trained down to one loss from one start; only batch and learning rate differ."

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import WAIT, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import WAIT, canvas
 
 DATA = ()
 CAPTION = "A model. Left: one step, grey is waiting. Right: the mean of the slowest of N, with spreads of 5 % and 10 %."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import HALF_INCH, arrow, canvas
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import HALF_INCH, arrow, canvas
 
 DATA = ()
 CAPTION = "Gradient descent with noise from four batches, computed on a quadratic loss."

@@ -1,7 +1,7 @@
 """Opening files on a parallel file system: every open asks a metadata server, which all users share."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Names, rights and places of files are kept by metadata servers; contents come from many storage servers."
@@ -29,7 +29,7 @@ def draw():
 def words():
     """Return the text alternative."""
     return (
-        "Two nodes of yours, another project and somebody's ls all ask the metadata server when they open files: one "
+        "Two of your nodes, another project and somebody's ls all ask the metadata server when they open files: one "
         "question each time, for 1 281 167 single images or for 1024 files. The contents come from many storage "
         "servers at once."
     )

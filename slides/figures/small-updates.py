@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/mixed-precision",)
 CAPTION = "Really added in NumPy."

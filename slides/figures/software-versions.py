@@ -1,7 +1,7 @@
 """The same network on the same GPU, with the software of three years."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/daint-2017", "published/cscs-p100")
 CAPTION = "InceptionV3, 64 images in each step. The last two are what CSCS's regression tests expect."

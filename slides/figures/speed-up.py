@@ -1,7 +1,7 @@
 """Speed-up and efficiency, as two ways to look at one gap."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "Made-up numbers, drawn twice: left as speed-up, right as efficiency."

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
 CAPTION = "Each error is drawn as a square: the loss is their mean area."

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/stability-limit",)
 CAPTION = "Left: the first steps over lab 02's loss surface. Right: how far above its minimum the loss ends."
 
 NUM_DRAWN = 16  # points of each path
-LABELS = ((-0.5, "arrives"), (-0.25, "arrives late"), (0.6, "jumps on"), (0.95, "grows"))  # height, and what it does
+LABELS = ((-0.5, "arrives"), (-0.25, "swings"), (0.6, "jumps on"), (0.95, "grows"))  # height, and what it does
 
 
 def draw(data):

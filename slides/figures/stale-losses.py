@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/staleness",)
 CAPTION = "Lab 01's line, all samples; each gradient was computed some steps before it is used."

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import arrow, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, canvas
 
 DATA = ()
 CAPTION = "200 draws each: gradients of one mean and one spread, averaged over batches, for k = 4."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, INPUT, canvas
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, INPUT, canvas
 
 DATA = ()
 CAPTION = "Three steps of one rank; lengths are chosen, not measured."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Polygon
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "The lower, the larger, and the more people share it."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ("results/strategies",)
 CAPTION = "A small CNN on two processes of one machine; runs in turns, a dot each; bar: median."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram, node_frame
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, box, diagram, node_frame
 
 DATA = ()
 CAPTION = "V: a copy of all variables, or a part of them. Boxes: devices; frames: machines."

@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import diagram
 
 DATA = ()
 CAPTION = "A global batch, as squares of 16 images, dealt out to one, two and four ranks."

@@ -1,7 +1,7 @@
 """What a supercomputer is to a student: five things, and which of them one talks to."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "The parts of a supercomputer, as its users meet them."

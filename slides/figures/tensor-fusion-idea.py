@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
 CAPTION = "Eight small tensors, one after another and in one buffer."

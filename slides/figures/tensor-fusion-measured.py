@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/tensor-fusion",)
 CAPTION = "Bars: medians of one exchange on two ranks over Gloo; points: single steps."

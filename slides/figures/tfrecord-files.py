@@ -2,8 +2,8 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.lecture.slides.drawing import arrow, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import arrow, diagram
 
 DATA = ()
 CAPTION = "The length and both checksums take 16 bytes in all; a checksum reveals damage."

@@ -1,7 +1,7 @@
 """The time to train ResNet-50 on ImageNet: published, with a line of equal GPU hours."""
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/imagenet-in-an-hour", "published/imagenet-in-minutes")
 CAPTION = "ResNet-50, 90 epochs."

@@ -1,9 +1,9 @@
-"""Gradient descent on a parabola with three learning rates: it creeps, overshoots and settles, or runs away."""
+"""Gradient descent on a parabola with three learning rates: it creeps, overshoots and settles, or diverges."""
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import canvas
 
 DATA = ()
 CAPTION = "Gradient descent in one direction of curvature λ, six updates from the same start."
@@ -11,7 +11,7 @@ START, NUM_STEPS = -1.0, 6
 CASES = (
     (0.3, "η = 0.3 / λ", "creeps"),
     (1.7, "η = 1.7 / λ", "overshoots"),
-    (2.15, "η = 2.15 / λ", "runs away"),
+    (2.15, "η = 2.15 / λ", "diverges"),
 )
 
 

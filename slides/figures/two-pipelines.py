@@ -1,7 +1,7 @@
 """The way of a batch in training and in validation, with what is left out."""
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "The way of a batch on one rank. White boxes: changed for validation; dashed: left out."
@@ -39,7 +39,7 @@ def draw():
 
 
 def _empty(x, y):
-    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415  # for this one box
+    from matplotlib.patches import FancyBboxPatch  # for this one box
 
     corner = (x - SIZE[0] / 2, y - SIZE[1] / 2)
     style = "round,pad=0,rounding_size=0.08"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from coursekit.lecture.slides.drawing import HALF_INCH, canvas
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
 CAPTION = "A model: steps to a given accuracy, each batch with the best rate for it."

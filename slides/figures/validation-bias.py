@@ -1,7 +1,7 @@
 """Three real ranks with unequal shards: their accuracies, and what four ways make of them."""
 
-from coursekit.lecture.slides.drawing import FULL_INCH, canvas
 from coursekit.pictures import COLORS, MARKERS
+from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/validation-bias",)
 CAPTION = "Width: images of a rank, written class by class. Area: right answers."

@@ -1,6 +1,6 @@
 """Validation after an epoch: on one rank while three wait, and on all four."""
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, canvas
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, canvas
 
 DATA = ()
 CAPTION = "A model: time goes from left to right; equal speed on all ranks."

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from coursekit.lecture.slides.drawing import HALF_INCH
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
+from workshop.slides.drawing import HALF_INCH
 
 DATA = ()
 CAPTION = "Gradient descent along one direction of a quadratic loss."

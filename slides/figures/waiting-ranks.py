@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, HALF_INCH, WAIT, canvas
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, HALF_INCH, WAIT, canvas
 
 DATA = ()
 CAPTION = "A model: three steps of four ranks, one of them slower than the others."

@@ -1,10 +1,10 @@
 """The simulator next to published figures: weak scaling left, of which the smaller size is known; strong right."""
 
-from coursekit.lecture.slides.drawing import canvas
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
 from coursekit.scaling.belief import Case, believe
-from coursekit.scaling.published import tables
 from coursekit.scaling.step import Work
+from workshop.published.tables import tables
+from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus",)
 CAPTION = "Lines: the simulator, which knows the marks of 128 GPUs."

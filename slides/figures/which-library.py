@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
 CAPTION = "Our advice in 2026."
@@ -15,7 +15,7 @@ def draw():
     figure, axes = diagram((11.6, 4.5))
     x, top, bottom = (1.4, 4.5, 7.6), 3.5, 1.15
     questions = ("does the code\nexist already?", "does it fit\non one GPU?", "is it Keras?")
-    answers = ("stay: Horovod,\nTF ≤ 2.15, pinned", "FSDP, ZeRO,\nor JAX sharding", "PyTorch DDP")
+    answers = ("stay: Horovod,\nKeras 2, pinned", "FSDP, ZeRO,\nor JAX sharding", "PyTorch DDP")
     labels = ("yes, in TensorFlow", "no", "no")
     for place, question, answer, label, color in zip(x, questions, answers, labels, (COLORS[1], COLORS[5], COLORS[0])):
         box(axes, (place, top), question, (2.5, 1.15), QUESTION, filled=False)
@@ -36,7 +36,7 @@ def draw():
 def words():
     """Say the ways."""
     return (
-        "Does the code exist, in TensorFlow? Stay with Horovod and a pinned TensorFlow up to 2.15. If not, does "
+        "Does the code exist, in TensorFlow? Stay with Horovod, with Keras 2 and pinned versions. If not, does "
         "the model fit on one GPU? No: FSDP, ZeRO or sharding in JAX. Yes: is it Keras? Then tf.distribute, or Keras 3 "
         "on JAX; otherwise PyTorch DDP."
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import FULL_INCH, arrow, box, diagram
 from coursekit.pictures import COLORS, GREY
+from workshop.slides.drawing import FULL_INCH, arrow, box, diagram
 
 DATA = ()
 CAPTION = "Chosen when Horovod is built, and by the launcher: who negotiates, and who moves the data."

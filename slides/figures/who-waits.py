@@ -1,6 +1,6 @@
 """Timelines of three ranks, one of them slow: synchronous, asynchronous, and stale-synchronous with a bound."""
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 
 DATA = ()
 CAPTION = "A model: three ranks, the last one slow. The number in a bar is the step that the rank works on."

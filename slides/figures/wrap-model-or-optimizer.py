@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coursekit.lecture.slides.drawing import COMMUNICATE, arrow, box, diagram
 from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
 CAPTION = "One rank; the dashed frame is what the library wraps."
@@ -31,7 +31,7 @@ def draw():
 
 
 def _wrap(axes, center, y, width):
-    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415  # one use
+    from matplotlib.patches import FancyBboxPatch  # one use
 
     place = (center - width / 2, y - 0.75)
     options = {"facecolor": "none", "edgecolor": COMMUNICATE, "linewidth": 3, "linestyle": "--"}
