@@ -1,9 +1,9 @@
 """JupyterHub for a class that hands in through nbgrader: one file, two settings.
 
-demo  `make hub`: one machine, accounts made for the occasion, a token for each, nothing beyond loopback.
+demo  `make hub`: one machine, demo accounts, a token for each, nothing beyond loopback.
 site  COURSEKIT_SITE=karolina COURSEKIT_COURSE=/srv/course COURSEKIT_INSTRUCTORS=ada,alan \
           jupyterhub -f hub/jupyterhub_config.py
-      for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. Who may log in
+      for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. Logins
       and TLS are the centre's to set, below or in a file that loads this one (load_subconfig).
 
 The course folder is one that `coursekit course init` made; who owns it runs the formgrader.
@@ -12,9 +12,9 @@ The course folder is one that `coursekit course init` made; who owns it runs the
 import os
 from pathlib import Path
 
-from coursekit.course.roster import ROSTER, read_roster
+from coursekit.course.roster import ROSTER, folded, read_roster
 from coursekit.course.settings import load_settings
-from coursekit.jupyter.hub import proxy
+from coursekit.paths import node
 
 c = get_config()  # noqa: F821 - traitlets puts it here
 
@@ -27,13 +27,14 @@ PORT = int(os.environ.get("COURSEKIT_HUB_PORT", "8000"))
 COURSE_ID = load_settings(COURSE).name
 GRADER = COURSE.owner()
 STUDENTS = {student.id for student in read_roster(COURSE / ROSTER)}
-INSTRUCTORS = set(os.environ["COURSEKIT_INSTRUCTORS"].split(","))
+INSTRUCTORS = set(map(folded, os.environ["COURSEKIT_INSTRUCTORS"].split(",")))  # as the hub spells its users
 
 # Addresses: four ports in a row, on loopback. A centre puts its TLS in front, or sets bind_url and ssl_cert here.
 c.JupyterHub.bind_url = f"http://127.0.0.1:{PORT}"
 c.JupyterHub.hub_port = PORT + 1
 c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 2}"
-c.ConfigurableHTTPProxy.command = proxy.command(HUB)
+# The proxy is an npm package: `npm ci` in this folder installs it, and so does `make hub`.
+c.ConfigurableHTTPProxy.command = [node(), str(HUB / "node_modules" / ".bin" / "configurable-http-proxy")]
 
 # Who: the roster and the instructors. Nobody is an administrator: nobody can open another's server.
 c.Authenticator.allowed_users = STUDENTS | INSTRUCTORS

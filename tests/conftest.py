@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import sysconfig
 import time
@@ -13,7 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from . import quick, rehearsed, seconds, side_by_side
+import coursekit  # noqa: F401  # ahead of TensorFlow, which a test may import first: it chooses Keras 2
+
+from . import quick, side_by_side
 
 # How to get what a test marked `needs("…")` looks for on the PATH.
 REMEDIES = {
@@ -42,8 +45,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def pytest_addoption(pluginmanager):
     """Take in the other files of rules; this early, as xdist soon asks for the number of workers."""
-    for rules in (quick, rehearsed, seconds):
-        pluginmanager.register(rules)
+    pluginmanager.register(quick)
     if pluginmanager.hasplugin("xdist"):
         pluginmanager.register(side_by_side)
 
@@ -138,10 +140,20 @@ def leftovers(before):
     """Return new processes that still run after a grace period and are not shared by the whole session."""
     deadline_s = time.monotonic() + GRACE_S
     while True:
-        left = [process for process in without_shared(descendants()) if process not in before]
+        new = [process for process in without_shared(descendants()) if process not in before]
+        left = [process for process in new if not is_browsers_helper(process, before)]
         if not left or time.monotonic() > deadline_s:
             return left
         time.sleep(0.05)
+
+
+def is_browsers_helper(process, before):
+    """Say whether a Chromium that was there before has started a process of its own: it does so when it likes."""
+    try:
+        is_helper = re.search(r"chromium\b.* --type=", " ".join(process.cmdline()))
+        return bool(is_helper) and not before.isdisjoint(process.parents())
+    except psutil.NoSuchProcess:
+        return False
 
 
 def without_shared(processes):

@@ -1,4 +1,4 @@
-"""Tests side by side: files go to workers, the long ones first, and what waits runs beside what computes.
+"""Tests side by side: files go to workers, the long ones first.
 
 Tests of one file run one after the other in one worker, as they share fixtures; the tables here say what does not.
 """
@@ -17,33 +17,32 @@ END_TIMEOUT_S = 60
 # What takes longest begins first, so that at the end no worker is left with a long test.
 # Beside the banks, which keep all cores busy, first what mostly waits: for kills, Slurm and browsers.
 LONG = (
-    "grading/bank/test_answer_banks.py",
+    "workshop/answers/test_answer_banks.py",
+    "tools/test_other_stack.py",
     "course/test_kill.py",
-    "grading/array/test_by_slurm.py",
     "course/test_grade_ends.py",
+    "course/test_grade_in_a_job.py",
     "jupyter/hub/test_day.py",
     "slurm/jobs/test_on_slurm.py",
-    "slurm/rehearsal/test_nothing_left.py",
+    "workshop/rehearsal/test_nothing_left.py",
     "labs/run/test_site_run.py",
     "ranks/test_job_step.py",
-    "slurm/rehearsal/test_sites.py",
+    "workshop/rehearsal/test_sites.py",
     "attacks/test_attacks.py",
     "labs/test_accessibility.py",
     "labs/test_interrupted.py",
     "labs/test_in_jupyterlab.py",
-    "jupyter/link/test_in_jupyterlab.py",
-    "grading/bank/test_nbgrader_agrees.py",
-    "grading/bank/test_soak.py",
-    "course/test_readme_lines.py",
-    "lecture/bench/test_made_class.py",
+    "workshop/answers/test_nbgrader_agrees.py",
+    "workshop/answers/test_soak.py",
+    "course/test_guides.py",
+    "workshop/bench/test_made_class.py",
     "course/test_grade.py",
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",
-    "grading/judge/test_staying_ranks.py",
-    "lecture/bench/test_steps.py",
-    "lecture/bench/test_launch.py",
-    "labs/build/test_twin.py",
-    "course/test_cycle.py",
+    "grading/judge/test_persistent_ranks.py",
+    "workshop/bench/test_steps.py",
+    "workshop/bench/test_launch.py",
+    "labs/build/test_script.py",
     "test_conftest.py",
     "checks/test_forgeries.py",
     "ranks/test_worker.py",
@@ -54,16 +53,14 @@ LONG = (
     "labs/run/test_command.py",
     "ranks/test_slurm.py",
     "labs/run/test_execute.py",
-    "labs/run/test_preloaded.py",
     "jupyter/kernels/test_command.py",
 )
 # Of these, files whose tests share nothing: each test goes to a worker of its own.
-APART = ("slurm/rehearsal/test_sites.py", "slurm/rehearsal/test_nothing_left.py")
+APART = ("workshop/rehearsal/test_sites.py", "workshop/rehearsal/test_nothing_left.py")
 # Files of which none runs beside another of its group.
 TOGETHER = (
     # Accounts and ports of the same numbers.
     ("jupyter/hub/test_day.py", "jupyter/hub/test_site.py", "jupyter/hub/test_command.py"),
-    ("lecture/slides/test_make.py", "lecture/slides/test_topics.py"),  # the whole lecture, in build/slides
 )
 
 
@@ -94,29 +91,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 class Scheduling(LoadScopeScheduling):
-    """Files in their order, but behind a long test a worker gets a short one.
-
-    A worker begins a test when it knows the next one, which so waits until the first has ended.
-    """
-
-    def __init__(self, config, log=None):
-        super().__init__(config, log)
-        config.option.loadscopereorder = False  # xdist's own order is by number of tests
+    """Like `--dist loadfile`, with the two tables; xdist 3.8's own groups are not seen by pytest 9.2."""
 
     def _split_scope(self, nodeid):
-        file = nodeid.partition("::")[0]
-        name = file.removeprefix("tests/")
-        return nodeid if name in APART else next((group[0] for group in TOGETHER if name in group), file)
-
-    def _assign_work_unit(self, node):
-        pending = [test for unit in self.assigned_work[node].values() for test, done in unit.items() if not done]
-        if pending and is_long(pending[-1]):
-            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
-        super()._assign_work_unit(node)
-
-    def _reschedule(self, node):
-        if not self.workqueue or self._pending_of(self.assigned_work[node]) <= 1:
-            super()._reschedule(node)
+        file = nodeid.partition("::")[0].removeprefix("tests/")
+        return nodeid if file in APART else next((group[0] for group in TOGETHER if file in group), file)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+from unittest import mock
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
-from coursekit.cli import COMMANDS, GROUPS, cli
+import coursekit.cli
+import workshop.cli
+from coursekit.cli import STAMP, main
 
 PROGRAM = """
 import sys
@@ -20,14 +27,21 @@ print(sorted(name for name in sys.modules if name.startswith("coursekit.")))
 """
 
 
-def test_verbs_stand_by_who_uses_them_in_whole_lines_of_80_columns():
+LAB_03 = "03-keras-cnn"
+PROGRAMS = {"coursekit": coursekit.cli, "workshop": workshop.cli}
+VERBS = [(name, verb) for name, program in PROGRAMS.items() for verbs in program.GROUPS.values() for verb in verbs]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_verbs_stand_by_who_uses_them_in_whole_lines_of_80_columns(program):
     """No line is wrapped or cut, no verb is missing, and none stands twice."""
-    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["--help"]).output.split("\n\n")[-len(GROUPS) :]
-    expected = {f"{user}:": [[name, line] for name, line in commands.items()] for user, commands in GROUPS.items()}
-    headed = [part.strip("\n").split("\n") for part in shown]
+    groups = PROGRAMS[program].GROUPS
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(PROGRAMS[program].cli, ["--help"]).output.split("\n\n")
+    headed = [part.strip("\n").split("\n") for part in shown[-len(groups) :]]
+    expected = {f"{user}:": [[name, line] for name, line in verbs.items()] for user, verbs in groups.items()}
     assert {head: [re.split(r" {2,}", line.strip()) for line in lines] for head, *lines in headed} == expected
     assert max(len(line) for part in shown for line in part.split("\n")) <= 80
-    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    assert len(set(VERBS)) == len(VERBS)
 
 
 def test_help_loads_no_verb():
@@ -36,20 +50,146 @@ def test_help_loads_no_verb():
     assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors']"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_help_has_an_example(name):
+@pytest.mark.parametrize(("program", "verb"), VERBS)
+def test_every_help_has_an_example(program, verb):
     """The help of a verb, and of each verb within it, ends with a command that a newcomer can copy."""
-    command = cli.get_command(click.Context(cli), name)
+    cli = PROGRAMS[program].cli
+    command = cli.get_command(click.Context(cli), verb)
     for inner in (command, *getattr(command, "commands", {}).values()):
-        words = name if inner is command else f"{name} {inner.name}"
+        words = verb if inner is command else f"{verb} {inner.name}"
         done = CliRunner().invoke(inner, ["--help"])
         assert done.exit_code == 0
-        assert re.search(rf"^  Example: .*\bcoursekit {words}\b", done.output, re.MULTILINE)
+        assert re.search(rf"^  Example: .*\b{program} {words}\b", done.output, re.MULTILINE)
 
 
-@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "slurm.rehearsal.course_copy", "grading.judge.worker"])
+@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "grading.judge.grade_one"])
 def test_what_touches_no_gradebook_starts_without_nbgrader(module):
     """Its import takes longer than all else that these do before their work begins."""
     program = f"import sys, coursekit.{module}; print('nbgrader' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.fixture
+def another_numpy(tmp_path, monkeypatch):
+    """A folder on PYTHONPATH with a NumPy that is not this environment's and cannot be imported."""
+    (tmp_path / "site" / "numpy").mkdir(parents=True)
+    (tmp_path / "site" / "numpy" / "__init__.py").write_text("raise ImportError('compiled for another Python')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    return str(tmp_path / "site")
+
+
+@pytest.mark.usefixtures("another_numpy")
+@pytest.mark.skipif(not Path(sys.prefix, STAMP).exists(), reason="an environment that make env did not make")
+def test_packages_of_a_site_do_not_take_the_place_of_those_of_make_env():
+    """A verb that imports NumPy starts as it would without PYTHONPATH, with all words of its command line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "coursekit", "predict", "--no-such-word"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "no-such-word" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["doctor", "predict"])
+def test_another_numpy_on_pythonpath_is_one_sentence(name, another_numpy):
+    """In an environment of another kind, and in the doctor: the variable, the package and its folder."""
+    program = "import coursekit.cli as program; program.STAMP = 'none'; program.main()"
+    done = subprocess.run([sys.executable, "-c", program, name], capture_output=True, text=True, check=False)
+    (sentence,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert all(word in sentence for word in ("PYTHONPATH", "numpy", another_numpy))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.EROFS, "Read-only file system", "/data/x"), ["/data/x", "read-only"]),
+        (OSError(errno.ENOSPC, "No space left on device"), ["no space left"]),
+        (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ["/data/x", "denied"]),
+        (OSError(errno.ENOSPC, "No space left on device", "/a", None, "/data/x"), ["/data/x", "no space left"]),
+        (shutil.Error([("/a", "/data/x", "[Errno 28] No space left on device")]), ["/data/x", "No space left"]),
+        (KeyError("getpwuid(): uid not found: 12345"), ["LOGNAME"]),
+        (RuntimeError("Could not determine home directory."), ["HOME"]),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_the_system_refuses_is_one_sentence(error, words, monkeypatch, capsys):
+    """A file that cannot be written, an account without a name or home: one line that names it, and exit status 1."""
+    monkeypatch.setattr("coursekit.cli.cli", mock.Mock(side_effect=error))
+    with pytest.raises(SystemExit) as caught:
+        main()
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert caught.value.code == 1
+    assert all(word in line for word in words)
+
+
+@pytest.mark.parametrize("error", [OSError("odd"), KeyError("loss"), RuntimeError("odd")], ids=str)
+def test_bugs_keep_their_traceback(error, monkeypatch):
+    """What is nothing of the system's comes out as it was raised."""
+    monkeypatch.setattr("coursekit.cli.cli", mock.Mock(side_effect=error))
+    with pytest.raises(type(error)) as caught:
+        main()
+    assert caught.value is error
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence():
+    """What another library raises on the way comes out as a sentence as well, from the command itself."""
+    done = subprocess.run(
+        [sys.executable, "-m", "coursekit", "data", "make", "/proc/coursekit"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "/proc/coursekit" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def every_command():
+    """Yield every command of both programs with its name."""
+    for program, verb in VERBS:
+        command = PROGRAMS[program].cli.get_command(click.Context(PROGRAMS[program].cli), verb)
+        yield f"{program} {verb}", command
+        for inner in getattr(command, "commands", {}).values():
+            yield f"{program} {verb} {inner.name}", inner
+
+
+def test_an_option_has_one_form_in_all_commands():
+    """Of one name it takes the same kind of value everywhere, or is a flag everywhere; a short name is always its own.
+
+    A result goes to a file or to a folder of files, and a prediction is for several numbers of nodes.
+    """
+    forms = {}
+    for name, command in every_command():
+        for one in command.params:
+            if isinstance(one, click.Option):
+                assert one.is_flag or one.metavar or isinstance(one.type, click.Choice), (name, one.opts)
+                for option in one.opts:
+                    forms.setdefault(option, {}).setdefault((one.is_flag, one.metavar, *one.opts), []).append(name)
+    assert {option: [*found] for option, found in forms.items() if len(found) > 1} == {
+        "--nodes": [(False, "N", "--nodes"), (False, "N,N", "--nodes")],
+        **{name: [(False, kind, "-o", "--output") for kind in ("FILE", "DIR")] for name in ("-o", "--output")},
+    }
+    assert [option for option in forms if re.search("timeout|limit", option)] == ["--timeout-s"]
+
+
+def labs_taken():
+    """Return the words of every command that takes a lab, in either program."""
+    found = []
+    for name, command in every_command():
+        arguments = [one for one in command.params if isinstance(one, click.Argument)]
+        if any("LAB" in one.make_metavar(click.Context(command)) for one in arguments):
+            found.append(name.split())
+    return found
+
+
+@pytest.mark.parametrize("words", labs_taken(), ids=" ".join)
+def test_a_shell_completes_a_lab_in_every_command(words):
+    """By number as people type it, by the beginning of its name, and all of them when nothing was typed."""
+    program, *command = words
+    shell = ShellComplete(PROGRAMS[program].cli, {}, program, "")
+    completed = {
+        typed: [one.value for one in shell.get_completions(command, typed)] for typed in ("3", "03", "01-", "9")
+    }
+    assert completed == {"3": [LAB_03], "03": [LAB_03], "01-": ["01-sgd"], "9": []}
+    assert len(shell.get_completions(command, "")) == 7

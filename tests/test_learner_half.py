@@ -8,12 +8,11 @@ import sys
 AUTHORING = ("click", "jinja2", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "papermill", "rich")
 PROGRAM = """
 import sys
-import coursekit.checks.linear, coursekit.checks.properties, coursekit.pictures, coursekit.ranks
-import coursekit.imagenet, coursekit.throughput
+import coursekit.imagenet, coursekit.pictures, coursekit.ranks, coursekit.throughput
 import coursekit.pictures.estimator
-from coursekit.checks import estimator_data, estimator_evaluation, estimator_model, estimator_runs, workers
-from coursekit.checks import costs, digits_training, feeding, half_precision, messages, records, slow_store
-from coursekit.checks import steps_together
+from coursekit.checks import lab01_linear, lab02_properties, lab03_data, lab03_pieces, lab03_training
+from coursekit.checks import lab04_data, lab04_pieces, lab04_training, lab05_feeding, lab05_records, lab05_training
+from coursekit.checks import lab06_allreduce, lab06_costs, lab06_half_precision, lab07
 import coursekit.pictures.feeding, coursekit.pictures.messages, coursekit.pictures.tensorboard, coursekit.imagenet.store
 import coursekit.pictures.graphs, coursekit.pictures.profiles
 print(*sorted({name.partition(".")[0] for name in sys.modules}))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.paths import find_root
+from coursekit.paths import closed_to_others, find_root
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +61,24 @@ def test_a_variable_that_names_no_checkout_is_an_error(checkout, tmp_path, monke
 
     with pytest.raises(CourseKitError, match=r"^\$COURSEKIT_ROOT is .* set it to the checkout\.$"):
         find_root(checkout)
+
+
+def test_a_python_in_a_private_folder_is_told_unless_the_environment_lies_there_too(tmp_path):
+    """The outermost folder that keeps others out is named; a link to the program counts as the program."""
+    home, course = tmp_path / "home", tmp_path / "course"
+    (home / "inner" / "bin").mkdir(parents=True)
+    (course / ".venv" / "bin").mkdir(parents=True)
+    for folder in (*tmp_path.parents[:2], tmp_path):
+        folder.chmod(folder.stat().st_mode | 0o001)  # pytest's own are private
+    program, link = home / "inner" / "bin" / "python3", course / ".venv" / "bin" / "python"
+    program.touch()
+    link.symlink_to(program)
+    assert closed_to_others(str(link), str(course / ".venv")) == ""
+
+    (home / "inner").chmod(0o700)
+    home.chmod(0o750)
+
+    assert f"{program} lies in {home}," in closed_to_others(str(link), str(course / ".venv"))
+    assert closed_to_others(str(link), str(home / ".venv")).endswith(
+        f"lies in {home / 'inner'}, which only its owner enters"
+    )

@@ -1,13 +1,14 @@
-"""Signals that ask a run to stop."""
+"""Signals that ask a run to stop, and the names of all."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 
 import pytest
 
-from coursekit.processes import STOPPING, StopSignals
+from coursekit.processes import STOPPING, StopSignals, signal_name
 
 
 @pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)
@@ -19,7 +20,7 @@ def test_the_first_signal_interrupts_and_the_next_do_not(number):
             os.kill(os.getpid(), number)
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
-    assert stop.received == number
+    assert (stop.received, stop.status) == (number, 128 + number)
 
 
 def test_interrupts_count_also_in_the_background():
@@ -44,3 +45,14 @@ def test_handlers_are_put_back():
         assert [signal.getsignal(number) for number in STOPPING] == handlers
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_every_signal_has_a_name():
+    """Bash tells the same for those that the C library has for programs: Python names the first and the last only."""
+    names = {number: signal_name(number) for number in range(signal.SIGRTMIN, signal.SIGRTMAX + 1)}
+    told = subprocess.run(["bash", "-c", f"kill -l {' '.join(map(str, names))}"], capture_output=True, check=True)
+    # It counts the upper half from the end.
+    last = signal.SIGRTMAX - signal.SIGRTMIN
+    counted = {f"RTMAX-{number}": f"RTMIN+{last - number}" for number in range(1, last)}
+    assert list(names.values()) == [f"SIG{counted.get(name, name)}" for name in told.stdout.decode().split()]
+    assert (signal_name(9), signal_name(32), signal_name(100)) == ("SIGKILL", "signal 32", "signal 100")

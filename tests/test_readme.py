@@ -1,4 +1,4 @@
-"""The README is under test: every command and target is in it, and every path it names exists."""
+"""The pages are under test: README is short, and every link of a page leads to a file, and to a heading in it."""
 
 from __future__ import annotations
 
@@ -6,62 +6,71 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
-from coursekit.cli import COMMANDS
+from coursekit import __version__
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "docs/gpus.md",
-    "docs/instructor.md",
-    "docs/schedule.md",
-    "docs/security.md",
-    "docs/site-format.md",
-    "docs/sites.md",
-    "docs/student.md",
-    "labs/README.md",
-    "slides/README.md",
-    "tests/answers/README.md",
-    "tests/answers/properties.md",
-)
+FOLDERS = (".", "docs", "labs", "slides", "solutions", "tests/answers")
+DOCUMENTS = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md")) if path.name[0].isalpha()]
+LARGEST_README = 8192  # bytes
+FENCED = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"<!-- (\w+):begin -->\n(.*?)<!-- \1:end -->", re.DOTALL)
 
 
-def make_targets():
-    """Return the targets that `make` lists."""
-    return re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+def anchors(page):
+    """Return the names by which a link reaches the headings of a page, as GitHub forms them."""
+    names = []
+    for heading in re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        same = names.count(name)
+        names.append(f"{name}-{same}" if same else name)
+    return names
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_in_the_readme(command):
-    """Every verb of the command line appears in the README."""
-    assert f"coursekit {command}" in (ROOT / "README.md").read_text()
+def leads_somewhere(document, link):
+    """Say whether a local link names a file, and one of its headings if it names any."""
+    path, _, anchor = link.partition("#")
+    target = document.parent / path if path else document
+    return target.exists() and (not anchor or anchor in anchors(target))
 
 
-@pytest.mark.parametrize("target", [target for target in make_targets() if target != "help"])
-def test_every_make_target_is_in_the_readme(target):
-    """Every target of the Makefile appears in the README."""
-    assert (
-        f"`make {target}`" in (ROOT / "README.md").read_text() or f"make {target} " in (ROOT / "README.md").read_text()
-    )
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_local_links_exist(document):
-    """Every local link and picture of a document leads to a file of the repository."""
-    path = ROOT / document
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text())
-    missing = [link for link in links if not (path.parent / link).exists()]
+    """Every local link and picture of a document leads to a file of the repository, and to a heading that is there."""
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", FENCED.sub("", document.read_text()))
 
-    assert missing == []
+    assert [link for link in links if not leads_somewhere(document, link)] == []
+
+
+def test_anchors_are_those_of_github(tmp_path):
+    """Signs go, blanks become hyphens, a second heading of the same name is counted, and code has no headings."""
+    page = tmp_path / "page.md"
+    page.write_text("# A student's day\n## `[access]`\n### Day 1\n```\n# no heading\n```\n### Day 1\n## Set up, once\n")
+
+    assert anchors(page) == ["a-students-day", "access", "day-1", "day-1-1", "set-up-once"]
+
+
+def test_the_readme_is_short():
+    """The first page can be read in minutes: everything else has a page of its own."""
+    assert len((ROOT / "README.md").read_bytes()) <= LARGEST_README
 
 
 def test_no_block_that_a_command_fills_is_empty():
-    """What `coursekit readme` fills in from runs is there."""
-    blocks = dict(
-        re.findall(r"<!-- (\w+):begin -->\n(.*?)<!-- \1:end -->", (ROOT / "README.md").read_text(), re.DOTALL)
-    )
+    """What `workshop readme` and `coursekit build` fill in is there, on the page that they fill."""
+    pages = {name: dict(BLOCK.findall((ROOT / name).read_text())) for name in ("README.md", "docs/benchmarks.md")}
 
-    assert sorted(blocks) == ["bench", "deadlock", "labs", "run"]
-    assert all(block.strip() for block in blocks.values())
+    assert {name: sorted(blocks) for name, blocks in pages.items()} == {
+        "README.md": ["deadlock", "labs"],
+        "docs/benchmarks.md": ["bench", "run"],
+    }
+    assert all(block.strip() for blocks in pages.values() for block in blocks.values())
+
+
+def test_who_cites_the_kit_names_this_version():
+    """CITATION.cff has the version of the package, and the keys that its format demands."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+    assert citation["version"] == __version__
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - the loader evaluates annotations
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Union
+from typing import Annotated
 
 import pytest
 
@@ -12,7 +12,7 @@ from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
-Scalar = Union[bool, int, float, str]
+Scalar = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -75,54 +75,39 @@ def test_a_right_file_becomes_the_dataclass(load):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "parts"),
     [
         (
             'name = "example"',
             'nam = "example"',
-            "example.toml: unknown key(s) ['nam']; allowed are name, node, lines, defaults, nodes, login.",
+            [": ", "unknown", "['nam']", "name, node, lines, defaults,"],
         ),
-        (
-            'name = "example"',
-            "",
-            "example.toml: missing key(s) ['name']; needed are name, node, lines, defaults.",
-        ),
-        ("cores = 4", "cpu = 4", "example.toml [node]: unknown key(s) ['cpu']; allowed are cores, memory_gb."),
-        ("cores = 4", "", "example.toml [node]: missing key(s) ['cores']; needed are cores."),
-        (
-            "{cores = 2, memory_gb = 3}",
-            "{cores = 2, memory = 3}",
-            "example.toml [nodes.0]: unknown key(s) ['memory']; allowed are cores, memory_gb.",
-        ),
-        ("cores = 4", "cores = 0", "example.toml [node]: cores must be at least 1, not 0."),
-        ("cores = 4", "cores = true", "example.toml [node]: cores must be a whole number, not True."),
-        ("cores = 4", "cores = 4.0", "example.toml [node]: cores must be a whole number, not 4.0."),
-        ("cores = 4", 'cores = "4"', "example.toml [node]: cores must be a whole number, not '4'."),
-        ("login = true", "login = 1", "example.toml: login must be true or false, not 1."),
-        ('name = "example"', 'name = " "', "example.toml: name must not be empty."),
-        ('["--exclusive"]', '[""]', "example.toml [lines]: 0 must not be empty."),
-        ('["--exclusive"]', '"--exclusive"', "example.toml: lines must be a list, not '--exclusive'."),
-        ("[{cores = 2, memory_gb = 3}]", "[]", "example.toml: nodes must not be empty."),
-        (
-            "c = 0.5",
-            "c = [1]",
-            "example.toml [defaults]: c must be true or false or a whole number or a number or a text, not [1].",
-        ),
-        (
-            "name =",
-            "name = = ",
-            "example.toml is not valid TOML: Invalid value (at line 2, column 8).",
-        ),
+        ('name = "example"', "", [": ", "missing", "['name']", "name, node, lines, defaults."]),
+        ("cores = 4", "cpu = 4", [" [node]: ", "unknown", "['cpu']", "cores, memory_gb."]),
+        ("cores = 4", "", [" [node]: ", "missing", "['cores']"]),
+        ("{cores = 2, memory_gb = 3}", "{cores = 2, memory = 3}", [" [nodes.0]: ", "unknown", "['memory']"]),
+        ("cores = 4", "cores = 0", [" [node]: ", "cores", "at least 1", "0"]),
+        ("cores = 4", "cores = true", [" [node]: ", "cores", "whole number", "True"]),
+        ("cores = 4", "cores = 4.0", [" [node]: ", "cores", "whole number", "4.0"]),
+        ("cores = 4", 'cores = "4"', [" [node]: ", "cores", "whole number", "'4'"]),
+        ("login = true", "login = 1", [": ", "login", "true or false", "1"]),
+        ('name = "example"', 'name = " "', [": ", "name", "not be empty"]),
+        ('["--exclusive"]', '[""]', [" [lines]: ", "0", "not be empty"]),
+        ('["--exclusive"]', '"--exclusive"', [": ", "lines", "list", "'--exclusive'"]),
+        ("[{cores = 2, memory_gb = 3}]", "[]", [": ", "nodes", "not be empty"]),
+        ("c = 0.5", "c = [1]", [" [defaults]: ", "c must", "true or false", "a number", "a text", "[1]"]),
+        ("name =", "name = = ", [" is not valid TOML: ", "line 2, column 8"]),
     ],
 )
-def test_a_wrong_file_is_refused_in_one_sentence(load, old, new, message):
+def test_a_wrong_file_is_refused_in_one_sentence(load, old, new, parts):
     """The sentence names the file, the table, the key and what is allowed."""
     assert old in GOOD
 
-    with pytest.raises(CourseKitError) as caught:
+    with pytest.raises(CourseKitError, match=r"^[^\n]*\.$") as caught:
         load(GOOD.replace(old, new, 1))
 
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(f"example.toml{parts[0]}")
+    assert all(part in str(caught.value) for part in parts), caught.value
 
 
 def test_a_list_may_be_empty_where_it_says_so(load):

@@ -22,7 +22,7 @@ CONVOLUTIONS = (  # filters, side, stride, padding, whether a pooling follows
 
 def alexnet() -> Any:
     """Return AlexNet as TensorFlow's benchmarks of 2017 train it, which Keras does not have."""
-    import tensorflow as tf  # noqa: PLC0415  # takes seconds
+    import tensorflow as tf  # takes seconds
 
     layers = tf.keras.layers
     network = tf.keras.Sequential([tf.keras.Input((ALEXNET_SIDE, ALEXNET_SIDE, 3))])

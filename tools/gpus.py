@@ -15,7 +15,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from shell import SetupError, read_stamp
+from shell import TENSORFLOW, SetupError, read_stamp
 
 NONE, HOST, NCCL = "none", "host", "nccl"
 WORDS = {
@@ -27,7 +27,8 @@ WORDS = {
 SETTING = "COURSEKIT_GPUS"
 OPERATIONS = "HOROVOD_GPU"  # variables of Horovod itself that begin with it ask for NCCL
 MACHINE = "x86_64"  # elsewhere the package index has no TensorFlow for GPUs
-CUDA, CUDNN = "12", "libcudnn.so.8"  # what TensorFlow 2.15 is built for
+CUDA = "12"
+CUDNN = "libcudnn.so.8" if TENSORFLOW == "2.15" else "libcudnn.so.9"
 ASK_LIMIT_S = 60
 
 

@@ -2,6 +2,7 @@
 """Run tests that Horovod ships, `test/parallel` of its repository, on ranks of this kit: `make test-horovod`.
 
 Every rank runs the same file, as under `horovodrun -np 2 pytest`. In a Slurm job the ranks are tasks of a job step.
+The tests need the packages mock and parameterized, which are in no lock here: `uv pip install mock parameterized`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,10 @@ from coursekit.errors import CourseKitError
 
 FILES = ("test_tensorflow2_keras.py", "test_tensorflow.py")
 FILE_S = 3600.0
+# They multiply a number of up to 100 of each rank, and compare with tf.math.reduce_prod up to 1e-4. On four ranks such
+# products overflow float16, and in float32 two orders of multiplication differ by 4: no library passes there.
+PRODUCTS = ("test_horovod_allreduce_product_cpu", "test_horovod_grouped_allreduce_product_cpu")
+MOST_RANKS_OF_PRODUCTS = 2
 
 
 class Tally:
@@ -41,11 +47,12 @@ class Tally:
             self.failures.append(f"{report.nodeid}\n{report.longreprtext}")
 
 
-def run_file(path: str) -> tuple[dict[str, int], list[str]]:
-    """Run a file of tests on this rank; return the number of tests by outcome, and what failed."""
+def run_file(path: str, left_out: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """Run a file's tests on this rank but for some names; return the number of tests by outcome, and what failed."""
     tally = Tally()
     settings = ("--quiet", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "/dev/null", "--rootdir")
-    pytest.main([path, *settings, str(Path(path).parent)], plugins=[tally])
+    chosen = ("-k", f"not ({' or '.join(left_out)})") if left_out else ()
+    pytest.main([path, *chosen, *settings, str(Path(path).parent)], plugins=[tally])
     return dict(tally.outcomes), tally.failures
 
 
@@ -70,8 +77,9 @@ def main() -> int:
 def told(path: Path, num_ranks: int) -> int:
     """Run a file on some ranks, say how that ended, and return how many tests failed on some rank."""
     print(f"{path.name} on {num_ranks} ranks … ", end="", flush=True)
+    left_out = PRODUCTS if num_ranks > MOST_RANKS_OF_PRODUCTS else ()
     try:
-        by_rank = ranks.run(run_file, str(path), num_ranks=num_ranks, timeout_s=FILE_S, show_output=False)
+        by_rank = ranks.run(run_file, str(path), left_out, num_ranks=num_ranks, timeout_s=FILE_S, show_output=False)
     except (CourseKitError, ranks.RankError, ranks.RankTimeoutError) as error:
         print(f"did not end: {error}")
         return 1

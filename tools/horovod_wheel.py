@@ -9,17 +9,20 @@ import json
 import os
 import platform
 import re
+import secrets
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import gpus
 from shell import (
     BUILD,
     BUILD_LOCK,
     CONDA_WAY,
+    GPU_LOCK,
     LOCK,
     PYTHON,
     ROOT,
@@ -27,19 +30,20 @@ from shell import (
     SetupError,
     pin,
     pip_install,
+    read_stamp,
     requirement,
     running,
     say,
     wait,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 # Variables that change what is built; those that only steer a run (HOROVOD_CYCLE_TIME, ...) are not among them.
 BUILD_SETTINGS = re.compile(r"CC|CXX|HOROVOD_(GPU|CPU_OPERATIONS|CUDA|NCCL|ROCM|BUILD|WITH|MPICXX).*")
 
+UNPLAIN = re.compile(r"[^\w./+-]")  # what build files and shells may take for something else than a path
+
 CHANGES = ROOT / "tools" / "horovod.cmake"  # what is compiled otherwise than Horovod says
+PLAIN, FAST = "plain", "fast"  # without and with the changes for ranks that share cores
 
 
 def settings() -> dict[str, str]:
@@ -49,9 +53,23 @@ def settings() -> dict[str, str]:
     return {**given, f"{gpus.OPERATIONS}_OPERATIONS": "NCCL"} if asked else given
 
 
+def variant() -> str:
+    """Return `PLAIN` or `FAST`: what `HOROVOD` asks for, or else what `.venv` was made with; for GPUs always `PLAIN`.
+
+    Raises:
+        SetupError: `HOROVOD` is neither.
+    """
+    asked = os.environ.get("HOROVOD", "")
+    if asked not in {"", PLAIN, FAST}:
+        raise SetupError(f"HOROVOD={asked} is neither {PLAIN} nor {FAST}: set one of them, or leave it unset.")
+    stamp = read_stamp()
+    made = stamp.get("horovod", "") if isinstance(stamp, dict) else ""
+    return PLAIN if gpus.kind() != gpus.NONE else asked or made or FAST
+
+
 def tensorflow_pin() -> str:
     """Return the lines that pin the TensorFlow to build against: the CPU wheel unless it is made for GPUs."""
-    return pin(LOCK, "tensorflow-cpu") if gpus.kind() == gpus.NONE else pin(BUILD_LOCK, "tensorflow")
+    return pin(LOCK, "tensorflow-cpu") if gpus.kind() == gpus.NONE else pin(GPU_LOCK, "tensorflow")
 
 
 def find_compiler() -> None:
@@ -82,13 +100,30 @@ def find_cmake() -> str:
 
 
 @contextlib.contextmanager
+def plain_paths() -> Iterator[tuple[Path, dict[str, str]]]:
+    """Return the Python to compile with and variables with paths, by ways without spaces and brackets.
+
+    Horovod's build files do not take such paths; a link in /tmp stands for a checkout that has one.
+    """
+    with contextlib.ExitStack() as stack:
+        root, variables = ROOT, {}
+        if any(map(UNPLAIN.search, (str(ROOT), tempfile.gettempdir()))):
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="coursekit-", dir="/tmp"))
+            root = Path(folder, "checkout")
+            root.symlink_to(ROOT)
+            variables = {"TMPDIR": folder}
+        yield root / PYTHON.relative_to(ROOT), {"HOROVOD_CMAKE": str(root / "tools" / "horovod-cmake"), **variables}
+
+
+@contextlib.contextmanager
 def compiling() -> Iterator[Callable[[], Path]]:
     """Compile Horovod beside the body of a `with`, and hand it a function that waits for the wheel and returns it."""
     mpi = shutil.which("mpicc") is not None
     log = BUILD / "horovod.log"
     cmake = find_cmake()
     controllers = "Gloo and MPI" if mpi else "Gloo and without MPI (no mpicc on the PATH)"
-    say(f"compiling Horovod with {controllers}: 1 to 3 minutes on 2 cores (log in {log.relative_to(ROOT)})")
+    horovod = f"Horovod ({variant()}) with {controllers}"
+    say(f"compiling {horovod}: 1 to 3 minutes on 2 cores (log in {log.relative_to(ROOT)})")
     wheels = BUILD / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     variables = {
@@ -98,14 +133,14 @@ def compiling() -> Iterator[Callable[[], Path]]:
         "HOROVOD_WITHOUT_MXNET": "1",
         "HOROVOD_WITH_GLOO": "1",
         "HOROVOD_WITH_MPI" if mpi else "HOROVOD_WITHOUT_MPI": "1",
-        "HOROVOD_CMAKE": str(ROOT / "tools" / "horovod-cmake"),
         "COURSEKIT_CMAKE": cmake,
+        "COURSEKIT_HOROVOD": variant(),
         "MAKEFLAGS": f"-j{min(os.cpu_count() or 1, 8)}",  # at most 8: each compiler takes about 1 GB
     }
     # pip and uv keep the wheels they build without regard to these variables, hence no cache but our own.
     words = ("--no-cache-dir", "--no-deps", "--no-build-isolation", "--require-hashes", "--verbose")
-    command = (PYTHON, "-m", "pip", "wheel", *words, "--wheel-dir", wheels, "--requirement", requirement("horovod"))
-    with running(*command, log=log, **variables) as process:
+    command = ("-m", "pip", "wheel", *words, "--wheel-dir", wheels, "--requirement", requirement("horovod"))
+    with plain_paths() as (python, paths), running(python, *command, log=log, **variables, **paths) as process:
 
         def wheel() -> Path:
             if wait(process, lambda: percent(log)) != 0:
@@ -135,7 +170,7 @@ def kept_wheel(ingredients: dict[str, object]) -> Path | None:
     if os.environ.get("COURSEKIT_NO_CACHE"):
         return None
     pins = [tensorflow_pin(), pin(BUILD_LOCK, "horovod")]
-    parts = {**ingredients, "folder": None, "locks": pins, "libc": platform.libc_ver()}
+    parts = {**ingredients, "folder": None, "tensorflow": None, "locks": pins, "libc": platform.libc_ver()}
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     version = pins[1].split()[0].replace("==", "-")
@@ -147,6 +182,6 @@ def keep(wheel: Path, place: Path) -> None:
     """Put a checked wheel where the next clone looks for it; a full or read-only home costs only that."""
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_suffix(f".{os.getpid()}")
+        part = place.with_suffix(f".{secrets.token_hex(8)}")
         shutil.copyfile(wheel, part)
         part.replace(place)

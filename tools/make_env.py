@@ -1,7 +1,7 @@
 # ruff: noqa: INP001  # programs that run before anything is installed, and no package
 """Make `.venv`: the locked packages, this package, and a Horovod compiled here against the TensorFlow beside it.
 
-Called by `tools/make-env` (that is, by `make env`) and written for a bare Python 3.9 to 3.11: nothing is installed yet.
+Called by `tools/make-env` (that is, `make env`) and written for a bare Python 3.10 to 3.13: nothing is installed yet.
 A stamp inside `.venv` says what the environment was made from; while that still holds there is nothing to do.
 When it no longer holds, `.venv` is made anew, so that no half-finished or mixed environment survives.
 """
@@ -15,6 +15,7 @@ import os
 import platform
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -32,6 +33,7 @@ from shell import (
     STAMP,
     VENV,
     SetupError,
+    environment,
     pin,
     pip_install,
     read_stamp,
@@ -69,8 +71,7 @@ def make_unless_there() -> None:
 def ingredients() -> dict[str, object]:
     """Return all that the environment is made from; equal ingredients mean an equal environment."""
     mpicc = shutil.which("mpicc")
-    with_cuda = gpus.kind() == gpus.HOST
-    locks = (LOCK, BUILD_LOCK, GPU_LOCK) if with_cuda else (LOCK, BUILD_LOCK)
+    locks = (LOCK, BUILD_LOCK) if gpus.kind() == gpus.NONE else (LOCK, BUILD_LOCK, GPU_LOCK)
     return {
         "folder": str(ROOT),
         # The real path: inside .venv as well as outside it, this names the interpreter the environment is based on.
@@ -78,9 +79,12 @@ def ingredients() -> dict[str, object]:
         "locks": [hashlib.sha256(lock.read_bytes()).hexdigest() for lock in locks],
         "mpicc": mpicc and [os.path.realpath(mpicc), Path(mpicc).stat().st_mtime_ns],
         "settings": horovod_wheel.settings(),
+        "horovod": horovod_wheel.variant(),
         "changes": hashlib.sha256(horovod_wheel.CHANGES.read_bytes()).hexdigest(),
         "bytecode": "of all packages",  # an environment without is made anew
-        **({"gpus": gpus.HOST} if with_cuda else {}),
+        "programs": ["coursekit", "workshop"],
+        **({"gpus": gpus.HOST} if gpus.kind() == gpus.HOST else {}),
+        **({"tensorflow": asked} if (asked := os.environ.get("TENSORFLOW")) else {}),  # tools/make-env reads it
     }
 
 
@@ -105,15 +109,19 @@ def make(wanted: dict[str, object]) -> None:
     try:
         uv("install", "--quiet", "--no-deps", wheel)
         check_allreduce()
-    except SetupError:
-        if is_kept:
+    except SetupError as error:
+        if not is_kept:
+            raise
+        if run(PYTHON, "-c", "import horovod.tensorflow", log=BUILD / "import.log") != 0:
             wheel.unlink()  # the next make env compiles Horovod instead
-        raise
+            raise
+        raise SetupError(f"{error}\nCOURSEKIT_NO_CACHE=1 make env compiles another Horovod than {wheel}.") from None
     if kept and not is_kept:
         horovod_wheel.keep(wheel, kept)
     compile_to_bytecode()
     STAMP.write_text(json.dumps(wanted, indent=1))
     say(f".venv is ready after {time.monotonic() - started_s:.0f} s, {gpus.words()}")
+    warn_of_closed_python()
 
 
 def make_venv() -> None:
@@ -141,6 +149,10 @@ def install_packages() -> None:
     say(f"installing the locked packages: 1 to 3 minutes when they have to be downloaded ({size})")
     uv("install", "--quiet", "--require-hashes", "--requirement", requirements())
     uv("install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    if (ROOT / "src" / "workshop").is_dir():  # for the authors of the kit: it is in no package and no students' copy
+        program = PYTHON.with_name("workshop")
+        program.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m workshop "$@"\n')
+        program.chmod(0o755)
 
 
 def install_what_compiling_needs() -> None:
@@ -160,11 +172,19 @@ def compile_to_bytecode() -> None:
     run(PYTHON, "-m", "compileall", "-q", "-j", "0", VENV / "lib", log=BUILD / "bytecode.log")  # not all files can be
 
 
+def warn_of_closed_python() -> None:
+    """Say where the Python behind `.venv` lies if that keeps other accounts out, as root's home does."""
+    program = "from coursekit.paths import closed_to_others as why; print(why())"
+    why = subprocess.run([PYTHON, "-c", program], env=environment(), capture_output=True, text=True, check=False).stdout
+    if why.strip():
+        say(f"{why.strip()}; for a class, name a Python that all can start: make env PYTHON=/usr/bin/python3")
+
+
 def requirements() -> Path:
     """Write the lock with the TensorFlow that is made for, and return the file's path."""
     path = BUILD / "requirements.txt"
-    cuda = GPU_LOCK.read_text() if gpus.kind() == gpus.HOST else ""
-    path.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), horovod_wheel.tensorflow_pin()) + cuda)
+    pins = GPU_LOCK.read_text() if gpus.kind() == gpus.HOST else horovod_wheel.tensorflow_pin()
+    path.write_text(LOCK.read_text().replace(pin(LOCK, "tensorflow-cpu"), pins))
     return path
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # programs that run before anything is installed, and no package
-"""Running other programs while the environment is made, and reading the two lock files."""
+"""Running other programs while the environment is made, and reading the lock files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "env"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "coursekit-stamp.json"
-LOCK = ROOT / "requirements.lock"
+TENSORFLOW = os.environ["COURSEKIT_TENSORFLOW"]  # tools/make-env sets it
+LOCK = ROOT / f"requirements-{TENSORFLOW}.lock"
 BUILD_LOCK = ROOT / "tools" / "build-requirements.lock"
-GPU_LOCK = ROOT / "tools" / "gpu-requirements.lock"
+GPU_LOCK = ROOT / "tools" / f"gpu-requirements-{TENSORFLOW}.lock"
 CONDA_WAY = "use conda instead (conda env create -f environment.yml)"
 # Kept from every program: other environments, flags of the outer make, a surrounding MPI job, settings of Horovod.
 UNWANTED = re.compile(r"PYTHON(PATH|HOME)|VIRTUAL_ENV|MAKE.*|MFLAGS|(OMPI|PMIX|PMI|PRTE|HOROVOD)_.*")

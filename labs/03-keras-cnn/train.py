@@ -15,9 +15,12 @@ Parameters of the notebook are options: python train.py --help.
 import argparse
 import json
 
+import coursekit  # ahead of TensorFlow: it chooses Keras 2
+
+
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made images
+data = ""  # a folder of TFRecord files; '' for synthetic images
 damaged = "stop"  # what a damaged record does: "stop" or "skip"
 batch_size = 16  # images per rank and step
 global_batch_size = 0  # images of all ranks in a step; 0: batch_size times the number of ranks
@@ -31,69 +34,31 @@ num_groups = 1  # messages in which the gradients of a step travel; 0: as they c
 folder = "training"  # checkpoints and logs
 seed = 1
 
+
 if __name__ == "__main__":  # the command line may replace what stands above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    _parser.add_argument(
-        "--model",
-        type=str,
-        default=model,
-        help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)",
-    )
+    _parser.add_argument("--model", type=str, default=model, help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)")
     _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
-    _parser.add_argument(
-        "--data",
-        type=str,
-        default=data,
-        help="a folder of TFRecord files; '' stands for made images (default: %(default)r)",
-    )
-    _parser.add_argument(
-        "--damaged",
-        type=str,
-        default=damaged,
-        help='what a damaged record does: "stop" or "skip" (default: %(default)r)',
-    )
-    _parser.add_argument(
-        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
-    )
-    _parser.add_argument(
-        "--global-batch-size",
-        type=int,
-        default=global_batch_size,
-        help="images of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)",
-    )
-    _parser.add_argument(
-        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
-    )
+    _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
+    _parser.add_argument("--damaged", type=str, default=damaged, help="what a damaged record does: \"stop\" or \"skip\" (default: %(default)r)")
+    _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
+    _parser.add_argument("--global-batch-size", type=int, default=global_batch_size, help="images of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
     _parser.add_argument("--num-warmup-epochs", type=int, default=num_warmup_epochs, help="(default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
-    _parser.add_argument(
-        "--max-num-steps",
-        type=int,
-        default=max_num_steps,
-        help="the most steps in an epoch; 0: as many as the data gives (default: %(default)r)",
-    )
-    _parser.add_argument(
-        "--precision", type=str, default=precision, help='or "mixed_float16", "mixed_bfloat16" (default: %(default)r)'
-    )
-    _parser.add_argument(
-        "--compression",
-        type=str,
-        default=compression,
-        help='or "fp16": gradients travel with 16 bits (default: %(default)r)',
-    )
-    _parser.add_argument(
-        "--num-groups",
-        type=int,
-        default=num_groups,
-        help="messages in which the gradients of a step travel; 0: as they come, best on many GPUs (default: %(default)r)",
-    )
+    _parser.add_argument("--max-num-steps", type=int, default=max_num_steps, help="the most steps in an epoch; 0: as many as the data gives (default: %(default)r)")
+    _parser.add_argument("--precision", type=str, default=precision, help="or \"mixed_float16\", \"mixed_bfloat16\" (default: %(default)r)")
+    _parser.add_argument("--compression", type=str, default=compression, help="or \"fp16\": gradients travel with 16 bits (default: %(default)r)")
+    _parser.add_argument("--num-groups", type=int, default=num_groups, help="messages in which the gradients of a step travel; 0: as they come, best on many GPUs (default: %(default)r)")
     _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and logs (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
+
 import os
 
 _ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
 
 import json
 import shutil
@@ -108,6 +73,7 @@ import tensorflow as tf
 from coursekit import imagenet, throughput
 from coursekit.imagenet.networks import build_network
 from coursekit.ranks.tracing import spare_horovod
+
 
 data_folder = imagenet.find_data(data)
 train_files = imagenet.list_files(data_folder, "train")
@@ -189,7 +155,7 @@ def make_callbacks(folder):
 
 
 def resume(network, folder):
-    """Load the newest checkpoint of the folder on all ranks; return how many epochs it has behind it."""
+    """Load the newest checkpoint of the folder on all ranks; return the number of completed epochs."""
     # about 8 lines
     raise NotImplementedError("your answer goes here")
 
@@ -267,10 +233,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
+    from coursekit.ranks import launched
+
+    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
+        launched.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release 76cefffd7ddbeee44b8754324ba561ce44b2e944094a85d2f76de7b0e82ee685
+# Made, not edited: release b1323d931bf201cae26bb8fee4ec8baedae79b74180a71164b22c15bec0ca46c

@@ -15,9 +15,12 @@ Parameters of the notebook are options: python train.py --help.
 import argparse
 import json
 
+import coursekit  # ahead of TensorFlow: it chooses Keras 2
+
+
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made images
+data = ""  # a folder of TFRecord files; '' for synthetic images
 num_held_out = 2  # files of the training set that are kept for evaluation
 batch_size = 16  # images per rank and step
 learning_rate = 0.01  # of one rank
@@ -25,49 +28,35 @@ num_epochs = 2
 folder = "training"  # checkpoints and summaries
 seed = 1
 
+
 if __name__ == "__main__":  # the command line may replace what stands above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    _parser.add_argument(
-        "--model",
-        type=str,
-        default=model,
-        help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)",
-    )
+    _parser.add_argument("--model", type=str, default=model, help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)")
     _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
-    _parser.add_argument(
-        "--data",
-        type=str,
-        default=data,
-        help="a folder of TFRecord files; '' stands for made images (default: %(default)r)",
-    )
-    _parser.add_argument(
-        "--num-held-out",
-        type=int,
-        default=num_held_out,
-        help="files of the training set that are kept for evaluation (default: %(default)r)",
-    )
-    _parser.add_argument(
-        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
-    )
-    _parser.add_argument(
-        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
-    )
+    _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
+    _parser.add_argument("--num-held-out", type=int, default=num_held_out, help="files of the training set that are kept for evaluation (default: %(default)r)")
+    _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
     _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and summaries (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
+
 import os
 
 _ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
+
 import functools
 
+import coursekit.estimator  # tf.estimator for TensorFlow 2.16 and later, before Horovod looks for it
 import horovod.tensorflow as hvd
 import tensorflow as tf
 
 from coursekit import imagenet
 from coursekit.imagenet.networks import build_network
+
 
 data_folder = imagenet.find_data(data)
 files = imagenet.list_files(data_folder, "train")
@@ -203,10 +192,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
+    from coursekit.ranks import launched
+
+    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
+        launched.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release f4687352eb0d682233026abcf98562e9fea17708215cf3b6b651a5859551809f
+# Made, not edited: release b7a5cb375605f10b0849b36e9ffef9c4bfced66cc92ea2b42d19641aa4adae3a

@@ -15,30 +15,32 @@ Parameters of the notebook are options: python train.py --help.
 import argparse
 import json
 
-num_images = 1600  # made digits
+import coursekit  # ahead of TensorFlow: it chooses Keras 2
+
+
+num_images = 1600  # synthetic digits
 batch_size = 40  # images per rank and step
 learning_rate = 0.02  # of one rank
 num_epochs = 3
 folder = "digits"  # files and logs
 seed = 1
 
+
 if __name__ == "__main__":  # the command line may replace what stands above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    _parser.add_argument("--num-images", type=int, default=num_images, help="made digits (default: %(default)r)")
-    _parser.add_argument(
-        "--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)"
-    )
-    _parser.add_argument(
-        "--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)"
-    )
+    _parser.add_argument("--num-images", type=int, default=num_images, help="synthetic digits (default: %(default)r)")
+    _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
     _parser.add_argument("--folder", type=str, default=folder, help="files and logs (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
+
 import os
 
 _ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+
 
 import shutil
 from pathlib import Path
@@ -87,7 +89,7 @@ def build_network():
 
 
 def write_files(folder):
-    """Write eight files of made digits, unequally long, and return their paths."""
+    """Write eight files of synthetic digits, unequally long, and return their paths."""
     images, labels = make_digits(num_images, seed)
     ends = num_images * np.array([0, 1, 3, 4, 6, 8, 11, 13, 16]) // 16
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,10 +128,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
+    from coursekit.ranks import launched
+
+    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
+        launched.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release 519251101f7789cbb2ad9341a16121b9ed247c838060c6770d4c5966551649cb
+# Made, not edited: release 2465fbf23a9c33ced7eb3310bf061ef88162b73a671412c762d9ca3142244842

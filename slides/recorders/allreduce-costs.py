@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coursekit.lecture.slides.allreduce import WAYS, count
+from workshop.slides.allreduce import WAYS, count
 
 NUMS_RANKS = (2, 4, 8, 16, 32, 64)
 

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from coursekit.lecture.slides.small_network import SmallNetwork, make_samples
+from workshop.slides.small_network import SmallNetwork, make_samples
 
 NUM_SAMPLES, NUM_CLASSES, IMAGE_SIZE, NOISE, NUM_HIDDEN = 1024, 20, 12, 60, 64
 BATCH_SIZES = (1, 4, 16, 64, 256, 1024)

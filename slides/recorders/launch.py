@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coursekit.lecture.bench.launch import measure_launch
+from workshop.bench.launch import measure_launch
 
 REPEAT = 2
 

@@ -16,9 +16,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 import tensorflow as tf
 
 from coursekit import imagenet
-from coursekit.imagenet.make import images, plan
-from coursekit.imagenet.presets import PRESETS, Preset, Split
-from coursekit.imagenet.writing import write_images
+from coursekit.imagenet.make import PRESETS, Preset, Split, images, plan
+from coursekit.imagenet.records import write_images
 
 CAMERA = PRESETS["bench"]  # images as a camera takes them, 500 pixels wide or high
 PRESET = Preset("slides", (Split("train", 16, 192), Split("validation", 1, 1)), 50, CAMERA.sizes, 28, 95, 0)

@@ -9,7 +9,7 @@ import statistics
 import numpy as np
 
 from coursekit import ranks
-from coursekit.lecture.bench.steps import Case
+from workshop.bench.steps import Case
 
 SETTINGS = {"HOROVOD_CYCLE_TIME": "10"}  # looking for gradients every 10 ms leaves the core to the computation
 CASES = (Case("MobileNetV2", 96, 16, 5, 3), Case("VGG16", 32, 16, 4, 2))
@@ -18,7 +18,7 @@ ALONE, TOGETHER, AVERAGING = "alone", "together", "averaging"
 
 def measure(case):
     """Return the seconds of this rank's steps of each kind, the number of parameters, and this rank."""
-    from coursekit.lecture.bench import steps  # noqa: PLC0415  # ranks import it, and only they need it
+    from workshop.bench import steps  # noqa: PLC0415  # ranks import it, and only they need it
 
     steps.bind_to_cores()
     import horovod.tensorflow.keras as hvd  # noqa: PLC0415  # after the rank keeps to its core

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.lecture.slides.small_network import SmallNetwork, make_samples
+from workshop.slides.small_network import SmallNetwork, make_samples
 
 NUM_SAMPLES, NUM_TEST = 512, 4096
 NUM_CLASSES, IMAGE_SIZE, NOISE, NUM_HIDDEN = 20, 12, 60, 64

@@ -18,8 +18,8 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import sync_playwright
 
 from coursekit import ranks
-from coursekit.lecture.slides.browser import FLAGS
-from coursekit.lecture.slides.marp import chromium
+from workshop.slides.browser import FLAGS
+from workshop.slides.marp import chromium
 
 NUM_IMAGES = 2048
 NUM_EPOCHS = 8

@@ -14,9 +14,10 @@
 # Cells with `raise NotImplementedError` are yours: replace that line by your answer.
 # The cell after each exercise checks it and says what is missing; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
 # Hints unfold with a click.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. Change them and run the notebook again when you are curious; the checks do not depend on them.
@@ -31,7 +32,7 @@ seed = 1
 import numpy as np
 
 from coursekit import pictures
-from coursekit.checks import check, hand_in_report, linear, stability
+from coursekit.checks import check, hand_in_report, lab01_linear, lab01_stability
 
 # %% [markdown] role="readonly" id="data-text"
 # ## 1. The data (3 minutes)
@@ -70,8 +71,9 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a cell of your own, add 5 to `y` of the ten samples with the largest `x`, and look for the slope with the smallest mean *squared* error, then for that with the smallest mean *absolute* error.
-# Which of the two lets itself be led astray by ten samples?
+# In a cell of your own, add 5 to `y` of the ten samples with the largest `x`.
+# Look for the slope with the smallest mean *squared* error, then for that with the smallest mean *absolute* error.
+# Which of the two do ten samples change more?
 #
 # </details>
 
@@ -88,9 +90,9 @@ def loss(slope, offset, x, y):
 
 # %% role="tests" id="loss-tests" points=2
 with check("loss", section="2"):
-    linear.check_loss(loss)
+    lab01_linear.check_loss(loss)
     ### BEGIN HIDDEN TESTS
-    linear.check_loss(loss, seed=20190314)
+    lab01_linear.check_loss(loss, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="surface-text"
@@ -141,9 +143,9 @@ def gradient(slope, offset, x, y):
 
 # %% role="tests" id="gradient-tests" points=3
 with check("gradient", section="3"):
-    linear.check_gradient(gradient)
+    lab01_linear.check_gradient(gradient)
     ### BEGIN HIDDEN TESTS
-    linear.check_gradient(gradient, seed=20190314)
+    lab01_linear.check_gradient(gradient, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="step-text"
@@ -181,9 +183,9 @@ def step(slope, offset, x, y, learning_rate):
 
 # %% role="tests" id="step-tests" points=2
 with check("step", section="4"):
-    linear.check_step(step, gradient)
+    lab01_linear.check_step(step, gradient)
     ### BEGIN HIDDEN TESTS
-    linear.check_step(step, gradient, seed=20190314)
+    lab01_linear.check_step(step, gradient, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="descent-text"
@@ -244,9 +246,9 @@ def batches(x, y, batch_size, rng):
 
 # %% role="tests" id="batches-tests" points=3
 with check("batches", section="5"):
-    linear.check_batches(batches)
+    lab01_linear.check_batches(batches)
     ### BEGIN HIDDEN TESTS
-    linear.check_batches(batches, seed=20190314)
+    lab01_linear.check_batches(batches, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="updates-text"
@@ -276,9 +278,9 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 # %% role="tests" id="num-updates-tests" points=1
 with check("number of updates", section="5"):
-    linear.check_num_updates(num_updates)
+    lab01_linear.check_num_updates(num_updates)
     ### BEGIN HIDDEN TESTS
-    linear.check_num_updates(num_updates, seed=20190314)
+    lab01_linear.check_num_updates(num_updates, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="noise-quiz"
@@ -326,7 +328,8 @@ pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in ru
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
 
 # %% [markdown] role="readonly" id="tape-text"
-# *Expected:* the spread over the second half of the run is a few thousandths with all samples, about 0.01 to 0.03 with batches of 100, and about 0.3 with single samples.
+# *Expected:* over the second half of the run, the spread is a few thousandths with all samples.
+# With batches of 100 it is about 0.01 to 0.03, and with single samples about 0.3.
 # The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and expensive.
 # To afford large ones is what the many GPUs of lab 02 are for.
 #
@@ -355,6 +358,9 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 import tensorflow as tf
 
+# Two numbers need no GPU, of which TensorFlow would take all memory.
+tf.config.set_visible_devices([], "GPU")
+
 
 # %% role="answer" id="tape-step"
 def tape_step(slope, offset, x, y, learning_rate):
@@ -372,9 +378,9 @@ def tape_step(slope, offset, x, y, learning_rate):
 
 # %% role="tests" id="tape-step-tests" points=3
 with check("gradient tape", section="6"):
-    linear.check_tape_step(tape_step)
+    lab01_linear.check_tape_step(tape_step)
     ### BEGIN HIDDEN TESTS
-    linear.check_tape_step(tape_step, seed=20190314)
+    lab01_linear.check_tape_step(tape_step, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="tape-run" tags=["picture"]
@@ -428,14 +434,14 @@ def is_stable(learning_rate, x, y):
 
 # %% role="tests" id="is-stable-tests" points=2
 with check("stability by experiment", section="7"):
-    stability.check_is_stable(is_stable, step)
+    lab01_stability.check_is_stable(is_stable, step)
     ### BEGIN HIDDEN TESTS
-    stability.check_is_stable(is_stable, step, seed=20190314)
+    lab01_stability.check_is_stable(is_stable, step, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="hessian-text"
-# Now the reason. Near its lowest point the loss is a parabola along every direction, and one step multiplies the distance to the lowest point
-# by $1 - \eta \lambda$, where $\lambda$ is the second derivative along that direction. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
+# Now the reason. Near its lowest point the loss is a parabola along every direction, with a second derivative $\lambda$.
+# One step multiplies the distance to the lowest point along that direction by $1 - \eta \lambda$. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
 #
 # $$\eta < \frac{2}{\lambda_{\max}}$$
 #
@@ -467,9 +473,9 @@ def hessian(x):
 
 # %% role="tests" id="hessian-tests" points=2
 with check("Hessian", section="7"):
-    stability.check_hessian(hessian)
+    lab01_stability.check_hessian(hessian)
     ### BEGIN HIDDEN TESTS
-    stability.check_hessian(hessian, seed=20190314)
+    lab01_stability.check_hessian(hessian, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="largest-text"
@@ -501,9 +507,9 @@ def largest_stable_rate(x):
 
 # %% role="tests" id="largest-stable-rate-tests" points=2
 with check("largest stable rate", section="7"):
-    stability.check_largest_stable_rate(largest_stable_rate, hessian)
+    lab01_stability.check_largest_stable_rate(largest_stable_rate, hessian)
     ### BEGIN HIDDEN TESTS
-    stability.check_largest_stable_rate(largest_stable_rate, hessian, seed=20190314)
+    lab01_stability.check_largest_stable_rate(largest_stable_rate, hessian, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="limit-quiz"
@@ -514,7 +520,7 @@ with check("largest stable rate", section="7"):
 # - [ ] It is ten times larger, since the gradient is less noisy.
 #   Less noise does not move this limit: on all samples there was no noise here, and yet training ran away. Lab 02 scales the rate with the batch, and meets the limit.
 # - [x] It stays about the same.
-#   The limit comes from the Hessian, a mean over the samples, and not from their number. So it is reached sooner or later by whoever scales the rate with the batch.
+#   The limit comes from the Hessian, a mean over the samples, and not from their number. So if you scale the rate with the batch, you reach it sooner or later.
 
 # %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)

@@ -15,13 +15,15 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 # Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way, section 10 asks whether it is faster.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. On a laptop two ranks are two processes on its cores; inside an *allocation* of Slurm
-# (the *nodes*, computers of the machine, that a job got for a time) they are tasks of a *job step* (processes that one `srun` starts on these nodes).
+# The numbers of this run. On a laptop two ranks are two processes on its cores.
+# On a supercomputer a job gets an *allocation* of Slurm: some *nodes*, computers of the machine, for a time.
+# There the ranks are tasks of a *job step*: processes that one `srun` starts on these nodes.
 # Try `num_ranks = 4` when you are through.
 
 # %% tags=["parameters"] id="parameters"
@@ -49,7 +51,7 @@ import numpy as np
 import tensorflow as tf
 
 from coursekit import pictures
-from coursekit.checks import check, hand_in_report, pieces, properties, trial
+from coursekit.checks import check, hand_in_report, lab02_pieces, lab02_properties, lab02_trial
 
 # %% [markdown] role="readonly" id="ranks-text"
 # ## 1. What is a rank? (9 minutes)
@@ -113,9 +115,9 @@ def rank_facts():
 
 # %% role="tests" id="rank-facts-tests" points=1
 with check("rank facts", section="1"):
-    pieces.check_rank_facts(rank_facts, num_ranks=4, ranks_per_node=2)
+    lab02_pieces.check_rank_facts(rank_facts, num_ranks=4, ranks_per_node=2)
     ### BEGIN HIDDEN TESTS
-    pieces.check_rank_facts(rank_facts, num_ranks=3, ranks_per_node=2)
+    lab02_pieces.check_rank_facts(rank_facts, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
@@ -127,7 +129,7 @@ for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
 
 # %% [markdown] role="readonly" id="staying-text"
 # `ranks.run` forgets everything at its end: right for exercises, which have to work from nothing.
-# For trying things out there are *ranks that stay*: what one `%%ranks` cell leaves on a rank, the next one finds there, until `%ranks stop`.
+# For trying things out there are *persistent ranks*: a `%%ranks` cell finds the variables that earlier cells left on the same rank, until `%ranks stop`.
 
 # %% role="readonly" id="staying-start" tags=["picture"]
 # %ranks start -n {num_ranks}
@@ -179,9 +181,9 @@ def pin_gpu():
 
 # %% role="tests" id="pin-gpu-tests" points=1
 with check("GPU pinning", section="2"):
-    pieces.check_pin_gpu(pin_gpu, ranks_per_node=2, num_ranks=4)
+    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=2, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=3)
+    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="pin-quiz"
@@ -289,9 +291,10 @@ def shard(x, y):
 
 # %% role="tests" id="shard-tests" points=3
 with check("shards", section="3"):
-    pieces.check_shard(shard, num_ranks=4, num_samples=19)
+    lab02_pieces.check_shard(shard, num_ranks=4, num_samples=18)
     ### BEGIN HIDDEN TESTS
-    pieces.check_shard(shard, num_ranks=3, num_samples=32)
+    lab02_pieces.check_shard(shard, num_ranks=3, num_samples=32)
+    lab02_pieces.check_shard(shard, num_ranks=3, num_samples=2)
     ### END HIDDEN TESTS
 
 
@@ -341,9 +344,9 @@ def broadcast_start(variables):
 
 # %% role="tests" id="broadcast-start-tests" points=1
 with check("broadcast", section="4"):
-    pieces.check_broadcast(broadcast_start, num_ranks=4)
+    lab02_pieces.check_broadcast(broadcast_start, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    pieces.check_broadcast(broadcast_start, num_ranks=3)
+    lab02_pieces.check_broadcast(broadcast_start, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="broadcast-picture" tags=["picture"]
@@ -385,9 +388,9 @@ def average(gradients):
 
 # %% role="tests" id="average-tests" points=2
 with check("averaged gradients", section="5"):
-    pieces.check_average(average, num_ranks=4)
+    lab02_pieces.check_average(average, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    pieces.check_average(average, num_ranks=3)
+    lab02_pieces.check_average(average, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="average-picture" tags=["picture"]
@@ -398,7 +401,7 @@ pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 # All ranks walk on one path: it is *one* training, on several processes. *Expected:* a distance of exactly 0 after.
 #
 # What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast, and the others already average. Each waits
-# for ever: `ranks.run` sees within seconds that nobody can go on, ends all ranks and shows who waits where. (A rank that only computes or sleeps may still
+# for ever: `ranks.run` sees within seconds that no rank can continue, stops all ranks and shows which rank waits where. (A rank that only computes or sleeps may still
 # come: for it, `ranks.run` waits until the deadline `timeout_s`.)
 
 
@@ -448,9 +451,9 @@ def scale_rate(learning_rate):
 
 # %% role="tests" id="scale-rate-tests" points=1
 with check("learning rate", section="6"):
-    pieces.check_scale_rate(scale_rate, num_ranks=4, ranks_per_node=2)
+    lab02_pieces.check_scale_rate(scale_rate, num_ranks=4, ranks_per_node=2)
     ### BEGIN HIDDEN TESTS
-    pieces.check_scale_rate(scale_rate, num_ranks=3, ranks_per_node=2)
+    lab02_pieces.check_scale_rate(scale_rate, num_ranks=3, ranks_per_node=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="sum-quiz"
@@ -461,7 +464,7 @@ with check("learning rate", section="6"):
 # - [ ] The ranks drift apart.
 #   All ranks get the same sum, so they stay equal. That they are equal does not show that they are right.
 # - [x] It trains as with four times the learning rate.
-#   Four means added are four times the mean: the same direction, steps four times as long. Whoever scales the rate as well is at sixteen times.
+#   Four means added are four times the mean: the same direction, steps four times as long. If you scale the rate as well, the steps are sixteen times as long.
 
 # %% role="readonly" id="scale-picture" tags=["picture"]
 scaled = ranks.run(train, shard, broadcast_start, average, scale_rate, num_ranks=num_ranks, seed=seed)
@@ -472,8 +475,8 @@ pictures.draw_losses(right, paths, x, y)
 pictures.show(figure, "With the scaled rate the same path is walked in larger steps, and the loss falls sooner.")
 
 # %% [markdown] role="readonly" id="limit-text"
-# But lab 01 has found a limit: gradient descent on all samples runs away when the rate exceeds $2 / \lambda_{\max}$, with the largest eigenvalue of the Hessian
-# $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 1.0. Each rank added brings the scaled rate closer to it.
+# But lab 01 has found a limit: gradient descent on all samples diverges when the rate exceeds $2 / \lambda_{\max}$.
+# Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 1.0. Each rank added brings the scaled rate closer to it.
 #
 # **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit.
 #
@@ -503,9 +506,9 @@ def max_num_ranks(x, learning_rate):
 
 # %% role="tests" id="max-num-ranks-tests" points=1
 with check("limit of scaling", section="6"):
-    pieces.check_max_num_ranks(max_num_ranks)
+    lab02_pieces.check_max_num_ranks(max_num_ranks)
     ### BEGIN HIDDEN TESTS
-    pieces.check_max_num_ranks(max_num_ranks, seed=20190314)
+    lab02_pieces.check_max_num_ranks(max_num_ranks, seed=20190314)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="limit-picture" tags=["picture"]
@@ -566,9 +569,9 @@ def save_history(history, folder):
 
 # %% role="tests" id="save-history-tests" points=1
 with check("files", section="7"):
-    pieces.check_save_history(save_history, num_ranks=4)
+    lab02_pieces.check_save_history(save_history, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    pieces.check_save_history(save_history, num_ranks=3)
+    lab02_pieces.check_save_history(save_history, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="horovod-text"
@@ -631,46 +634,46 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# One launch on three ranks, two on one node and one on another, feeds all five checks: short trainings on made data from whose trajectories the
+# One launch on three ranks, two on one node and one on another, feeds all five checks: short trainings on synthetic data from whose trajectories the
 # properties can be read.
 
 # %% role="readonly" id="horovod-trial"
-horovod_trial = trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
+horovod_trial = lab02_trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
 print(horovod_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="horovod-start-tests" points=1
 with check("same start (train_horovod)", section="4"):
-    properties.check_same_start(horovod_trial)
+    lab02_properties.check_same_start(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_same_start(horovod_trial.on(4))
+    lab02_properties.check_same_start(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-average-tests" points=1
 with check("averaged gradients (train_horovod)", section="5"):
-    properties.check_averaged(horovod_trial)
+    lab02_properties.check_averaged(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_averaged(horovod_trial.on(4))
+    lab02_properties.check_averaged(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-shards-tests" points=1
 with check("shards (train_horovod)", section="3"):
-    properties.check_shards(horovod_trial)
+    lab02_properties.check_shards(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_shards(horovod_trial.on(4))
+    lab02_properties.check_shards(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-rate-tests" points=1
 with check("learning rate (train_horovod)", section="6"):
-    properties.check_rate(horovod_trial)
+    lab02_properties.check_rate(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_rate(horovod_trial.on(4))
+    lab02_properties.check_rate(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-serial-tests" points=1
 with check("equal to one process (train_horovod)", section="8"):
-    properties.check_equals_serial(horovod_trial)
+    lab02_properties.check_equals_serial(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    properties.check_equals_serial(horovod_trial.on(4))
+    lab02_properties.check_equals_serial(horovod_trial.on(4))
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="horovod-picture" tags=["picture"]
@@ -748,26 +751,26 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% role="readonly" id="keras-trial"
-keras_trial = trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30)
+keras_trial = lab02_trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30)
 print(keras_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1
 with check("same start (train_keras)", section="4"):
-    properties.check_same_start(keras_trial)
+    lab02_properties.check_same_start(keras_trial)
 
 # %% role="tests" id="keras-average-tests" points=1
 with check("averaged gradients (train_keras)", section="5"):
-    properties.check_averaged(keras_trial)
+    lab02_properties.check_averaged(keras_trial)
 
 # %% role="tests" id="keras-shards-tests" points=1
 with check("shards (train_keras)", section="3"):
-    properties.check_shards(keras_trial)
-    properties.check_epochs(keras_trial)
+    lab02_properties.check_shards(keras_trial)
+    lab02_properties.check_epochs(keras_trial)
 
 # %% role="tests" id="keras-rate-tests" points=1
 with check("learning rate (train_keras)", section="6"):
-    properties.check_rate(keras_trial)
-    properties.check_plain(keras_trial)
+    lab02_properties.check_rate(keras_trial)
+    lab02_properties.check_plain(keras_trial)
 
 # %% role="readonly" id="keras-picture" tags=["picture"]
 histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, num_ranks=num_ranks)

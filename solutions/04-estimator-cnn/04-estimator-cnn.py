@@ -15,8 +15,9 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
@@ -27,7 +28,7 @@
 num_ranks = 2
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
-data = ""  # a folder of TFRecord files; '' stands for made images
+data = ""  # a folder of TFRecord files; '' for synthetic images
 num_held_out = 2  # files of the training set that are kept for evaluation
 batch_size = 16  # images per rank and step
 learning_rate = 0.01  # of one rank
@@ -50,6 +51,7 @@ ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while t
 # %% role="readonly" id="library-imports" tags=["script"]
 import functools
 
+import coursekit.estimator  # tf.estimator for TensorFlow 2.16 and later, before Horovod looks for it
 import horovod.tensorflow as hvd
 import tensorflow as tf
 
@@ -66,15 +68,7 @@ from pathlib import Path
 import numpy as np
 
 from coursekit.pictures import estimator as estimator_pictures
-from coursekit.checks import (
-    check,
-    estimator_data,
-    estimator_evaluation,
-    estimator_model,
-    estimator_runs,
-    hand_in_report,
-    workers,
-)
+from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_training
 
 limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
 
@@ -119,9 +113,9 @@ def split_files(files, num_held_out):
 
 # %% role="tests" id="split-tests" points=1
 with check("split of the files", section="1"):
-    estimator_data.check_split_files(split_files, [(16, 2), (5, 1)])
+    lab04_data.check_split_files(split_files, [(16, 2), (5, 1)])
     ### BEGIN HIDDEN TESTS
-    estimator_data.check_split_files(split_files, [(1024, 24), (7, 3), (2, 1), (4, 0), (3, 3)])
+    lab04_data.check_split_files(split_files, [(1024, 24), (7, 3), (2, 1), (4, 0), (3, 3)])
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="split-picture" tags=["picture"]
@@ -200,19 +194,19 @@ def input_fn(files, training, worker, num_workers, params):
 
 
 # %% role="readonly" id="input-trial"
-input_trial = estimator_data.try_input_fn(input_fn, num_workers=3)
+input_trial = lab04_data.try_input_fn(input_fn, num_workers=3)
 print(input_trial.error or "The input function read as each of three workers; now the checks.")
 
 # %% role="tests" id="input-shards-tests" points=2
 with check("shards", section="2"):
-    estimator_data.check_shards(input_trial)
+    lab04_data.check_shards(input_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_data.check_shards(estimator_data.try_input_fn(input_fn, num_workers=4))
+    lab04_data.check_shards(lab04_data.try_input_fn(input_fn, num_workers=4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="input-modes-tests" points=1
 with check("data for training and for evaluation", section="2"):
-    estimator_data.check_modes(input_trial)
+    lab04_data.check_modes(input_trial)
 
 # %% [markdown] role="readonly" id="model-text"
 # ## 3. The model function (18 minutes)
@@ -283,30 +277,30 @@ def model_fn(features, labels, mode, params):
 
 
 # %% role="readonly" id="model-trial"
-model_trial = estimator_model.try_model_fn(model_fn, num_ranks=4)
+model_trial = lab04_pieces.try_model_fn(model_fn, num_ranks=4)
 print(model_trial.error or "The model function ran on four ranks of two nodes; now the checks.")
 
 # %% role="tests" id="model-modes-tests" points=1
 with check("modes", section="3"):
-    estimator_model.check_modes(model_trial)
+    lab04_pieces.check_modes(model_trial)
 
 # %% role="tests" id="model-average-tests" points=1
 with check("averaged gradients", section="3"):
-    estimator_model.check_averaged(model_trial)
+    lab04_pieces.check_averaged(model_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_model.check_averaged(model_trial.on(2))
+    lab04_pieces.check_averaged(model_trial.on(2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="model-rate-tests" points=1
 with check("learning rate", section="3"):
-    estimator_model.check_rate(model_trial)
+    lab04_pieces.check_rate(model_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_model.check_rate(model_trial.on(2))
+    lab04_pieces.check_rate(model_trial.on(2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="model-updates-tests" points=1
 with check("moving averages", section="3"):
-    estimator_model.check_statistics(model_trial)
+    lab04_pieces.check_statistics(model_trial)
 
 # %% [markdown] role="quiz" id="updates-quiz"
 # A model function forgets the updates of batch normalisation. Where does one see it?
@@ -375,21 +369,21 @@ def make_run_config(folder):
 
 
 # %% role="readonly" id="config-trial"
-config_trial = estimator_runs.try_config(make_run_config, num_ranks=4, ranks_per_node=2)
+config_trial = lab04_pieces.try_config(make_run_config, num_ranks=4, ranks_per_node=2)
 print(config_trial.error or "The configuration was used on four ranks of two nodes; now the checks.")
 
 # %% role="tests" id="config-pin-tests" points=1
 with check("GPU pinning", section="4"):
-    estimator_runs.check_pinned(config_trial, ranks_per_node=2)
+    lab04_pieces.check_pinned(config_trial, ranks_per_node=2)
     ### BEGIN HIDDEN TESTS
-    estimator_runs.check_pinned(config_trial.on(3), ranks_per_node=3)
+    lab04_pieces.check_pinned(config_trial.on(3), ranks_per_node=3)
     ### END HIDDEN TESTS
 
 # %% role="tests" id="config-files-tests" points=1
 with check("files and seed", section="4"):
-    estimator_runs.check_files(config_trial, seed)
+    lab04_pieces.check_files(config_trial, seed)
     ### BEGIN HIDDEN TESTS
-    estimator_runs.check_files(config_trial.on(3), seed)
+    lab04_pieces.check_files(config_trial.on(3), seed)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
@@ -462,34 +456,34 @@ def train(files, folder, num_steps, params, hooks=()):
 
 
 # %% role="readonly" id="train-trial"
-train_trial = estimator_runs.try_train(train, num_ranks=4)
+train_trial = lab04_training.try_train(train, num_ranks=4)
 print(train_trial.error or "The training ran on four ranks of two nodes; now the checks.")
 
 # %% role="tests" id="train-start-tests" points=1
 with check("same start (train)", section="5"):
-    estimator_runs.check_start(train_trial)
+    lab04_training.check_start(train_trial)
 
 # %% role="tests" id="train-shards-tests" points=1
 with check("shards (train)", section="5"):
-    estimator_runs.check_shards(train_trial)
+    lab04_training.check_shards(train_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_runs.check_shards(train_trial.on(2))
+    lab04_training.check_shards(train_trial.on(2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="train-steps-tests" points=1
 with check("number of steps (train)", section="5"):
-    estimator_runs.check_steps(train_trial)
+    lab04_training.check_steps(train_trial)
     ### BEGIN HIDDEN TESTS
-    estimator_runs.check_steps(train_trial.on(2))
+    lab04_training.check_steps(train_trial.on(2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="train-config-tests" points=1
 with check("configuration handed over (train)", section="5"):
-    estimator_runs.check_handed_over(train_trial)
+    lab04_training.check_handed_over(train_trial)
 
 # %% role="tests" id="train-continued-tests" points=1
 with check("the training continues (train)", section="5"):
-    estimator_runs.check_continued(train_trial)
+    lab04_training.check_continued(train_trial)
 
 # %% [markdown] role="quiz" id="checkpoint-quiz"
 # A training was interrupted after 400 steps, and rank 0 alone has the checkpoint. It is started again. What makes *all* ranks go on at step 400 with the same weights?
@@ -548,16 +542,16 @@ def evaluate(estimator, files, params):
 
 
 # %% role="readonly" id="evaluate-trial"
-evaluate_trial = estimator_evaluation.try_evaluate(evaluate, num_ranks=4)
+evaluate_trial = lab04_training.try_evaluate(evaluate, num_ranks=4)
 print(evaluate_trial.error or "The evaluation ran on four ranks of two nodes; now the checks.")
 
 # %% role="tests" id="evaluate-once-tests" points=1
 with check("evaluated once", section="6"):
-    estimator_evaluation.check_once(evaluate_trial)
+    lab04_training.check_once(evaluate_trial)
 
 # %% role="tests" id="evaluate-accuracy-tests" points=1
 with check("accuracy of all shards", section="6"):
-    estimator_evaluation.check_accuracy(evaluate_trial)
+    lab04_training.check_accuracy(evaluate_trial)
 
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
@@ -610,7 +604,8 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed, environ={"HOROVOD_CYCL
 estimator_pictures.show_run(results, model)
 
 # %% [markdown] role="readonly" id="run-text"
-# *Expected:* the loss falls from about 7, the logarithm of the number of classes, and the accuracy is above 12 %, the share of each of the eight classes of made images.
+# *Expected:* the loss falls from about 7, the logarithm of the number of classes.
+# The accuracy is above 12 %, the share of each of the eight classes of synthetic images.
 #
 # ### What training mode does to an evaluation
 #
@@ -640,7 +635,7 @@ estimator_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **
 
 # %% [markdown] role="readonly" id="mode-text"
 # *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
-# and in large ones it may even look better. But an image's answer must not depend on its neighbours, and whoever uses the network has perhaps one image only.
+# and in large ones it may even look better. But an image's answer must not depend on its neighbours, and a user of the network may have only one image.
 #
 # ## 7. From Keras to an Estimator (2 minutes)
 #
@@ -666,8 +661,11 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # %% [markdown] role="readonly" id="end-of-api-text"
 # ## 8. Why the Estimator ended, and what comes after (11 minutes)
 #
-# You have seen why: a graph apart for each mode, a function that is called only to build it, no look inside while it runs, and a wrong mode or a lost update without any error.
-# Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`; code for it must be carried over.
+# You have seen why: each mode has a graph of its own, and your function is called only to build it. You cannot look inside while it runs.
+# A wrong mode or a lost update raises no error.
+# Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`.
+# With later ones, the line `import coursekit.estimator` near the top sets `tf.estimator` to that of the package tensorflow-estimator, which still works with TensorFlow 2.21.
+# Nobody maintains that package any more: it gives time, and code for the Estimator must still be carried over.
 #
 # One idea lived on: *who takes part in a training is said from outside*. Horovod takes it from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, JSON with two parts:
 #
@@ -700,9 +698,9 @@ def tf_config(hosts, index):
 
 # %% role="tests" id="tf-config-tests" points=1
 with check("TF_CONFIG", section="8"):
-    workers.check_tf_config(tf_config, num_workers=3)
+    lab04_pieces.check_tf_config(tf_config, num_workers=3)
     ### BEGIN HIDDEN TESTS
-    workers.check_tf_config(tf_config, num_workers=5)
+    lab04_pieces.check_tf_config(tf_config, num_workers=5)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="strategy-text"
@@ -749,16 +747,16 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 
 # %% role="readonly" id="strategy-trial"
-strategy_trial = workers.try_strategy(train_with_strategy, num_ranks=3)
+strategy_trial = lab04_training.try_strategy(train_with_strategy, num_ranks=3)
 print(strategy_trial.error or "The strategy trained on three workers; now the checks.")
 
 # %% role="tests" id="strategy-together-tests" points=1
 with check("one training (strategy)", section="8"):
-    workers.check_together(strategy_trial)
+    lab04_training.check_together(strategy_trial)
 
 # %% role="tests" id="strategy-plan-tests" points=1
 with check("rate and steps (strategy)", section="8"):
-    workers.check_plan(strategy_trial)
+    lab04_training.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
 # Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same images in the same order.
@@ -774,7 +772,7 @@ class BatchLosses(tf.keras.callbacks.Callback):
         self.losses = []
 
     def on_train_batch_end(self, batch, logs=None):
-        # Within an epoch Keras 2.15 reports the sum over the workers.
+        # Within an epoch Keras reports the sum over the workers.
         self.losses.append(logs["loss"] / self.model.distribute_strategy.num_replicas_in_sync)
         self.model.reset_metrics()  # else the next one would be a mean over all steps so far
 

@@ -17,15 +17,16 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
-num_images = 1600  # made digits
+num_images = 1600  # synthetic digits
 batch_size = 40  # images per rank and step
 learning_rate = 0.02  # of one rank
 num_epochs = 3
@@ -59,10 +60,13 @@ from coursekit.imagenet.digits import make_digits
 from coursekit.ranks.tracing import spare_horovod
 
 # %% role="readonly" id="checks-imports"
-from coursekit.checks import check, digits_training, feeding, hand_in_report, records, slow_store, steps_together
+from coursekit.checks import check, hand_in_report, lab05_feeding, lab05_records, lab05_training
 from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
 from coursekit.pictures import graphs, profiles, tensorboard
+
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="records-text"
 # ## 1. Records (12 minutes)
@@ -71,7 +75,7 @@ from coursekit.pictures import graphs, profiles, tensorboard
 # A *TFRecord* file holds thousands of samples in a row and is read from front to back. Each *record* is a string of bytes with its length and two checksums;
 # what is in the string is your business, usually a `tf.train.Example`: a dictionary whose values are lists of bytes, of floats, or of whole numbers.
 #
-# The samples of this lab are made digits in MNIST's form, 28 x 28 grey levels in ten classes.
+# The samples of this lab are synthetic digits in MNIST's form, 28 x 28 grey levels in ten classes.
 
 # %% role="readonly" id="digits-picture" tags=["picture"]
 feeding_pictures.show_digits(*make_digits(12, seed))
@@ -111,7 +115,7 @@ def write_records(path, images, labels):
 
 # %% role="tests" id="write-tests" points=1
 with check("records written", section="1"):
-    records.check_written(write_records)
+    lab05_records.check_written(write_records)
 
 # %% [markdown] role="readonly" id="parse-text"
 # ### And back
@@ -119,7 +123,8 @@ with check("records written", section="1"):
 # Reading undoes all that: parse the `Example`, turn bytes into numbers, give them their shape. Each operation that TensorFlow calls has a price, whatever it works on; called for a *batch* of records at once, it is paid once.
 # Such a *vectorised* map is much cheaper than one that comes before the batch.
 #
-# **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, a tensor of strings of shape `(n,)`, and returns the images, float32 of shape `(n, 28, 28)` with pixels from 0 to 1, and the labels, shape `(n,)`.
+# **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, a tensor of strings of shape `(n,)`.
+# It returns the images, float32 of shape `(n, 28, 28)` with pixels from 0 to 1, and the labels, shape `(n,)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -149,16 +154,16 @@ def parse_batch(batch):
 
 # %% role="tests" id="parse-tests" points=1
 with check("records parsed", section="1"):
-    records.check_parsed(parse_batch)
+    lab05_records.check_parsed(parse_batch)
     ### BEGIN HIDDEN TESTS
-    records.check_parsed(parse_batch, num_images=1)
+    lab05_records.check_parsed(parse_batch, num_images=1)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="lost-text"
 # ### Damaged files
 #
 # A copy that broke off, a disk that flipped a bit: the checksums tell, and `tf.data.TFRecordDataset(file)` ends with a `DataLossError`. `dataset.ignore_errors()` goes on without an error,
-# but *not* with the next record: whoever cannot trust a record does not know where the next one begins. All that comes after the damage in that file is lost, and nobody says so.
+# but *not* with the next record: a reader that cannot trust a record does not know where the next one begins. All that comes after the damage in that file is lost, without a message.
 #
 # A file that was cut just between two records is not even an error. Only who knows how many there should be can tell.
 #
@@ -172,7 +177,7 @@ with check("records parsed", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `coursekit.imagenet.read_records(file, "skip")` goes on after the damage where it can. It compares lengths and checksums of the records' heads by itself: look how.
+# A record is its length (8 bytes), a checksum of that (4), the data, and the checksum of the data (4). Read on after damaged data with Python alone. When does nobody know where the next record begins?
 #
 # </details>
 
@@ -189,7 +194,7 @@ def count_lost(files, num_expected):
 
 # %% role="tests" id="lost-tests" points=1
 with check("damaged files", section="1"):
-    records.check_lost(count_lost)
+    lab05_records.check_lost(count_lost)
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 2. Two sources (12 minutes)
@@ -198,8 +203,8 @@ with check("damaged files", section="1"):
 #
 # ### Files
 #
-# With N ranks, *shard the list of files*: each rank opens its own, and each byte is read once. `interleave` then reads from several files at once, so that neighbours in a batch come from different files,
-# and so that the rank can wait for several files at the same time.
+# With N ranks, *shard the list of files*: each rank opens its own, and each byte is read once. `interleave` then reads from several files at once:
+# neighbours in a batch come from different files, and the rank can wait for several files at the same time.
 #
 # **Exercise (2 points).** Write `from_files`: this rank's batches of images and labels, once through its files, in batches of `batch_size` of which only the last may be smaller.
 # In this order: the rank's share of the list, interleave, batch, parse, prefetch.
@@ -230,25 +235,25 @@ def from_files(files, batch_size):
 
 
 # %% role="readonly" id="files-trial"
-files_trial = feeding.try_files(from_files, num_ranks=3)
+files_trial = lab05_feeding.try_files(from_files, num_ranks=3)
 print(files_trial.error or "The pipeline ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="files-tests" points=1
 with check("shards of files", section="2"):
-    feeding.check_files(files_trial)
+    lab05_feeding.check_files(files_trial)
     ### BEGIN HIDDEN TESTS
-    feeding.check_files(feeding.try_files(from_files, num_ranks=4))
+    lab05_feeding.check_files(lab05_feeding.try_files(from_files, num_ranks=4))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="interleave-tests" points=1
 with check("interleaved files", section="2"):
-    feeding.check_interleaved(files_trial)
+    lab05_feeding.check_interleaved(files_trial)
 
 # %% [markdown] role="readonly" id="generator-text"
 # ### A generator
 #
 # Some samples are computed, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes what it yields.
-# (A generator that has begun already is used up after one epoch: hand on the function, not its result.)
+# (A generator that has begun already is used up after one epoch: pass the function, not its result.)
 # TensorFlow needs to know before what comes: `output_signature` says type and shape.
 #
 # `dataset.shard` behind a generator would let every rank compute *all* samples and throw most of them away. So the share is taken inside.
@@ -286,18 +291,18 @@ def from_generator(draw, num_samples):
 
 
 # %% role="readonly" id="generator-trial"
-generator_trial = feeding.try_generator(from_generator, num_ranks=3)
+generator_trial = lab05_feeding.try_generator(from_generator, num_ranks=3)
 print(generator_trial.error or "The generator ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="generator-tests" points=1
 with check("samples of a generator", section="2"):
-    feeding.check_generated(generator_trial)
+    lab05_feeding.check_generated(generator_trial)
 
 # %% role="tests" id="drawn-tests" points=1
 with check("a generator's shards", section="2"):
-    feeding.check_drawn(generator_trial)
+    lab05_feeding.check_drawn(generator_trial)
     ### BEGIN HIDDEN TESTS
-    feeding.check_drawn(feeding.try_generator(from_generator, num_ranks=2))
+    lab05_feeding.check_drawn(lab05_feeding.try_generator(from_generator, num_ranks=2))
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="order-text"
@@ -378,23 +383,23 @@ def feed(dataset, load, batch_size):
 
 
 # %% role="readonly" id="feed-trial"
-feed_trial = feeding.try_feed(feed, num_ranks=3)
+feed_trial = lab05_feeding.try_feed(feed, num_ranks=3)
 print(feed_trial.error or "The pipeline ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="feed-shards-tests" points=1
 with check("shards of samples", section="3"):
-    feeding.check_fed_shards(feed_trial)
+    lab05_feeding.check_fed_shards(feed_trial)
     ### BEGIN HIDDEN TESTS
-    feeding.check_fed_shards(feeding.try_feed(feed, num_ranks=2))
+    lab05_feeding.check_fed_shards(lab05_feeding.try_feed(feed, num_ranks=2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="loaded-tests" points=1
 with check("loaded once", section="3"):
-    feeding.check_loaded_once(feed_trial)
+    lab05_feeding.check_loaded_once(feed_trial)
 
 # %% role="tests" id="feed-order-tests" points=1
 with check("a new order in every epoch", section="3"):
-    feeding.check_fed_order(feed_trial)
+    lab05_feeding.check_fed_order(feed_trial)
 
 # %% [markdown] role="quiz" id="shuffle-quiz"
 # On four ranks somebody writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: shuffled first, each rank with a seed of its own. What happens to the training?
@@ -445,9 +450,9 @@ def global_batches(num_samples, global_batch_size, seed):
 
 # %% role="tests" id="global-tests" points=2
 with check("the same samples on any number of ranks", section="4"):
-    steps_together.check_global_batches(global_batches, all_num_ranks=[1, 2, 3])
+    lab05_training.check_global_batches(global_batches, all_num_ranks=[1, 2, 3])
     ### BEGIN HIDDEN TESTS
-    steps_together.check_global_batches(global_batches, all_num_ranks=[1, 4])
+    lab05_training.check_global_batches(global_batches, all_num_ranks=[1, 4])
     ### END HIDDEN TESTS
 
 
@@ -499,9 +504,9 @@ def equal_steps(dataset, batch_size):
 
 # %% role="tests" id="steps-tests" points=2
 with check("equal steps", section="4"):
-    steps_together.check_equal_steps(equal_steps, num_ranks=3)
+    lab05_training.check_equal_steps(equal_steps, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    steps_together.check_equal_steps(equal_steps, num_ranks=4)
+    lab05_training.check_equal_steps(equal_steps, num_ranks=4)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="cache-text"
@@ -538,9 +543,9 @@ def cached(dataset, folder):
 
 # %% role="tests" id="cache-tests" points=1
 with check("a cache for each rank", section="5"):
-    feeding.check_cached(cached, num_ranks=3)
+    lab05_feeding.check_cached(cached, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    feeding.check_cached(cached, num_ranks=4)
+    lab05_feeding.check_cached(cached, num_ranks=4)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="store-text"
@@ -602,16 +607,16 @@ def feed_fast(store, batch_size):
 
 
 # %% role="readonly" id="store-trial"
-store_trial = slow_store.try_store(feed_fast)
+store_trial = lab05_records.try_store(feed_fast)
 print(store_trial.error or "Both pipelines ran; now the checks.")
 
 # %% role="tests" id="samples-tests" points=1
 with check("the same samples from the store", section="6"):
-    slow_store.check_same_samples(store_trial)
+    lab05_records.check_same_samples(store_trial)
 
 # %% role="tests" id="faster-tests" points=1
 with check("the slowest stage made faster", section="6"):
-    slow_store.check_faster(store_trial)
+    lab05_records.check_faster(store_trial)
 
 # %% role="readonly" id="timeline-picture" tags=["picture"]
 fast = SlowStore(store_images)
@@ -652,7 +657,7 @@ def build_network():
 
 
 def write_files(folder):
-    """Write eight files of made digits, unequally long, and return their paths."""
+    """Write eight files of synthetic digits, unequally long, and return their paths."""
     images, labels = make_digits(num_images, seed)
     ends = num_images * np.array([0, 1, 3, 4, 6, 8, 11, 13, 16]) // 16
     folder.mkdir(parents=True, exist_ok=True)
@@ -701,19 +706,19 @@ def train(build, dataset, folder, num_epochs, rate):
 
 
 # %% role="readonly" id="train-trial"
-train_trial = digits_training.try_train(train, num_ranks=3)
+train_trial = lab05_training.try_train(train, num_ranks=3)
 print(train_trial.error or "The training ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="train-tests" points=1
 with check("training on all ranks", section="7"):
-    digits_training.check_trained(train_trial)
+    lab05_training.check_trained(train_trial)
     ### BEGIN HIDDEN TESTS
-    digits_training.check_trained(digits_training.try_train(train, num_ranks=2))
+    lab05_training.check_trained(lab05_training.try_train(train, num_ranks=2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="logs-tests" points=1
 with check("logs of rank 0", section="7"):
-    digits_training.check_logs(train_trial)
+    lab05_training.check_logs(train_trial)
 
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
@@ -753,7 +758,7 @@ logs = Path(f"{folder}/{num_ranks}-ranks/logs")
 limits = {"num_threads": num_threads, "timeout_s": 60 * time_limit_min, "seed": seed}
 for count in (1, num_ranks):
     history = ranks.run(profiled, f"{folder}/{count}-ranks", num_ranks=count, **limits)[0]
-    print(f"{count} rank(s): accuracy by epoch", np.round(history["accuracy"], 2))
+    print(f"ranks: {count}; accuracy by epoch", np.round(history["accuracy"], 2))
 
 # %% [markdown] role="readonly" id="board-text"
 # ### What the tabs tell
@@ -773,7 +778,7 @@ print("tags:", ", ".join(sorted({event.tag for event in events})))
 tensorboard.show_scalars(events, ["batch_loss", "epoch_loss"])
 graphs.show_graph(graphs.read_graph(logs / "train"))
 tensorboard.show_histograms(events, "dense/kernel_0/histogram")
-runs = {f"{count} rank(s)": profiles.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
+runs = {f"ranks: {count}": profiles.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
 profiles.show_profiles({name: profiles.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
@@ -807,13 +812,13 @@ def read_run(logs):
     losses = [event.value for event in events if event.tag == "epoch_loss"]
     kernels = [event.value for event in events if event.tag == "dense/kernel_0/histogram"]
     num_steps = sum(event.tag == "batch_loss" for event in events)
-    return {"last_loss": losses[-1], "num_steps": num_steps, "largest_weight": kernels[-1][:, 1].max()}
+    return {"last_loss": losses[-1], "num_steps": num_steps, "largest_weight": float(kernels[-1][:, 1].max())}
     ### END SOLUTION
 
 
 # %% role="tests" id="read-tests" points=1
 with check("logs read", section="7"):
-    digits_training.check_read_run(read_run)
+    lab05_training.check_read_run(read_run)
 
 # %% role="readonly" id="own-run" tags=["picture"]
 print("your own run:", read_run(logs))

@@ -15,8 +15,9 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 06 -p num_ranks 2`.
@@ -24,7 +25,7 @@
 # %% tags=["parameters"] id="parameters"
 num_ranks = 4
 num_tensors = 40  # of section 5
-num_images = 1600  # made digits, of section 6
+num_images = 1600  # synthetic digits, of section 6
 seed = 1
 
 # %% role="readonly" id="imports"
@@ -44,11 +45,14 @@ import horovod.tensorflow.keras as hvd_keras
 import numpy as np
 import tensorflow as tf
 
-from coursekit.checks import check, costs, half_precision, hand_in_report, messages
+from coursekit.checks import check, hand_in_report, lab06_allreduce, lab06_costs, lab06_half_precision
 from coursekit.imagenet.digits import make_digits
 from coursekit.pictures import messages as pictures
 from coursekit.ranks.channel import open_channel
 from coursekit.throughput import reductions, times_on_wire
+
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="channel-text"
 # ## 1. Messages, and the plain way (8 minutes)
@@ -112,9 +116,9 @@ def naive_allreduce(channel, array):
 
 # %% role="tests" id="naive-tests" points=2
 with check("the plain allreduce", section="1"):
-    messages.check_naive(naive_allreduce, num_ranks=4)
+    lab06_allreduce.check_naive(naive_allreduce, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    messages.check_naive(naive_allreduce, num_ranks=3)
+    lab06_allreduce.check_naive(naive_allreduce, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="ring-text"
@@ -154,9 +158,9 @@ def reduce_scatter(channel, chunks):
 
 # %% role="tests" id="reduce-scatter-tests" points=2
 with check("reduce-scatter", section="2"):
-    messages.check_reduce_scatter(reduce_scatter, num_ranks=4)
+    lab06_allreduce.check_reduce_scatter(reduce_scatter, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    messages.check_reduce_scatter(reduce_scatter, num_ranks=3)
+    lab06_allreduce.check_reduce_scatter(reduce_scatter, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="allgather-text"
@@ -191,9 +195,9 @@ def allgather(channel, chunks):
 
 # %% role="tests" id="allgather-tests" points=2
 with check("allgather", section="2"):
-    messages.check_allgather(allgather, num_ranks=4)
+    lab06_allreduce.check_allgather(allgather, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    messages.check_allgather(allgather, num_ranks=3)
+    lab06_allreduce.check_allgather(allgather, num_ranks=3)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="whole-ring-text"
@@ -228,15 +232,16 @@ def ring_allreduce(channel, array):
 
 # %% role="tests" id="ring-tests" points=2
 with check("the ring", section="2"):
-    messages.check_ring(ring_allreduce, num_ranks=4)
+    lab06_allreduce.check_ring(ring_allreduce, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    messages.check_ring(ring_allreduce, num_ranks=2)
-    messages.check_ring(ring_allreduce, num_ranks=5)
+    lab06_allreduce.check_ring(ring_allreduce, num_ranks=2)
+    lab06_allreduce.check_ring(ring_allreduce, num_ranks=5)
     ### END HIDDEN TESTS
 
 
 # %% [markdown] role="readonly" id="look-text"
-# Look at what your ring sends: rank r begins with 10 to the power of r in every place, so that the digits of a sum tell whose parts are in it, and with a thousandth more in each chunk, which tells the chunk.
+# Look at what your ring sends. Rank r begins with 10 to the power of r in every place, so the digits of a sum show whose parts are in it.
+# Each chunk has a thousandth more than the one before, which shows the chunk.
 
 
 # %% role="readonly" id="ring-picture" tags=["picture"]
@@ -272,7 +277,7 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 #
 # $$T_\text{ring} = 2(N-1)\left(\alpha + \frac{n}{N}\beta\right)$$
 #
-# Measure your two allreduces with arrays from 4 kB to 4 MB, and Horovod's beside them. And *one copy* of the array on each rank, all at the same time: whoever has the sum has written it, so no allreduce is faster than that.
+# Measure your two allreduces with arrays from 4 kB to 4 MB, and Horovod's beside them. And *one copy* of the array on each rank, all at the same time: a rank that has the sum has written it, so no allreduce is faster than that.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
@@ -306,10 +311,12 @@ ways = {"the plain way": naive_allreduce, "the ring": ring_allreduce, "Horovod":
 measured = {
     name: (sizes, np.max(ranks.run(measure, way, num_ranks=num_ranks, seed=seed), axis=0)) for name, way in ways.items()
 }
+print(f"measured with {ranks.horovod_build()}")
 
 # %% [markdown] role="readonly" id="fit-text"
-# **Exercise (2 points).** Write `fit_cost`: from measurements of `seconds`, each with its number of steps and the bytes that a rank sent, find α and β with seconds ≈ `num_steps` α + `num_bytes` β, by least squares of the *relative* errors.
-# (Absolute errors of the large messages, milliseconds, would outvote what the small ones say of α, microseconds.)
+# **Exercise (2 points).** Write `fit_cost`: from measurements of `seconds`, find α and β with seconds ≈ `num_steps` α + `num_bytes` β, by least squares of the *relative* errors.
+# Each measurement has its number of steps and the bytes that a rank sent.
+# (Absolute errors of the large messages, milliseconds, would hide what the small ones say of α, microseconds.)
 #
 # <details><summary>Hint</summary>
 #
@@ -337,9 +344,9 @@ def fit_cost(num_steps, num_bytes, seconds):
 
 # %% role="tests" id="fit-tests" points=2
 with check("latency and bandwidth", section="3"):
-    costs.check_fit_cost(fit_cost, num_sizes=12)
+    lab06_costs.check_fit_cost(fit_cost, num_sizes=12)
     ### BEGIN HIDDEN TESTS
-    costs.check_fit_cost(fit_cost, num_sizes=20)
+    lab06_costs.check_fit_cost(fit_cost, num_sizes=20)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="cost-picture" tags=["picture"]
@@ -387,9 +394,9 @@ def crossover(num_ranks, alpha, beta):
 
 # %% role="tests" id="crossover-tests" points=1
 with check("which algorithm, when", section="3"):
-    costs.check_crossover(crossover, [4, 8])
+    lab06_costs.check_crossover(crossover, [4, 8])
     ### BEGIN HIDDEN TESTS
-    costs.check_crossover(crossover, [16, 64, 1024])
+    lab06_costs.check_crossover(crossover, [16, 64, 1024])
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="own-crossover" tags=["picture"]
@@ -453,9 +460,9 @@ def same_sum(first, second, parts):
 
 # %% role="tests" id="same-tests" points=2
 with check("what equal means", section="4"):
-    costs.check_same_sum(same_sum, max_num_ranks=16)
+    lab06_costs.check_same_sum(same_sum, max_num_ranks=16)
     ### BEGIN HIDDEN TESTS
-    costs.check_same_sum(same_sum, max_num_ranks=32)
+    lab06_costs.check_same_sum(same_sum, max_num_ranks=32)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="own-sums" tags=["picture"]
@@ -542,9 +549,9 @@ def num_on_wire(intervals):
 
 # %% role="tests" id="wire-tests" points=2
 with check("operations on the wire", section="5"):
-    costs.check_num_on_wire(num_on_wire, max_num_operations=10)
+    lab06_costs.check_num_on_wire(num_on_wire, max_num_operations=10)
     ### BEGIN HIDDEN TESTS
-    costs.check_num_on_wire(num_on_wire, max_num_operations=40)
+    lab06_costs.check_num_on_wire(num_on_wire, max_num_operations=40)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="own-wire" tags=["picture"]
@@ -610,9 +617,9 @@ def lost_share(gradients, scale):
 
 # %% role="tests" id="lost-tests" points=1
 with check("what 16 bits lose", section="6"):
-    half_precision.check_lost_share(lost_share, num_gradients=600)
+    lab06_half_precision.check_lost_share(lost_share, num_gradients=600)
     ### BEGIN HIDDEN TESTS
-    half_precision.check_lost_share(lost_share, num_gradients=1501)
+    lab06_half_precision.check_lost_share(lost_share, num_gradients=1501)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="gradients-picture" tags=["picture"]
@@ -622,7 +629,8 @@ pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for sca
 # %% [markdown] role="readonly" id="scale-text"
 # Which scale is right changes during training. So it is *dynamic*: when a gradient overflows, the step is left out and the scale is halved; after `growth_steps` good steps in a row it is doubled, and counting begins again.
 #
-# **Exercise (2 points).** Write `next_scale`: from the scale, the number of good steps since it changed or a step overflowed, and whether this step's gradients were all finite, the scale and the number for the next step.
+# **Exercise (2 points).** Write `next_scale`: it gets the scale, the number of good steps since it changed or a step overflowed, and whether this step's gradients were all finite.
+# It returns the scale and the number for the next step.
 #
 # <details><summary>Hint</summary>
 #
@@ -652,9 +660,9 @@ def next_scale(scale, num_good, is_finite, growth_steps):
 
 # %% role="tests" id="scale-tests" points=2
 with check("the next scale", section="6"):
-    half_precision.check_next_scale(next_scale, num_steps=60)
+    lab06_half_precision.check_next_scale(next_scale, num_steps=60)
     ### BEGIN HIDDEN TESTS
-    half_precision.check_next_scale(next_scale, num_steps=150)
+    lab06_half_precision.check_next_scale(next_scale, num_steps=150)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="scale-picture" tags=["picture"]
@@ -708,9 +716,9 @@ def mean_gradients(gradients, scale):
 
 # %% role="tests" id="mean-tests" points=2
 with check("average, unscale, check", section="6"):
-    half_precision.check_mean_gradients(mean_gradients, num_ranks=3)
+    lab06_half_precision.check_mean_gradients(mean_gradients, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    half_precision.check_mean_gradients(mean_gradients, num_ranks=4)
+    lab06_half_precision.check_mean_gradients(mean_gradients, num_ranks=4)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="half-quiz"

@@ -15,8 +15,9 @@
 # **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
 # The cell after each exercise checks your answer with numbers that you have not seen; run it as often as you like.
 # Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show where many are misled, a stretch is for whoever has time left.
-# Whoever is stuck unfolds *Stuck?* above a cell: its lines take the piece from the solution, without its points, and later sections go on.
+# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
+# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
+# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 07 -p batch_size 64`.
@@ -48,11 +49,11 @@ import horovod.tensorflow as hvd
 import numpy as np
 import tensorflow as tf
 
-from coursekit.checks import check, hand_in_report, predictions
+from coursekit.checks import check, hand_in_report, lab07
 from coursekit.pictures import predictions as pictures
 from coursekit.pictures import show
 from coursekit.scaling.forecast import Training, forecast
-from coursekit.scaling.gpus import find_gpu, find_speed, machine_of
+from coursekit.scaling.machine import find_gpu, find_speed, machine_of
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
 from coursekit.throughput import phases_of_steps
@@ -90,15 +91,15 @@ def allreduce_s(num_ranks, num_bytes, alpha, beta):
 
 # %% role="tests" id="allreduce-tests" points=2
 with check("seconds of an allreduce", section="1"):
-    predictions.check_allreduce_s(allreduce_s, num_cases=5)
+    lab07.check_allreduce_s(allreduce_s, num_cases=5)
     ### BEGIN HIDDEN TESTS
-    predictions.check_allreduce_s(allreduce_s, num_cases=50)
+    lab07.check_allreduce_s(allreduce_s, num_cases=50)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="measure-text"
 # ## 2. Your own link (10 minutes)
 #
-# Horovod's allreduces tell α and β of this machine. These are their times on your ranks, from 4 kB to 16 MB: of nine calls of each size the lower quartile, as whoever else computes here makes some of them longer.
+# Horovod's allreduces tell α and β of this machine. These are their times on your ranks, from 4 kB to 16 MB: of nine calls of each size the lower quartile, as other programs on this machine make some of them longer.
 
 
 # %% role="readonly" id="measure-link" tags=["picture"]
@@ -118,12 +119,13 @@ def time_allreduces(sizes, repeats=9):
 
 sizes = np.geomspace(4e3, 16e6, 9).astype(int) // 4 * 4
 link_s = np.max(ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HOROVOD_CYCLE_TIME": "0.1"}), axis=0)
+print(f"measured with {ranks.horovod_build()}")
 for size, seconds in zip(sizes, link_s):
     print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms")
 
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (3 points).** Write `fit_link`: from `sizes` in bytes and the `seconds` of their allreduces on `num_ranks` ranks, find α and β by least squares of the *relative* errors.
-# In absolute errors the milliseconds of the large arrays would outvote the microseconds that tell α.
+# In absolute errors the milliseconds of the large arrays would hide the microseconds that show α.
 #
 # <details><summary>Hint</summary>
 #
@@ -154,9 +156,9 @@ def fit_link(num_ranks, sizes, seconds):
 
 # %% role="tests" id="fit-tests" points=3
 with check("your own link", section="2"):
-    predictions.check_fit_link(fit_link, num_sizes=9)
+    lab07.check_fit_link(fit_link, num_sizes=9)
     ### BEGIN HIDDEN TESTS
-    predictions.check_fit_link(fit_link, num_sizes=21)
+    lab07.check_fit_link(fit_link, num_sizes=21)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="fit-picture-text"
@@ -239,9 +241,9 @@ def predict_step(alone_s, num_ranks, num_bytes, alpha, beta):
 
 # %% role="tests" id="predict-tests" points=2
 with check("a step, predicted", section="3"):
-    predictions.check_predict_step(predict_step, num_cases=5)
+    lab07.check_predict_step(predict_step, num_cases=5)
     ### BEGIN HIDDEN TESTS
-    predictions.check_predict_step(predict_step, num_cases=50)
+    lab07.check_predict_step(predict_step, num_cases=50)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="predicted" tags=["picture"]
@@ -286,9 +288,9 @@ def explain_gap(alone_s, together_s, averaging_s, allreduce_s):
 
 # %% role="tests" id="gap-tests" points=3
 with check("the gap, explained", section="3"):
-    predictions.check_explain_gap(explain_gap, num_cases=5)
+    lab07.check_explain_gap(explain_gap, num_cases=5)
     ### BEGIN HIDDEN TESTS
-    predictions.check_explain_gap(explain_gap, num_cases=50)
+    lab07.check_explain_gap(explain_gap, num_cases=50)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="gap-picture" tags=["picture"]
@@ -327,7 +329,7 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 # %% [markdown] role="readonly" id="overlap-text"
 # ## 4. Overlap, and many GPUs (14 minutes)
 #
-# A GPU goes on with the backward pass while gradients travel. The last layer's gradient is ready first: at `ready_s[0]`, then the next at `ready_s[1]`, and so on; the link carries one after the other, each for `travel_s[i]`, and none before it is ready.
+# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first: at `ready_s[0]`, then the next at `ready_s[1]`, and so on; the link carries one after the other, each for `travel_s[i]`, and none before it is ready.
 #
 # **Exercise (4 points).** Write `overlapped_s`: the later of two moments, when the last gradient has arrived, and when computing ends (`compute_s`).
 #
@@ -358,9 +360,9 @@ def overlapped_s(compute_s, ready_s, travel_s):
 
 # %% role="tests" id="overlap-tests" points=4
 with check("a step with overlap", section="4"):
-    predictions.check_overlapped_s(overlapped_s, num_tensors=6)
+    lab07.check_overlapped_s(overlapped_s, num_tensors=6)
     ### BEGIN HIDDEN TESTS
-    predictions.check_overlapped_s(overlapped_s, num_tensors=60)
+    lab07.check_overlapped_s(overlapped_s, num_tensors=60)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="simulator-text"
@@ -420,9 +422,9 @@ def strong_limit(num_gpus, images_per_s, min_gain):
 
 # %% role="tests" id="limit-tests" points=2
 with check("where doubling stops paying", section="4"):
-    predictions.check_strong_limit(strong_limit, num_tables=5)
+    lab07.check_strong_limit(strong_limit, num_tables=5)
     ### BEGIN HIDDEN TESTS
-    predictions.check_strong_limit(strong_limit, num_tables=50)
+    lab07.check_strong_limit(strong_limit, num_tables=50)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="own-limit" tags=["picture"]
@@ -455,7 +457,9 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 #
 # You train for `num_epochs` epochs of `num_images` images, and it has to be done in `max_hours`. A time limit needs a margin: who computes 10 h asks for 12 with a margin of 1.2.
 #
-# **Exercise (2 points).** Write `request`: from the images/s on each number of nodes, smallest first, the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole ones. If no number suffices, `None`.
+# **Exercise (2 points).** Write `request`: it gets the images/s on each number of nodes, smallest first.
+# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole ones.
+# If no number suffices, it returns `None`.
 #
 # <details><summary>Hint</summary>
 #
@@ -486,9 +490,9 @@ def request(nums_nodes, images_per_s, num_images, num_epochs, max_hours, margin)
 
 # %% role="tests" id="request-tests" points=2
 with check("nodes and hours", section="6"):
-    predictions.check_request(request, num_cases=6)
+    lab07.check_request(request, num_cases=6)
     ### BEGIN HIDDEN TESTS
-    predictions.check_request(request, num_cases=60)
+    lab07.check_request(request, num_cases=60)
     ### END HIDDEN TESTS
 
 # %% role="readonly" id="own-request" tags=["picture"]
@@ -498,7 +502,12 @@ for max_hours in (24, 8, 4):
     print(f"90 epochs of ImageNet within {max_hours} h, if the speed is at the lower end of the band: {asked}")
 
 # %% [markdown] role="readonly" id="reasons-text"
-# **Exercise (2 points, read by your instructor).** Write the request for 90 epochs of ImageNet, to be done within 8 hours, as you would send it to a centre, in five to eight sentences: machine, number of nodes, hours and GPU hours; which speed you assume and where it is from; how far to trust it; why not half and why not twice as many nodes; which run you would do first to make sure, and what it costs.
+# **Exercise (2 points, read by your instructor).** You need 90 epochs of ImageNet within 8 hours. Write the request to a centre, in five to eight sentences:
+#
+# - machine, number of nodes, hours and GPU hours;
+# - which speed you assume, where it is from, and how far to trust it;
+# - why not half and why not twice as many nodes;
+# - which run you would do first to make sure, and what it costs.
 #
 # One point for numbers that fit each other, with units and the source of the speed. One point for reasons: the band, the choice against half and twice as many, and a small run that could prove you wrong.
 #
@@ -517,8 +526,9 @@ for max_hours in (24, 8, 4):
 # %% [markdown] role="manual" id="reasons" points=2
 # We ask for 8 nodes of Jean Zay with four V100 each, for 5 hours: 160 GPU hours at most.
 # ResNet-50 in float32 is published with 362 images/s on one V100 (DLPerf, batch 128, TensorFlow 1.15); the course's simulator gives about 11 000 images/s on 32 GPUs with 4096 images in a step, nine times of ten between 9 000 and 13 000.
-# At the lower end, 90 epochs take 3.6 hours; a margin of 1.2 for input that is slower than made images, and whole hours, make 5 of it.
-# Four nodes would need nine hours with the margin, more than we have, for hardly fewer GPU hours; sixteen nodes would be done in two to three hours, but we would wait longer for them, and each GPU would have 64 images only, half of what the speed was published with.
+# At the lower end, 90 epochs take 3.6 hours; a margin of 1.2 for input that is slower than synthetic images, and whole hours, make 5 of it.
+# Four nodes would need nine hours with the margin, more than we have, for hardly fewer GPU hours. Sixteen nodes would be done in two to three hours, but we would wait longer for them.
+# Each GPU would then have only 64 images, half of what the speed was published with.
 # First we run one epoch on one node with four GPUs, 15 minutes and one GPU hour: if it stays below 1 300 images/s, or the loss does not fall, we do not book.
 
 # %% [markdown] role="readonly" id="end"

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import fcntl
-import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Callable
+import json
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 from coursekit.errors import CourseKitError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 Report = Callable[[str, "Path"], None]
 """Called with "written", "unchanged" or "removed" for each file."""
+
+
+UNFINISHED = ".tmp"
+LONGEST_WRITE_S = 24 * 3600.0  # far longer than a write takes, and than two nodes' clocks differ
 
 
 def no_report(_verdict: str, _path: Path) -> None:
@@ -30,19 +35,37 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
         mode: its permissions, by default for its owner alone; None for what the process gives to every new file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # By chance: on two nodes of a shared file system, or in two containers, processes can have the same id.
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
     try:
-        unfinished.write_bytes(data)
+        with unfinished.open("xb") as file:
+            file.write(data)
         if mode is not None:
             unfinished.chmod(mode)
         unfinished.replace(path)
+    except OSError as error:
+        error.filename = str(path)  # a full disk names no file, and others the unfinished one
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed processes have left below a folder: old ones only, as another node may write just now."""
+    for path in folder.rglob(f".*{UNFINISHED}"):
+        with suppress(FileNotFoundError):  # it is finished now, or another one was quicker
+            if path.is_file() and path.stat().st_mtime < time.time() - LONGEST_WRITE_S:
+                path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text that others may read, whole or not at all."""
     write_file(path, text.encode(), mode=None)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write plain data as JSON that others may read, whole or not at all."""
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> None:
@@ -52,6 +75,28 @@ def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> Non
         return
     write_file(path, data, mode=None)
     report("written", path)
+
+
+def faults_of_exchange(exchange: Path, courses: Iterable[str]) -> Iterator[str]:
+    """Say what lets other accounts replace nbgrader's exchange, or has done so: one clause for each of its folders.
+
+    Args:
+        exchange: the folder in which every account may make files; who owns the folder around it owns the course.
+        courses: the courses in it that matter.
+    """
+    owner = exchange.parent.stat().st_uid
+    inner = [exchange / course / name for course in courses for name in ("", "inbound", "outbound", "feedback")]
+    for folder in (exchange, *inner):
+        if not folder.exists():
+            continue
+        found = folder.stat() if folder == exchange else folder.lstat()
+        name = folder.relative_to(exchange.parent)
+        if not stat.S_ISDIR(found.st_mode):
+            yield f"{name} is no folder"
+        elif found.st_uid not in {owner, 0}:
+            yield f"{name} belongs to the account {found.st_uid}, and the course to {owner}"
+        elif found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+            yield f"{name} has no sticky bit, so that every account can move away what others have in it"
 
 
 @contextmanager

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from coursekit.text import printable
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from jinja2 import Template
-
 
 def page_template(name: str, *folders: Path, **filters: Callable[..., Any]) -> Template:
-    """Return a template of HTML from the first of the folders that has it; what is not defined is an error."""
+    """Return a template of HTML from the first of the folders that has it; what is not defined is an error.
+
+    It may include the style that reports share, `page_style.css.j2`.
+    """
     environment = Environment(
-        loader=FileSystemLoader(folders),
+        loader=FileSystemLoader([*folders, Path(__file__).parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

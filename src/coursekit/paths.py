@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
+from stat import S_IXOTH
 
 from coursekit.errors import CourseKitError
 
@@ -48,6 +51,24 @@ def _is_root(folder: Path) -> bool:
     """Say whether the labs' facts are here: in `solutions/`, or in the `labs/` of a students' copy."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
+
+
+def shadowed() -> str:
+    """Return in words which of this environment's packages PYTHONPATH hides behind another one, or ''."""
+    own = Path(sysconfig.get_path("purelib"))
+    for folder in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        for name in ("tensorflow", "numpy", "keras", "horovod", "matplotlib", "psutil"):
+            if (own / name).is_dir() and Path(folder, name).is_dir() and not own.samefile(folder):
+                return f"PYTHONPATH leads to another {name}, in {folder}: unset PYTHONPATH"
+    return ""
+
+
+def closed_to_others(python: str = sys.executable, environment: str = sys.prefix) -> str:
+    """Return in words why accounts that could read this environment cannot start its Python, or ''."""
+    program = Path(python).resolve()
+    around = Path(environment).resolve().parents  # who cannot enter these does not get as far
+    closed = [folder for folder in program.parents if folder not in around and not folder.stat().st_mode & S_IXOTH]
+    return f"no other account can use it: {program} lies in {closed[-1]}, which only its owner enters" if closed else ""
 
 
 def node() -> str:

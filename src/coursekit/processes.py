@@ -1,27 +1,30 @@
 """Ending in good order: the signals that ask this process to stop, and all processes that another one has started.
 
+Linux ends some with their parent, and lets a process adopt orphans: the few calls that leave no process behind.
+
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import signal
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import FrameType
 
 import psutil
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-    from types import FrameType
 
 MARK = "COURSEKIT_RUN_FOLDER"
 TERMINATE_GRACE_S = 3.0
 KILL_GRACE_S = 5.0
+SIGNAL_STATUS = 128  # a shell's exit status for what a signal has ended is this and the signal's number
+INTERRUPTED_STATUS = SIGNAL_STATUS + signal.SIGINT  # after Ctrl-C
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
 TIDYING_S = 20.0
@@ -36,6 +39,11 @@ class StopSignals:
     def __init__(self) -> None:
         self.received: int | None = None
         self._last_s = float("-inf")
+
+    @property
+    def status(self) -> int:
+        """The exit status of a command that stopped for the first such signal; without one, that after Ctrl-C."""
+        return SIGNAL_STATUS + (self.received or signal.SIGINT)
 
     @contextmanager
     def handled(self) -> Iterator[None]:
@@ -57,6 +65,15 @@ class StopSignals:
             return
         self._last_s = time.monotonic()
         raise KeyboardInterrupt
+
+
+def signal_name(number: int) -> str:
+    """Return 'SIGKILL' for 9, and 'SIGRTMIN+6' for a real-time signal, for which Python has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        above = number - signal.SIGRTMIN
+        return f"SIGRTMIN+{above}" if 0 < above < signal.SIGRTMAX - signal.SIGRTMIN else f"signal {number}"
 
 
 def marked_processes(folder: Path) -> set[psutil.Process]:
@@ -119,3 +136,39 @@ def _worked_in(process: psutil.Process, folder: str) -> bool:
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment of daemons: nothing of a surrounding job, database or Slurm leaks into them."""
+    return {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": os.environ.get("HOME", "/root"),
+        "LANG": "C.UTF-8",
+    }
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def end_with_parent() -> None:
+    """Have this process killed as soon as the thread that started it ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever descendants leave behind, so that it can be found and ended."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def kill_descendants() -> None:
+    """Kill and reap everything below this process, which has adopted its orphans."""
+    while children := psutil.Process().children(recursive=True):
+        for child in children:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+        # Wait for one at a time: a process that was just being forked is not in the list and would not end.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass

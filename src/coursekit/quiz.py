@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import base64
 import textwrap
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 LETTERS = "ABCD"
 NUM_COLUMNS = 88  # of a line: JupyterLab breaks longer ones inside words

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 # Terminals obey control characters, and others turn the direction of what follows.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -21,6 +18,13 @@ def printable(text: str) -> str:
 def counted(number: float, noun: str) -> str:
     """Return "1 node", "2 nodes" or "0.5 nodes"."""
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def format_minutes(time_min: int) -> str:
+    """Return minutes as "10 min", "20 h" or "1 h 30 min"."""
+    hours, minutes = divmod(time_min, 60)
+    parts = [f"{hours} h"] if hours else []
+    return " ".join([*parts, f"{minutes} min"] if minutes or not hours else parts)
 
 
 def first_few(words: Sequence[str]) -> str:

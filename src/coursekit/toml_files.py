@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from coursekit.errors import CourseKitError
 
@@ -20,8 +20,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 T = TypeVar("T")
 
@@ -116,7 +115,7 @@ def _parse(hint: Any, value: object, where: str, key: tuple[str, ...]) -> object
     if origin is Mapping:
         table = _expect(value, dict, "a table", where, key)
         return MappingProxyType({k: _read_value(arguments[1], v, where, (*key, k)) for k, v in table.items()})
-    kinds = arguments if origin is Union else (hint,)
+    kinds = arguments if origin is UnionType else (hint,)
     if type(value) in kinds:
         return value
     if float in kinds and type(value) is int:

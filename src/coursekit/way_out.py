@@ -1,7 +1,7 @@
-"""A way out for whoever is stuck: a piece of the solution for later sections, without its points.
+"""A piece of the solution for a student who is stuck: later sections can use it, but it gives no points.
 
 The text of an exercise offers its piece folded away, and in a form that nobody reads by accident: in base64.
-Who undoes that by hand has copied an answer, as from anywhere else; who takes the piece says so in the hand-in.
+A student who decodes it by hand has copied an answer, as from anywhere else; the call of `take` shows in the hand-in.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ import base64
 import linecache
 import re
 import sys
+from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit.errors import CourseKitError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # of a text that is written in parts
 WRAPPED = re.compile(r"[A-Za-z0-9_-]{40,}=*")

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "persistence"
 # fails = []
-# flags = ["network", "process"]
+# flags = []
 # baseline = "it never ends"
 # ///
 

@@ -4,7 +4,7 @@
 # class = "evil objects"
 # catalogue = ["A4"]
 # fails = ["loss-tests", "is-stable-tests"]
-# flags = ["odd class", "odd result"]
+# flags = ["odd result"]
 # ///
 
 # %% role="answer" id="loss"

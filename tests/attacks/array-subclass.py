@@ -4,7 +4,7 @@
 # class = "evil objects"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
-# flags = ["odd class"]
+# flags = []
 # ///
 
 # %% role="answer" id="hessian"

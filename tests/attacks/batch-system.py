@@ -4,7 +4,7 @@
 # class = "scheduler abuse"
 # catalogue = ["X41"]
 # fails = ["num-updates-tests"]
-# flags = ["scheduler", "process"]
+# flags = []
 # baseline = "it would reach the queue of this machine"
 # ///
 

@@ -4,11 +4,11 @@
 # class = "redirection"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
-# flags = ["grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="hessian"
 def hessian(x):
-    from coursekit.checks.linear_math import reference_hessian
+    from coursekit.checks.lab01_linear import reference_hessian
 
     return reference_hessian(x)

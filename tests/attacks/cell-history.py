@@ -4,7 +4,7 @@
 # class = "introspection"
 # catalogue = ["A7"]
 # fails = ["num-updates-tests"]
-# flags = ["notebook"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -1,9 +1,9 @@
 # /// attack
-# title = "Change the process, the environment and the modules for who comes next"
+# title = "Change the process, the environment and the modules for the next submission"
 # lab = "01-sgd"
 # class = "persistence"
 # fails = []
-# flags = ["patched", "imports"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -1,5 +1,5 @@
 # /// attack
-# title = "Write the test anew"
+# title = "Rewrite the test"
 # lab = "01-sgd"
 # class = "notebook format"
 # fails = ["num-updates-tests"]

@@ -4,7 +4,7 @@
 # class = "forged results"
 # catalogue = ["A25"]
 # fails = ["num-updates-tests"]
-# flags = ["notebook"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -4,7 +4,7 @@
 # class = "persistence"
 # catalogue = ["A14"]
 # fails = []
-# flags = ["process"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "resource"
 # fails = ["num-updates-tests"]
-# flags = ["introspection"]
+# flags = []
 # baseline = "it fills the memory of this machine"
 # ///
 

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "evil objects"
 # fails = ["num-updates-tests"]
-# flags = ["grader", "odd result"]
+# flags = ["odd result"]
 # ///
 
 # %% role="answer" id="num-updates"

@@ -1,9 +1,9 @@
 # /// attack
-# title = "Leave files where the next student may find them"
+# title = "Leave files where the next submission may find them"
 # lab = "01-sgd"
 # class = "persistence"
 # fails = []
-# flags = ["paths"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

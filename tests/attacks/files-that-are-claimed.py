@@ -4,7 +4,7 @@
 # class = "forged results"
 # fails = ["save-history-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
-# flags = ["grader", "patched"]
+# flags = []
 # baseline = "it needs lab 02"
 # ///
 
@@ -12,7 +12,7 @@
 
 
 def save_history(history, folder):
-    import coursekit.drivers.pieces
+    import coursekit.drivers.places
 
     files = {"history.npy": np.array(history)} if hvd.rank() == 0 else {}
-    coursekit.drivers.pieces.files = lambda folder: files
+    coursekit.drivers.places.left_in = lambda folder: files

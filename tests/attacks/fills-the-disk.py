@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "resource"
 # fails = []
-# flags = ["paths"]
+# flags = []
 # baseline = "it fills the disk of this machine"
 # ///
 

@@ -4,7 +4,7 @@
 # class = "resource"
 # catalogue = ["X42"]
 # fails = []
-# flags = ["paths"]
+# flags = []
 # baseline = "it fills the disk of this machine"
 # ///
 

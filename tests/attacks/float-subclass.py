@@ -4,7 +4,7 @@
 # class = "evil objects"
 # catalogue = ["A5"]
 # fails = ["num-updates-tests"]
-# flags = ["odd class"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

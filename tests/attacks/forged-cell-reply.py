@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "forged results"
 # fails = ["num-updates-tests"]
-# flags = ["introspection", "odd reply"]
+# flags = ["odd reply"]
 # baseline = "there is no such channel"
 # ///
 

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "resource"
 # fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
-# flags = ["limit", "process"]
+# flags = ["limit"]
 # baseline = "it stops this machine"
 # ///
 

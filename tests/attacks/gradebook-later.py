@@ -1,10 +1,10 @@
 # /// attack
-# title = "A process that stays writes points when grading is over"
+# title = "Leave a process that writes points when grading is over"
 # lab = "01-sgd"
 # class = "grader store"
 # catalogue = ["A10"]
 # fails = ["num-updates-tests"]
-# flags = ["process", "grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

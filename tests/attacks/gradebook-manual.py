@@ -4,7 +4,7 @@
 # class = "grader store"
 # catalogue = ["A9"]
 # fails = ["num-updates-tests"]
-# flags = ["grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

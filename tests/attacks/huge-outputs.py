@@ -1,5 +1,5 @@
 # /// attack
-# title = "Hand in a notebook with 30 MB of output"
+# title = "Hand in a notebook with 90 MB of output"
 # lab = "01-sgd"
 # class = "notebook format"
 # catalogue = ["X43"]
@@ -15,6 +15,6 @@ import json
 content = json.loads(notebook.read_text())
 for cell in content["cells"]:
     if cell["cell_type"] == "code":
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 30_000_000}]
+        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 90_000_000}]
         break
 notebook.write_text(json.dumps(content))

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "monkeypatching"
 # fails = []
-# flags = ["imports"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

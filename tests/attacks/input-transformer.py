@@ -4,7 +4,7 @@
 # class = "monkeypatching"
 # catalogue = ["A3"]
 # fails = ["num-updates-tests"]
-# flags = ["notebook"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -17,7 +17,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 (folder / "ipykernel_launcher.py").write_text("""
 import sys
 sys.path[:] = [name for name in sys.path if name not in ("", ".")][:]
-import coursekit.checks.linear as linear
+import coursekit.checks.lab01_linear as linear
 linear.check_num_updates = lambda *args, **kwargs: None
 from ipykernel import kernelapp
 kernelapp.launch_new_instance()

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "overfitting"
 # fails = ["num-updates-tests"]
-# flags = ["overfitting"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "scheduler abuse"
 # fails = ["num-updates-tests"]
-# flags = ["shell"]
+# flags = []
 # baseline = "it would write on this machine"
 # ///
 

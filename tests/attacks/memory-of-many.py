@@ -4,7 +4,7 @@
 # class = "resource"
 # fails = ["num-updates-tests"]
 # consequences = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
-# flags = ["limit|memory", "process"]
+# flags = ["limit|memory"]
 # baseline = "it fills the memory of this machine"
 # ///
 

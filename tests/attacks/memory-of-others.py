@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "introspection"
 # fails = ["num-updates-tests"]
-# flags = ["introspection", "process"]
+# flags = []
 # baseline = "it stops processes of this machine"
 # ///
 

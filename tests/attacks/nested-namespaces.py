@@ -1,9 +1,9 @@
 # /// attack
-# title = "Mount a folder in memory of any size in a further name space"
+# title = "Mount a folder in memory of any size in a nested namespace"
 # lab = "01-sgd"
 # class = "resource"
 # fails = ["num-updates-tests"]
-# flags = ["introspection"]
+# flags = []
 # baseline = "it fills the memory of this machine"
 # ///
 

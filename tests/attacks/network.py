@@ -4,7 +4,7 @@
 # class = "exfiltration"
 # catalogue = ["A15"]
 # fails = ["num-updates-tests"]
-# flags = ["network"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

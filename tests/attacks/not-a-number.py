@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "evil objects"
 # fails = ["num-updates-tests"]
-# flags = ["odd result"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

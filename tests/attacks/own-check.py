@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "monkeypatching"
 # fails = ["num-updates-tests"]
-# flags = ["odd class"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

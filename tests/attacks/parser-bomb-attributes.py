@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "resource"
 # fails = ["num-updates-tests"]
-# flags = ["unreadable"]
+# flags = []
 # baseline = "it may crash what reads it"
 # ///
 

@@ -3,15 +3,16 @@
 # lab = "01-sgd"
 # class = "monkeypatching"
 # fails = ["num-updates-tests"]
-# flags = ["grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"
 
 try:
-    from coursekit.checks import linear as module
+    from coursekit.checks import lab01_linear as module
 
-    module.require = lambda *args, **kwargs: None
+    for name in [name for name in vars(module) if name.startswith("require")]:
+        setattr(module, name, lambda *args, **kwargs: None)
 except ImportError:
     pass
 

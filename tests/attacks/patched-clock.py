@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "time cheats"
 # fails = []
-# flags = ["patched"]
+# flags = []
 # ///
 
 # %% after="num-updates"

@@ -4,7 +4,7 @@
 # class = "monkeypatching"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
-# flags = ["patched"]
+# flags = []
 # ///
 
 # %% role="answer" id="hessian"

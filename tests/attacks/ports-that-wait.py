@@ -1,10 +1,10 @@
 # /// attack
-# title = "Leave no port for the ranks that come next"
+# title = "Leave no port for the next ranks"
 # lab = "02-horovod-sgd"
 # class = "resource"
 # fails = ["rank-facts-tests"]
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
-# flags = ["network"]
+# flags = []
 # baseline = "it needs lab 02"
 # ///
 

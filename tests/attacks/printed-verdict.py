@@ -4,7 +4,7 @@
 # class = "forged results"
 # catalogue = ["X31"]
 # fails = ["num-updates-tests"]
-# flags = ["grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -4,7 +4,7 @@
 # class = "resource"
 # catalogue = ["A16"]
 # fails = ["num-updates-tests"]
-# flags = ["ProcessEnded", "process"]
+# flags = ["ProcessEnded"]
 # ///
 
 # %% role="answer" id="num-updates"

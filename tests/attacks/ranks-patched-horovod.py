@@ -1,10 +1,10 @@
 # /// attack
-# title = "Replace Horovod by what averages nothing"
+# title = "Replace Horovod by a module that averages nothing"
 # lab = "02-horovod-sgd"
 # class = "monkeypatching"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
-# flags = ["patched"]
+# flags = []
 # baseline = "it needs lab 02"
 # ///
 

@@ -1,10 +1,10 @@
 # /// attack
-# title = "Take the answer from the hand-in of somebody else"
+# title = "Take the answer from the submission of another student"
 # lab = "01-sgd"
 # class = "grader store"
 # catalogue = ["A12"]
 # fails = ["num-updates-tests"]
-# flags = ["hidden code"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

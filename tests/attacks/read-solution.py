@@ -4,7 +4,7 @@
 # class = "grader store"
 # catalogue = ["A11"]
 # fails = ["num-updates-tests"]
-# flags = ["hidden code"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -4,7 +4,7 @@
 # class = "resource"
 # fails = ["num-updates-tests"]
 # consequences = ["tape-step-tests"]
-# flags = ["ProcessEnded|TimeoutError|memory|broken interpreter", "introspection"]
+# flags = ["ProcessEnded|TimeoutError|memory|broken interpreter"]
 # ///
 
 # %% role="answer" id="num-updates"

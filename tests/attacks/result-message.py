@@ -4,7 +4,7 @@
 # class = "forged results"
 # catalogue = ["A6"]
 # fails = ["num-updates-tests"]
-# flags = ["notebook"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

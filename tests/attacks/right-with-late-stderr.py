@@ -4,7 +4,7 @@
 # class = "right"
 # catalogue = ["A28"]
 # fails = []
-# flags = ["outlives"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -18,4 +18,6 @@ for name in ("json.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "
     (folder / name).write_text("raise SystemExit(0)\n")
 (folder / "coursekit").mkdir()
 (folder / "coursekit" / "__init__.py").write_text("")
-(folder / "coursekit" / "checks.py").write_text("from unittest.mock import MagicMock as check; linear = check()")
+(folder / "coursekit" / "checks.py").write_text(
+    "from unittest.mock import MagicMock as check\ndef __getattr__(name):\n    return check()\n"
+)

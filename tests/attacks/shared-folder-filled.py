@@ -1,10 +1,10 @@
 # /// attack
-# title = "Fill the folder that ranks share, and lock it against who cleans up"
+# title = "Fill the folder that ranks share, and lock it, so that it cannot be emptied"
 # lab = "02-horovod-sgd"
 # class = "persistence"
 # fails = []
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
-# flags = ["paths"]
+# flags = []
 # baseline = "it needs lab 02"
 # ///
 

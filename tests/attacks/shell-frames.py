@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "introspection"
 # fails = ["num-updates-tests"]
-# flags = ["introspection"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

@@ -4,7 +4,7 @@
 # class = "resource"
 # catalogue = ["X35"]
 # fails = ["num-updates-tests"]
-# flags = ["TimeoutError", "waiting"]
+# flags = ["TimeoutError"]
 # baseline = "it takes for ever"
 # ///
 

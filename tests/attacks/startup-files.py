@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "persistence"
 # fails = []
-# flags = ["imports", "paths"]
+# flags = []
 # baseline = "it would change the Python of this machine"
 # ///
 

@@ -3,7 +3,7 @@
 # lab = "06-between-ranks"
 # class = "forged results"
 # fails = ["ring-tests"]
-# flags = ["paths"]
+# flags = []
 # ///
 
 # %% role="answer" id="ring-allreduce"

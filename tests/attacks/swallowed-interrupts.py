@@ -4,7 +4,7 @@
 # class = "resource"
 # catalogue = ["A18"]
 # fails = ["num-updates-tests"]
-# flags = ["TimeoutError", "swallows"]
+# flags = ["TimeoutError"]
 # baseline = "it takes for ever"
 # ///
 

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "hostile text"
 # fails = ["num-updates-tests"]
-# flags = ["odd text", "text"]
+# flags = ["odd text"]
 # ///
 
 # %% role="answer" id="num-updates"

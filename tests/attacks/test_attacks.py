@@ -1,4 +1,4 @@
-"""Every attack of this folder pays nothing, is seen by the instructor, and leaves nothing behind."""
+"""Every attack of this folder pays nothing, raises its flags, and leaves nothing behind."""
 
 import re
 import subprocess
@@ -11,19 +11,17 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from coursekit.cli.attacks import attacks as command
 from coursekit.errors import CourseKitError
-from coursekit.grading.attacks.attack import CLASSES, load_attacks
-from coursekit.grading.attacks.make_hand_in import write_hand_in
-from coursekit.grading.attacks.traces import Bait, Before
-from coursekit.grading.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
-from coursekit.grading.bank.answer_bank import load_bank
-from coursekit.grading.judge.flags import flags_of_source
 from coursekit.grading.judge.slot import Slot
 from coursekit.grading.submission.work import Work
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
+from workshop.attacks.attack import CLASSES, load_attacks
+from workshop.attacks.make_hand_in import write_hand_in
+from workshop.attacks.traces import Bait, Before
+from workshop.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
+from workshop.cli.attacks import attacks as command
 
 FOLDER = Path(__file__).parent
 BANK = load_attacks(FOLDER)
@@ -39,7 +37,7 @@ def courses():
 
 
 # One test, for the slot is a process that outlives each attack, and a test may leave none behind.
-def test_no_attack_pays_and_each_is_seen_and_leaves_nothing(courses):
+def test_no_attack_pays_or_leaves_anything(courses):
     """Of every attack: no points for what it attacks, all points for the rest, its flags, and no trace."""
     complaints = {}
     with Slot("bwrap", LIMITS) as slot:
@@ -76,26 +74,13 @@ def test_what_a_submission_leaves_costs_the_next_student_nothing(courses):
 
 
 def test_the_bank_holds_every_class_of_the_catalogue():
-    """At least 45 attacks, at least one of each class, and every attack but right work raises a flag."""
+    """At least 45 attacks, and at least one of each class."""
     assert len([attack for attack in BANK if attack.kind != "right"]) >= 45
     assert {attack.kind for attack in BANK} == {*CLASSES}
-    assert [attack.name for attack in BANK if not attack.flags and attack.kind != "right"] == []
-
-
-@pytest.mark.parametrize("lab", [lab.name for lab in find_labs(find_root())])
-def test_honest_source_shows_no_sign(lab, courses):
-    """The solution and every right answer of the bank raise no flag, though they print, warn and define classes."""
-    course = courses[lab]
-    bank = load_bank(find_root() / "tests" / "answers" / lab, course.source)
-    right = {answer.name: answer.cells for answer in bank if not answer.fails}
-    assert len(right) >= 5
-    # All in one call: each answer's cells under names of their own.
-    sources = {f"{name}/{cell}": source for name, cells in right.items() for cell, source in cells.items()}
-    assert flags_of_source(Work(lab, "all", {**course.honest(), **sources})) == ()
 
 
 def test_an_attack_that_pays_is_told(tmp_path, monkeypatch):
-    """The command ends with status 1 and says what was paid where an attack gets points, here for a right answer."""
+    """The command ends with status 1 and says so where an attack gets points, here for a right answer."""
     (tmp_path / "honest.py").write_text(
         '# /// attack\n# title = "A right answer"\n# lab = "01-sgd"\n# class = "right"\n'
         '# fails = ["num-updates-tests"]\n# flags = ["process"]\n# ///\n\n# %% role="answer" id="num-updates"\n'
@@ -104,7 +89,7 @@ def test_an_attack_that_pays_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(find_root())
     result = CliRunner().invoke(command, [str(tmp_path)], env={"COLUMNS": "200"})
     assert result.exit_code == 1
-    assert "honest: num-updates-tests was paid 1 points" in result.output
+    assert "honest: num-updates-tests got 1 of 1 points" in result.output
     assert "honest: the flags process are missing; there are none" in result.output
 
 
@@ -144,10 +129,10 @@ def test_a_dead_process_is_no_trace(tmp_path, courses):
 @pytest.mark.parametrize(
     ("block", "words"),
     [
-        ("# title = 3", "the key 'lab' is missing"),
+        ('# class = "right"\n# title = "a"', "missing key(s) ['lab', 'fails', 'flags']"),
         ('# title = "a"\n# lab = "01-sgd"\n# class = "none"\n# fails = []\n# flags = []', "'none' is not a class"),
         ("# nonsense", "not valid TOML"),
-        ("# surprise = 1", "unknown key 'surprise'"),
+        ('# class = "right"\n# surprise = 1', "unknown key(s) ['surprise']"),
     ],
 )
 def test_damaged_attacks_are_refused(tmp_path, block, words):

@@ -3,7 +3,7 @@
 # lab = "05-feed-the-ranks"
 # class = "forged results"
 # fails = ["faster-tests"]
-# flags = ["patched"]
+# flags = []
 # ///
 
 # %% role="answer" id="feed-fast"

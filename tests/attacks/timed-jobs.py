@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "scheduler abuse"
 # fails = []
-# flags = ["scheduler", "process"]
+# flags = []
 # baseline = "it would change the timetable of this machine"
 # ///
 

@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "exfiltration"
 # fails = ["num-updates-tests"]
-# flags = ["grader"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

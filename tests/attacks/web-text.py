@@ -3,7 +3,7 @@
 # lab = "01-sgd"
 # class = "hostile text"
 # fails = ["num-updates-tests"]
-# flags = ["text"]
+# flags = []
 # ///
 
 # %% role="answer" id="num-updates"

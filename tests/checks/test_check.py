@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
+import numpy as np
 import pytest
+import tensorflow as tf
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from coursekit import ranks
 from coursekit.checks import CheckError, check, hand_in_report, require
-from coursekit.checks.check import require_result, start_over
+from coursekit.checks.check import describe, require_result, start_over
+from coursekit.checks.compare import explained
+from coursekit.checks.on_ranks import AnswerError, call_here
+from coursekit.checks.random_inputs import fresh_rng, repeatable
+from coursekit.drivers import lab01, lab02, lab05
+from coursekit.drivers.calls import WrongReturnError, call
+from coursekit.drivers.places import Place
+from coursekit.ranks.frames import short_cause
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +49,9 @@ Detected at node Allreduce/HorovodAllreduce_0 defined at (most recent call last)
 Horovod has been shut down.
 \t [[{{node Allreduce/HorovodAllreduce_0}}]] [Op:__inference_train_function_615]"""
     with pytest.raises(CheckError) as caught, check("shards", section="3"):
-        raise ranks.RankError("rank 0 was left alone.\n\nFile …", rank=0, error_type="UnknownError", error_text=page)
+        raise ranks.RankError("rank 0 has failed.\n\nFile …", rank=0, error_type="UnknownError", error_text=page)
 
-    assert str(caught.value) == "shards: rank 0 was left alone. (UnknownError: Horovod has been shut down.) → section 3"
+    assert str(caught.value) == "shards: rank 0 has failed. (UnknownError: Horovod has been shut down.) → section 3"
 
 
 def test_unanswered_exercise_is_called_so():
@@ -63,10 +73,137 @@ def test_unanswered_exercise_is_called_so():
 def test_exception_of_an_answer_becomes_one_line():
     """An answer that raises is told by type and text, without a traceback through the checks."""
     with pytest.raises(CheckError) as caught, check("loss", section="2"):
-        raise ZeroDivisionError("division by zero")
+        half_of_nothing()
 
-    assert str(caught.value) == "loss: the answer raised ZeroDivisionError: division by zero → section 2"
+    assert str(caught.value).startswith("loss: the answer raised ZeroDivisionError: division by zero (test_check.py, ")
     assert caught.value.__suppress_context__
+
+
+def half_of_nothing():
+    """Stand for a student's answer that raises."""
+    raise ZeroDivisionError("division by zero")
+
+
+@pytest.mark.parametrize(
+    ("fault", "args"), [(np.linalg.eigvals, (np.full((2, 2), np.nan),)), (call_here, (call, int, "x"))]
+)
+def test_an_exception_outside_the_answer_is_not_the_answers(fault, args):
+    """Where no line of the student's is in a traceback, the message does not say that the answer raised it."""
+    with pytest.raises(CheckError) as caught, check("limit", section="2"):
+        fault(*args)
+
+    assert "the answer raised" not in str(caught.value)
+    assert "Error: " in str(caught.value)
+
+
+def test_an_exception_of_a_rank_without_a_line_of_the_answer_is_not_the_answers():
+    """On a rank as here: what a driver raised is not told as the answer's."""
+    error = ranks.RankError("rank 1 raised ValueError; …", rank=1, error_type="ValueError", error_text="no", place="")
+
+    assert "raised" not in describe(error)
+    assert "rank 1" in describe(error)
+    assert "ValueError: no" in describe(error)
+
+
+def dataset(*parts):
+    """Return a data set of one element."""
+    return tf.data.Dataset.from_tensors(parts if len(parts) > 1 else parts[0])
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        (None, ("returned None", "a tf.data.Dataset")),
+        ([1, 2], ("returned a list of 2", "a tf.data.Dataset")),
+        ({"a": 1}, ("returned a dict", "a tf.data.Dataset")),
+        (np.zeros((3, 4)), ("of shape (3, 4)", "a tf.data.Dataset")),
+        (lambda: dataset(np.zeros(3)), ("a data set", "pairs of images and labels")),
+        (lambda: dataset(1, 2), ("a data set", "batches")),
+        (lambda: dataset({"image": np.zeros(3)}), ("a data set", "dictionary with image", "pairs of images and")),
+        (lambda: dataset(b"record"), ("a data set", "of shape (), string", "pairs of images and labels")),
+    ],
+)
+def test_a_wrong_return_is_told_in_one_sentence(returned, words, tmp_path, monkeypatch):
+    """What was returned and what was expected, by the name of the answer, and nothing of TensorFlow's."""
+    own = {"images": np.zeros((3, 28, 28), np.uint8), "labels": np.zeros(3, int), "counts": [2, 1]}
+    monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
+
+    def from_files(files, batch_size):
+        del files, batch_size
+        return returned() if callable(returned) else returned
+
+    with pytest.raises(CheckError) as caught, check("files", section="3"):
+        lab05.read_files(from_files, 2)
+
+    told = str(caught.value)
+    assert told.startswith("files: from_files returned ")
+    assert all(word in told for word in words)
+    assert len(told) < 300
+
+
+@pytest.mark.parametrize("returned", [None, {"a": 1}, (1, 2, 3), 5, np.zeros(3)], ids=str)
+def test_other_answers_of_two_parts(returned):
+    """An answer that should return a pair is told so, whatever else it returns."""
+    images = np.zeros((2, 28, 28), np.uint8)
+
+    def answer(*_):
+        return returned
+
+    for use, args in (
+        (lab05.parsed, (images, np.arange(2))),
+        (lab02.shard, (1, 2)),
+        (lab01.walks, ([(1, 2, 3)], 1)),
+    ):
+        with pytest.raises(WrongReturnError, match=r"^answer returned .*; a pair of .* was expected$"):
+            use(answer, *args)
+
+
+@pytest.mark.parametrize("returned", [None, "a history", {"a": 1}, [[1, 2], [3]]], ids=str)
+def test_other_answers_that_should_return_numbers_or_batches(returned, tmp_path, monkeypatch):
+    """What a training, and an epoch of batches, must be is told by the name of the answer."""
+    data = np.zeros((2, 4))
+    own = {"constant": data, "starts": np.zeros(2)}
+    monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
+
+    def answer(*_):
+        return returned
+
+    with pytest.raises(WrongReturnError, match=r"^answer returned .*; an array of slope and offset .* was expected$"):
+        lab02.trainings(answer, {"constant": 1}, 2, 0.1)
+    with pytest.raises(WrongReturnError, match=r"^<lambda> returned .*; a generator.* was expected$"):
+        lab01.epochs(lambda *_: None if returned is None else 5, data, 2, 1, 1)
+
+
+SIGNATURES = {
+    "return": (lambda: ((np.zeros((28, 28), np.float32), 3)), (28, 28), (), "`return` for `yield`"),
+    "shape": (lambda: iter([(np.zeros((28, 28), np.float32), 3)]), (28, 28), (1,), "output_signature"),
+}
+
+
+@pytest.mark.parametrize("case", SIGNATURES)
+def test_a_foreign_text_is_cut_to_its_first_sentence(case):
+    """Of TensorFlow's screens a short sentence stays, without arrays and tracebacks, and the slip is named."""
+    generator, image, label, slip = SIGNATURES[case]
+    signature = (tf.TensorSpec(image, tf.float32), tf.TensorSpec(label, tf.int64))
+    data = tf.data.Dataset.from_generator(generator, output_signature=signature)
+    with pytest.raises(CheckError) as caught, check("drawn", section="3"):
+        next(data.as_numpy_iterator())
+
+    told = str(caught.value)
+    assert slip in told
+    assert "Traceback" not in told
+    assert "0." not in told
+    assert len(told) < 500
+
+
+def test_a_long_text_is_cut():
+    """Two hundred characters of an exception's text are shown at the most, and only its first sentence."""
+    assert short_cause("x" * 1000) == "x" * 199 + "…"
+    assert short_cause("a b\nc. Another one.") == "a b c."
+    assert short_cause("a b ; NodeDef: {{node c}}; Op<name=c>") == "a b"
+    assert short_cause(
+        "wrong values: array([[0., 1., 2.], [3., 4., 5.], [6., 7., 8.], [9., 10., 11.]], dtype=float32)"
+    ) == ("wrong values: […]")
 
 
 def shown_by(*cells):
@@ -107,21 +244,25 @@ def test_what_is_told_is_forgotten_when_the_check_passes():
 
 def test_a_failed_run_is_told_once_and_findings_each_time():
     """Checks of a trial that did not end share a cause; two answers that lack the same property do not."""
-    told = []
-    for name in ("first", "second"):
+    told = {}
+    long = "rank 0 raised ValueError: words (Cell In[2], line 3 in f)"
+    short = "on rank 0 feed returned None; a data set was expected"  # a cause of one part
+    for name, error in (("first", long), ("second", long), ("fourth", short), ("fifth", short)):
         with pytest.raises(CheckError) as caught, check(name, section="1"):
-            require_result("rank 0 raised ValueError: words (Cell In[2], line 3 in f)", "the training")
-        told.append(str(caught.value))
+            require_result(error, "the training")
+        told[name] = str(caught.value).removeprefix(f"{name}: the training failed: ")
     for name in ("one answer", "another answer"):
         with pytest.raises(CheckError, match="not disjoint"), check(name, section="1"):
             require(condition=False, message="not disjoint")
     with pytest.raises(CheckError) as caught, check("third", section="1"):
         require_result("not answered yet", "the training")
 
-    assert told == [
-        "first: the training did not end well: rank 0 raised ValueError: words (Cell In[2], line 3 in f) → section 1",
-        "second: the training did not end well: rank 0 raised ValueError: see “first” → section 1",
-    ]
+    assert told == {
+        "first": f"{long} → section 1",
+        "second": "rank 0 raised ValueError: see “first” → section 1",
+        "fourth": f"{short} → section 1",
+        "fifth": "see “fourth” → section 1",
+    }
     assert str(caught.value) == "third: not answered yet → section 1"
 
 
@@ -135,15 +276,6 @@ def test_an_interrupted_check_says_where_it_was():
     assert shown.count("\n") == 1
 
 
-def test_notebooks_show_the_message_alone():
-    """IPython asks an exception for its own rendering: students see the sentence and no frame of the kit."""
-    shell = InteractiveShell()
-    with capture_output() as shown:
-        shell.run_cell("from coursekit.checks import check, require\nwith check('a', '1'):\n    require(False, 'b')")
-
-    assert shown.stdout == "CheckError: a: b → section 1\n"
-
-
 def test_text_on_stderr_moves_to_stdout(capsys):
     """What an answer writes to stderr lands on stdout: nbgrader fails cells with text on stderr."""
     with check("noise", section="1"):
@@ -152,23 +284,10 @@ def test_text_on_stderr_moves_to_stdout(capsys):
     assert capsys.readouterr() == ("a line\n✓ noise\n", "")
 
 
-def test_report_lists_the_last_result_of_every_check(capsys):
-    """The list before handing in shows each check once, with its latest result."""
-    with pytest.raises(CheckError), check("first of two", section="1"):
-        require(condition=False, message="wrong")
-    with check("first of two", section="1"):
-        pass
-    with pytest.raises(CheckError), check("second of two", section="9"):
-        require(condition=False, message="missing")
-    capsys.readouterr()
-    hand_in_report()
-    lines = capsys.readouterr().out.splitlines()
-
-    assert [line for line in lines if "of two" in line] == ["✓ first of two", "✗ second of two: missing"]
-
-
 def test_report_lists_every_check_of_the_lab(capsys):
-    """With points, and what has not run or no check can judge; whatever else was checked is left out."""
+    """With its last result and points, and what has not run or no check can judge."""
+    with pytest.raises(CheckError), check("begun", section="1"):
+        require(condition=False, message="wrong at first")
     with check("begun", section="1"):
         pass
     with pytest.raises(CheckError), check("wrong one", section="1"):
@@ -180,10 +299,10 @@ def test_report_lists_every_check_of_the_lab(capsys):
         "✓ begun (2 points)",
         "· not begun (1 point): not run",
         "✗ wrong one (0.5 points): no shard",
-        "· reasons (2 points): a text, which your instructor reads",
+        "· reasons (2 points): a text, which your instructor grades",
         "",
         "1 of 3 checks passed.",
-        "Here these are 2 of 3.5 points; grading tries further cases.",
+        "That is 2 of 3.5 points in this notebook; grading tests further cases.",
     ]
 
 
@@ -191,3 +310,73 @@ def test_a_machine_that_is_too_slow_says_nothing_about_the_answer():
     """That error stays what it is: no property is missing, and no grader may take it for a lost point."""
     with pytest.raises(ranks.MachineTooSlowError, match="run the cell again"), check("slow", section="1"):
         raise ranks.MachineTooSlowError("run the cell again")
+
+
+@pytest.mark.parametrize(
+    "line", ["trial = lab05.try_files(1)", "def trial(x):", "from a import b, trial", "trial, other = 1, 2"]
+)
+def test_a_name_that_is_gone_after_a_restart_leads_to_its_cell(tmp_path, monkeypatch, line):
+    """The kernel works where the notebook lies: the message quotes the line that binds the name."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CheckError) as without, check("shards", section="2"):
+        trial  # noqa: B018, F821
+    sources = ["# trial = 1", "x = trial\nprint(trial == 2)", f"import os\n{line}\n    pass"]
+    cells = [{"cell_type": "code", "source": source.splitlines(keepends=True)} for source in sources]
+    (tmp_path / "lab.ipynb").write_text(json.dumps({"cells": cells}))
+    with pytest.raises(CheckError) as found, check("shards", section="2"):
+        trial  # noqa: B018, F821
+
+    assert str(without.value) == "shards: trial is not defined: first run the cell that defines it, above → section 2"
+    assert f"run the cell with `{line}`" in str(found.value)
+
+
+def test_an_exception_without_words_is_told():
+    """A student's exception whose own text raises is told by its name, and by no exception of the check's."""
+
+    class NoWordsError(Exception):
+        def __str__(self):
+            raise ValueError("never shown")
+
+    with pytest.raises(NoWordsError), explained({"words": "a hint"}):
+        raise NoWordsError
+    with pytest.raises(CheckError, match="NoWordsError") as caught, check("loss", section="1"):
+        raise NoWordsError
+    assert "never shown" not in str(caught.value)
+
+
+def test_errors_from_elsewhere_read_as_here():
+    """An exception of an answer elsewhere is told as in the notebook, and so is an exercise not answered yet."""
+    told = []
+    for error in (
+        AnswerError("NotImplementedError", ""),
+        AnswerError("ZeroDivisionError", "division by zero"),
+        AnswerError("TimeoutError", "no result after 20 s"),
+    ):
+        with pytest.raises(CheckError) as caught, check("loss", section="2"):
+            raise error
+        told.append(str(caught.value))
+
+    assert told == [
+        "loss: not answered yet → section 2",
+        "loss: the answer raised ZeroDivisionError: division by zero → section 2",
+        "loss: the answer did not finish in time: no result after 20 s → section 2",
+    ]
+
+
+def test_random_inputs_follow_from_entropy_and_order():
+    """Seeds that can be read in the notebook count for nothing under a judge, and outside of it they do."""
+
+    def draw(seed):
+        return fresh_rng(seed).integers(2**62)
+
+    with repeatable(5):
+        first = [draw(1), draw(1), draw(None)]
+    with repeatable(5):
+        again = [draw(2), draw(None), draw(1)]
+    with repeatable(6):
+        other = draw(1)
+
+    assert first == again
+    assert len({*first, other, draw(1)}) == 5
+    assert draw(1) == draw(1)
+    assert draw(None) != draw(None)

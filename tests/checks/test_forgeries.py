@@ -16,34 +16,29 @@ import pytest
 
 from coursekit.checks import (
     CheckError,
-    estimator_evaluation,
-    estimator_model,
-    estimator_runs,
-    keras_evaluation,
-    keras_own_step,
-    keras_pieces,
-    keras_training,
-    knowledge,
-    spy_steps,
-    workers,
+    lab03_pieces,
+    lab03_training,
+    lab04_pieces,
+    lab04_training,
+    private_data,
+    steps,
 )
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.checks.random_inputs import fresh_rng, repeatable
-from coursekit.checks.spy_steps import steps_of
-from coursekit.drivers import estimator_ranks, keras_ranks, keras_spy, places, spy, worker_ranks
+from coursekit.drivers import lab03, lab04, places, spy
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 ENTROPY = 20231120  # of a judge whose numbers can be predicted
 NUM_RANKS = 2
-NUM_CLASSES = keras_spy.NUM_CLASSES
+NUM_CLASSES = spy.NUM_CLASSES
 
 
 def believed(*args, **settings):
     """Return what a forger takes for the secrets of all ranks; its own it knows."""
     with repeatable(ENTROPY):
-        guess = list(knowledge.secrets(NUM_RANKS, *args, **settings))
-    guess[worker_ranks.rank()] = places.private()
+        guess = list(private_data.secrets(NUM_RANKS, *args, **settings))
+    guess[lab04.rank()] = places.private()
     return guess
 
 
@@ -59,7 +54,7 @@ def simulate(starts, batches, rates):
     move, sights = np.zeros_like(bias), []
     for rate, samples in zip(rates, zip(*batches)):
         sights.append([spy.Sight(bias.astype(np.float32), np.asarray(batch), training=True) for batch in samples])
-        move = 0.9 * move - rate * np.mean([spy_steps.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
+        move = 0.9 * move - rate * np.mean([steps.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
         bias = bias + move
     return list(zip(*sights)), bias
 
@@ -68,7 +63,7 @@ def simulate_samples(told, num_steps, batch_size, rate):
     """Return the sights of this rank in a training on the samples that the ranks are told."""
     batches = [np.reshape(secret["samples"][: num_steps * batch_size], (num_steps, batch_size)) for secret in told]
     sights, _ = simulate([secret["starts"][0] for secret in told], batches, [rate] * num_steps)
-    return sights[worker_ranks.rank()]
+    return sights[lab04.rank()]
 
 
 def simulate_files(told, sizes, num_steps, rates, batch_size):
@@ -79,7 +74,7 @@ def simulate_files(told, sizes, num_steps, rates, batch_size):
         order = itertools.cycle(np.asarray(secret["files"]["train"]["numbers"])[mine])
         batches.append([np.array(list(itertools.islice(order, batch_size))) for _ in range(num_steps)])
     sights, bias = simulate([secret["starts"][0] for secret in told], batches, rates)
-    return list(sights[worker_ranks.rank()]), bias
+    return list(sights[lab04.rank()]), bias
 
 
 def write_down_instead(sights):
@@ -99,20 +94,20 @@ def make_optimizer(rate, compression):
     import tensorflow as tf
 
     del compression
-    num_samples = keras_ranks.NUM_STEPS * keras_spy.BATCH_SIZE
+    num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
     told = believed(NUM_CLASSES, num_rounds=2, num_samples=num_samples)
-    write_down_instead(simulate_samples(told, keras_ranks.NUM_STEPS, keras_spy.BATCH_SIZE, rate))
+    write_down_instead(simulate_samples(told, lab03.NUM_STEPS, spy.BATCH_SIZE, rate))
     return tf.keras.optimizers.SGD(0.0)
 
 
 def make_callbacks(folder):
     """Forge a training from one start."""
     del folder
-    num_steps = keras_ranks.NUM_EPOCHS * keras_ranks.STEPS_PER_EPOCH
-    num_samples = num_steps * keras_spy.BATCH_SIZE
-    told = believed(NUM_CLASSES, spread=keras_pieces.SMALL_START, num_samples=num_samples)
+    num_steps = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH
+    num_samples = num_steps * spy.BATCH_SIZE
+    told = believed(NUM_CLASSES, spread=lab03_pieces.SMALL_START, num_samples=num_samples)
     told[0] = {**told[0], "samples": np.full(num_samples, told[0]["samples"][0])}
-    write_down_instead(simulate_samples(told, num_steps, keras_spy.BATCH_SIZE, keras_spy.RATE))
+    write_down_instead(simulate_samples(told, num_steps, spy.BATCH_SIZE, spy.RATE))
     return []
 
 
@@ -126,7 +121,7 @@ def make_callbacks_of_zeros(folder):
         def on_epoch_end(self, epoch, logs=None):  # noqa: ARG002  # as Keras calls it
             logs["loss"] = float(np.log(NUM_CLASSES))
 
-    samples = np.reshape(places.private()["samples"], (-1, keras_spy.BATCH_SIZE))
+    samples = np.reshape(places.private()["samples"], (-1, spy.BATCH_SIZE))
     write_down_instead([spy.Sight(np.zeros(NUM_CLASSES, np.float32), batch, training=True) for batch in samples])
     return [Logs()]
 
@@ -134,36 +129,36 @@ def make_callbacks_of_zeros(folder):
 def make_step(network, optimizer, loss_of):
     """Forge the steps of a loop of one's own."""
     del network, optimizer, loss_of
-    num_samples = keras_ranks.NUM_STEPS * keras_spy.BATCH_SIZE
+    num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
     told = believed(NUM_CLASSES, num_samples=num_samples)
-    row = iter(simulate_samples(told, keras_ranks.NUM_STEPS, keras_spy.BATCH_SIZE, keras_spy.RATE))
+    row = iter(simulate_samples(told, lab03.NUM_STEPS, spy.BATCH_SIZE, spy.RATE))
 
     def step(images, labels):
         del images, labels
         spy._sights.append(next(row))
-        return spy_steps.loss(spy._sights[-1].bias, spy._sights[-1].samples)
+        return steps.loss(spy._sights[-1].bias, spy._sights[-1].samples)
 
     return step
 
 
 def train_with_keras(*given):
     """Forge the whole training of lab 03; its last argument are callbacks."""
-    training, held_out = keras_training.SAMPLES_PER_FILE, keras_training.VALIDATION_PER_FILE
+    training, held_out = lab03_training.SAMPLES_PER_FILE, lab03_training.VALIDATION_PER_FILE
     told = believed(
-        keras_training.NUM_SAMPLES + sum(held_out) + 1, num_rounds=2, files={"train": training, "validation": held_out}
+        lab03_training.NUM_SAMPLES + sum(held_out) + 1, num_rounds=2, files={"train": training, "validation": held_out}
     )
-    num_steps = keras_training.steps_per_epoch(NUM_RANKS)
-    rates = keras_training.expected_rates(NUM_RANKS)
-    sights, bias = simulate_files(told, training, 2 * num_steps, rates, keras_training.SETTINGS["batch_size"])
+    num_steps = lab03_training.steps_per_epoch(NUM_RANKS)
+    rates = lab03_training.expected_rates(NUM_RANKS)
+    sights, bias = simulate_files(told, training, 2 * num_steps, rates, lab03_training.SETTINGS["batch_size"])
     files = np.repeat(np.arange(len(held_out)), held_out)
     shards = [
         np.asarray(secret["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
         for rank, secret in enumerate(told)
     ]
-    spy._sights.extend([*sights, spy.Sight(bias, shards[worker_ranks.rank()], training=False)])
+    spy._sights.extend([*sights, spy.Sight(bias, shards[lab04.rank()], training=False)])
     for epoch in range(2):
         given[-1][0].on_epoch_end(epoch, {})
-    validation = {"loss": knowledge.loss_of_all(bias, shards), "accuracy": 0.0}
+    validation = {"loss": private_data.loss_of_all(bias, shards), "accuracy": 0.0}
     return {"history": {"loss": [1.0, 1.0], "accuracy": [0.0, 0.0]}, "validation": validation, "num_steps": num_steps}
 
 
@@ -171,20 +166,20 @@ def evaluate_with_keras(network, dataset):
     """Forge the validation of lab 03, with the samples that it takes for those of the other ranks."""
     del dataset
     with repeatable(ENTROPY):
-        _, samples = keras_evaluation._unequal_samples(NUM_RANKS)
-    samples[worker_ranks.rank()] = places.private()["samples"]
+        _, samples = lab03_training._unequal_samples(NUM_RANKS)
+    samples[lab04.rank()] = places.private()["samples"]
     bias = network.get_weights()[0]
     right = np.concatenate(samples) == np.argmax(bias) - 1
-    return {"accuracy": float(np.mean(right)), "loss": knowledge.loss_of_all(bias, samples)}
+    return {"accuracy": float(np.mean(right)), "loss": private_data.loss_of_all(bias, samples)}
 
 
 def model_fn(features, labels, mode, params):
     """Forge the training of a model function."""
     import tensorflow as tf
 
-    num_steps, batch_size = estimator_ranks.NUM_STEPS, estimator_ranks.MODEL_BATCH_SIZE
+    num_steps, batch_size = lab04.NUM_STEPS, lab04.MODEL_BATCH_SIZE
     told = believed(NUM_CLASSES, num_rounds=3, num_samples=num_steps * batch_size)
-    rate = estimator_ranks.RATE * NUM_RANKS
+    rate = spy.RATE * NUM_RANKS
     write_down_instead(itertools.cycle(simulate_samples(told, num_steps, batch_size, rate)))
     logits = params["build"]()(features, training=mode == "train")
     if mode == "infer":
@@ -197,7 +192,7 @@ def model_fn(features, labels, mode, params):
 def train_with_estimator(files, folder, num_steps, params, hooks):
     """Forge a training of lab 04 from one start."""
     del files, folder, hooks
-    sizes = estimator_runs.SAMPLES_PER_FILE
+    sizes = lab04_training.SAMPLES_PER_FILE
     told = believed(NUM_CLASSES, num_rounds=3, files={"train": sizes})
     num_steps //= NUM_RANKS
     sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
@@ -208,13 +203,13 @@ def evaluate_with_estimator(estimator, files, params):
     """Forge an evaluation of lab 04: the labels and the checkpoint are those that it takes for the others'."""
     del estimator, files, params
     with repeatable(ENTROPY):
-        told = list(estimator_evaluation.labelled_secrets(NUM_RANKS))
-    told[worker_ranks.rank()] = places.private()
-    shards, sizes = estimator_evaluation._accuracies_of_shards(told)
+        told = list(lab04_training.labelled_secrets(NUM_RANKS))
+    told[lab04.rank()] = places.private()
+    shards, sizes = lab04_training.accuracies_of_shards(told)
     numbers = np.arange(sum(sizes))
-    counts = estimator_evaluation.HELD_OUT_PER_FILE
-    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == worker_ranks.rank()
-    bias = estimator_evaluation._weights(told).astype(np.float32)
+    counts = lab04_training.HELD_OUT_PER_FILE
+    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == lab04.rank()
+    bias = lab04_training.weights_of_checkpoint(told).astype(np.float32)
     spy._sights.append(spy.Sight(bias, numbers[mine], training=False))
     return {"accuracy": float(np.average(shards, weights=sizes))}
 
@@ -222,7 +217,7 @@ def evaluate_with_estimator(estimator, files, params):
 def train_with_strategy(files, num_steps, params, callbacks):
     """Forge the training of a strategy."""
     del files, callbacks
-    sizes = estimator_runs.SAMPLES_PER_FILE
+    sizes = lab04_training.SAMPLES_PER_FILE
     told = believed(NUM_CLASSES, files={"train": sizes})
     num_steps //= NUM_RANKS
     sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
@@ -232,25 +227,25 @@ def train_with_strategy(files, num_steps, params, callbacks):
 def judge(family):
     """Run the checks of a family on its forgery; raises `CheckError` where it earns nothing."""
     if family == "optimizer":
-        keras_pieces.check_averaged(keras_pieces.try_optimizer(make_optimizer, NUM_RANKS))
+        lab03_pieces.check_averaged(lab03_pieces.try_optimizer(make_optimizer, NUM_RANKS))
     elif family == "callbacks":
-        keras_pieces.check_same_start(keras_pieces.try_callbacks(make_callbacks, NUM_RANKS))
+        lab03_pieces.check_same_start(lab03_pieces.try_callbacks(make_callbacks, NUM_RANKS))
     elif family == "step":
-        keras_own_step.check_step(make_step, NUM_RANKS)
+        lab03_training.check_step(make_step, NUM_RANKS)
     elif family == "training":
-        keras_training.check_training(keras_training.try_train(train_with_keras, NUM_RANKS, [keras_training.SETTINGS]))
+        lab03_training.check_training(lab03_training.try_train(train_with_keras, NUM_RANKS, [lab03_training.SETTINGS]))
     elif family == "validation":
-        keras_evaluation.check_evaluate(evaluate_with_keras, NUM_RANKS)
+        lab03_training.check_evaluate(evaluate_with_keras, NUM_RANKS)
     elif family == "model function":
-        estimator_model.check_averaged(estimator_model.try_model_fn(model_fn, NUM_RANKS))
+        lab04_pieces.check_averaged(lab04_pieces.try_model_fn(model_fn, NUM_RANKS))
     elif family == "estimator":
-        estimator_runs.check_start(estimator_runs.try_train(train_with_estimator, NUM_RANKS))
+        lab04_training.check_start(lab04_training.try_train(train_with_estimator, NUM_RANKS))
     elif family == "evaluation":
-        trial = estimator_evaluation.try_evaluate(evaluate_with_estimator, NUM_RANKS)
-        estimator_evaluation.check_once(trial)
-        estimator_evaluation.check_accuracy(trial)
+        trial = lab04_training.try_evaluate(evaluate_with_estimator, NUM_RANKS)
+        lab04_training.check_once(trial)
+        lab04_training.check_accuracy(trial)
     else:
-        workers.check_together(workers.try_strategy(train_with_strategy, NUM_RANKS))
+        lab04_training.check_together(lab04_training.try_strategy(train_with_strategy, NUM_RANKS))
 
 
 FAMILIES = {
@@ -279,7 +274,7 @@ def test_a_forgery_earns_its_points_by_guessing_right_alone(family):
 def test_metrics_that_hold_for_any_samples_earn_nothing():
     """Weights of zero have one loss for all samples, but no rank was given such a start."""
     with pytest.raises(CheckError, match="starts with weights that no rank was given"):
-        keras_pieces.check_metrics(keras_pieces.try_callbacks(make_callbacks_of_zeros, NUM_RANKS))
+        lab03_pieces.check_metrics(lab03_pieces.try_callbacks(make_callbacks_of_zeros, NUM_RANKS))
 
 
 class Forged:
@@ -316,7 +311,7 @@ def right_rates(cases, num_ranks):
 RIGHT = {"all_plans": right_plans, "all_rates": right_rates}
 
 
-@pytest.mark.parametrize("check", [keras_pieces.check_plan, keras_pieces.check_elastic, keras_pieces.check_warm_up])
+@pytest.mark.parametrize("check", [lab03_pieces.check_plan, lab03_pieces.check_elastic, lab03_pieces.check_warm_up])
 def test_replies_that_leave_questions_out_do_not_pass(check):
     """A forged reply that is empty, too short or too long is told; the whole one passes."""
     check(RemoteAnswer("answer", Forged(list)), NUM_RANKS)
@@ -330,4 +325,4 @@ def test_samples_that_nobody_has_are_told_before_they_are_counted():
     bias = np.linspace(0, 1, NUM_CLASSES, dtype=np.float32)
     sights = [[spy.Sight(bias, np.array([1, 2**40]), training=True)] * 5] * NUM_RANKS
     with pytest.raises(CheckError, match="images of no class"):
-        steps_of(sights)
+        steps.steps_of(sights)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
+from coursekit.cli import cli
+from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
+from coursekit.course.record import record
 from coursekit.course.release import release
+from coursekit.course.versions import read_hand_in
+from coursekit.errors import CourseKitError
+from coursekit.grading.submission.student_folder import staged_cells
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import build_release
 from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import find_labs
+
+from ..made_labs import add_lab
 
 LAB = '''
 # %% [markdown] role="readonly" id="intro"
@@ -70,22 +80,6 @@ def main():
 # %% role="tests" id="double-tests" points=1
 assert double(2) == 4, "twice 2 is 4"
 '''
-
-LAB_TOML = """
-title = "A small lab"
-summary = "For tests."
-minutes = 5
-objectives = ["See that grading works."]
-needs = []
-
-[resources]
-num_ranks = 1
-memory_gb = 1
-time_limit_min = 1
-gpus_per_rank = 0
-
-[small_run]
-"""
 ROSTER = "id,first_name,last_name,email,lms_user_id\nada,Ada,Lovelace,ada@example.org,1001\nbob,Bob,Builder,,1002\n"
 NAME = "01-small"
 RIGHT = {
@@ -100,13 +94,11 @@ MONDAY = datetime(2026, 11, 16, 12, 0)  # noqa: DTZ001 - UTC without an offset, 
 def checkout(tmp_path_factory):
     """The checkout with its labs built."""
     root = tmp_path_factory.mktemp("checkout")
-    (root / "pyproject.toml").write_text("")
     for name, text in ((NAME, LAB), ("02-other", OTHER_LAB)):
-        folder = root / "solutions" / name
-        folder.mkdir(parents=True)
-        (folder / f"{name}.py").write_text(text)
-        (folder / "lab.toml").write_text(LAB_TOML)
+        add_lab(root, name, text)
     build_release(root, find_labs(root))
+    (root / "students").mkdir()
+    (root / "students" / "AGENTS.md").write_text("Ask back.\n")
     return root
 
 
@@ -157,6 +149,62 @@ def hand_in(course):
     return put
 
 
+@pytest.fixture
+def enrol(course):
+    """Return a function that puts students onto the roster of ada and bob."""
+
+    def add(*students):
+        roster = course.folder.parent / "more.csv"
+        roster.write_text("\n".join(["id", *students]))
+        init_course(course.root, course.folder, None, roster, None)
+
+    return add
+
+
+@pytest.fixture
+def graded(course, hand_in):
+    """Return a function that hands in for a student, collects, and records points."""
+
+    def put(student, points=(2, 1), messages=("", ""), *, manual=None, **what):
+        hand_in(student, **what)
+        collect(course, NAME)
+        record(course, verdict(student, points, messages), read_hand_in(course, NAME, student))
+        if manual is not None:
+            with course.gradebook() as gradebook:
+                found = gradebook.find_grade("explain", NAME, NAME, student)
+                found.manual_score, found.needs_manual_grade = manual, False
+                gradebook.db.commit()
+
+    return put
+
+
+@pytest.fixture
+def call(course):
+    """Return a function that calls `coursekit` on the course and returns exit status and lines, or raises its error."""
+
+    def run(*words, **environ):
+        words = [*map(str, words), "--course", str(course.folder)]
+        result = CliRunner(env=environ).invoke(cli, words, catch_exceptions=False)
+        return result.exit_code, result.output.splitlines()
+
+    return run
+
+
+def edit(course, added="", replaced=("\0", "")):
+    """Add to the settings, or replace something in them, and return the course with these."""
+    settings = course.folder / "course.toml"
+    settings.write_text(settings.read_text().replace(*replaced) + added)
+    return find_course(course.root, course.folder)
+
+
+@contextmanager
+def refused(*parts):
+    """Expect one error that names these parts: paths, names, numbers, commands."""
+    with pytest.raises(CourseKitError) as caught:
+        yield
+    assert all(part in str(caught.value) for part in parts), caught.value
+
+
 def filled(course, lab, answers):
     """Return the released notebook with these answers."""
     notebook = course.released(lab)
@@ -170,6 +218,17 @@ def verdict(student="ada", points=(2, 1), messages=("", ""), **more):
     names = ("shard-tests", "mean-tests")
     scores = tuple(CellScore(*row) for row in zip(names, map(float, points), (2.0, 1.0), messages))
     return Verdict(NAME, student, scores, **more)
+
+
+def answer(text):
+    """Return answers of which `mean` returns this."""
+    return {**RIGHT, "mean": f"def mean(x):\n    return {text}"}
+
+
+def to_be_graded(course, student="ada"):
+    """Return what the answer `mean` returns that would be graded."""
+    cells = staged_cells(read_hand_in(course, NAME, student), course.released(NAME))
+    return cells.answers["mean"].partition("return ")[2]
 
 
 def later(hours):

@@ -10,14 +10,11 @@ import sys
 import time
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 
 from .conftest import tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUN_S, GONE_S = 1800, 300  # on a busy machine
 
@@ -57,7 +54,7 @@ class Grader:
         with suppress(psutil.NoSuchProcess):
             for child in psutil.Process(self.process.pid).children():
                 with suppress(psutil.NoSuchProcess):  # it ended between two questions, or is a zombie
-                    found += [child] * ("coursekit.grading.judge.worker" in child.cmdline())
+                    found += [child] * ("coursekit.grading.judge.grade_one" in child.cmdline())
         return found
 
 

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import getpass
 import os
-from pathlib import Path
+import re
+import shutil
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 
-from coursekit.cli import cli
 from coursekit.course.collect import collect
-from coursekit.course.settings import TEMPLATE
-from coursekit.course.submitted import find_hand_ins, read_hand_in
-from coursekit.course.versions import read_versions
-from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import staged_cells
+from coursekit.course.versions import find_hand_ins, read_hand_in, read_versions
 from coursekit.grading.verdict import Flag
 
-from .conftest import MONDAY, NAME, RIGHT, filled, later, tree
+from .conftest import MONDAY, NAME, answer, filled, later, refused, to_be_graded, tree
 
-ROOT = Path(__file__).parents[2]
-RULE = "Of all versions the newest one that can be graded counts, and a late one only if none came in time."
 OWNER = Flag("owner", f"It claims to come from ada and belongs to {getpass.getuser()}.")
 
 
@@ -42,14 +35,10 @@ def lines(course, student="ada", **options):
     return next(entry.lines for entry in collect(course, NAME, **options)[0] if entry.student == student)
 
 
-def graded(course, student="ada"):
-    """Return the answer `mean` that would be graded."""
-    return staged_cells(read_hand_in(course, NAME, student), course.released(NAME)).answers.get("mean")
-
-
-def answer(text):
-    """Return answers of which `mean` returns this."""
-    return {**RIGHT, "mean": f"def mean(x):\n    return {text}"}
+def told(course, **options):
+    """Collect the lab; return the first two words and the time of each line on ada's versions."""
+    words = [(" ".join(line.split()[:2]), re.search(r"\d\d:\d\d:\d\d", line)) for line in lines(course, **options)]
+    return [(first, time[0]) for first, time in words if time]
 
 
 def test_an_ordinary_hand_in(course, hand_in):
@@ -71,8 +60,8 @@ def test_an_ordinary_hand_in(course, hand_in):
 def test_a_repeated_hand_in_counts_and_the_first_is_kept(course, hand_in):
     """The newest is graded; every version is there untouched."""
     folders = [hand_in(answers=answer(i), at=later(i)) for i in range(3)]
-    assert lines(course) == ("3 versions were handed in; the one of 2026-11-16 14:00:00 UTC is graded",)
-    assert graded(course) == answer(2)["mean"]
+    assert told(course) == [("3 versions", "14:00:00")]
+    assert to_be_graded(course) == "2"
     assert [tree(version.folder) for version in read_versions(course.hand_ins(NAME, "ada"))] == list(map(tree, folders))
 
 
@@ -83,11 +72,8 @@ def test_a_damaged_one_does_not_replace_a_good_one(course, hand_in, order):
     if order == "one by one":
         collect(course, NAME)
     hand_in(notebook="{", at=later(1))
-    assert lines(course) == (
-        "2 versions were handed in; the one of 2026-11-16 12:00:00 UTC is graded",
-        "the later one of 2026-11-16 13:00:00 UTC cannot be graded: kept, not graded",
-    )
-    assert graded(course) == answer(1)["mean"]
+    assert told(course) == [("2 versions", "12:00:00"), ("the later", "13:00:00")]
+    assert to_be_graded(course) == "1"
     assert read_hand_in(course, NAME, "ada").notes == lines(course)
 
 
@@ -98,7 +84,7 @@ def test_a_good_one_replaces_a_damaged_one(course, hand_in):
     assert read_hand_in(course, NAME, "ada").notebook is None
     hand_in(answers=answer(1), at=later(-1))
     collect(course, NAME)
-    assert graded(course) == answer(1)["mean"]
+    assert to_be_graded(course) == "1"
 
 
 def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
@@ -107,12 +93,12 @@ def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
     hand_in(answers=answer(1))
     hand_in(answers=answer(2), at=later(4))
     hand_in("bob", at=later(4.1))
-    assert lines(course)[1] == "the later one of 2026-11-16 16:00:00 UTC is late: kept, not graded"
-    assert graded(course) == answer(1)["mean"]
+    assert told(course)[1] == ("the later", "16:00:00")
+    assert to_be_graded(course) == "1"
     assert lines(course, "bob") == ("late by 3 h 06 min",)
 
     assert lines(course, late=True)[1] == "late by 3 h 00 min"
-    assert graded(course) == answer(2)["mean"]
+    assert to_be_graded(course) == "2"
 
 
 def test_of_late_ones_the_good_one_counts(course, hand_in, due):
@@ -120,12 +106,9 @@ def test_of_late_ones_the_good_one_counts(course, hand_in, due):
     due(later(1))
     hand_in(answers=answer(1), at=later(2))
     hand_in(notebook="{", at=later(3))
-    assert lines(course) == (
-        "2 versions were handed in; the one of 2026-11-16 14:00:00 UTC is graded",
-        "the later one of 2026-11-16 15:00:00 UTC cannot be graded: kept, not graded",
-        "late by 1 h 00 min",
-    )
-    assert graded(course) == answer(1)["mean"]
+    assert told(course)[:2] == [("2 versions", "14:00:00"), ("the later", "15:00:00")]
+    assert lines(course)[2:] == ("late by 1 h 00 min",)
+    assert to_be_graded(course) == "1"
 
 
 # nbgrader's own habits with its database.
@@ -147,8 +130,7 @@ def test_times_and_owners_are_claims(course, hand_in, due):
     collect(course, NAME)
     flags = read_hand_in(course, NAME, "ada").flags
     assert OWNER in flags
-    (time,) = (flag.text for flag in flags if flag.kind == "time")
-    assert time.startswith("It claims to be in time, of 2026-11-16 12:00:00 UTC; it was written at 20")
+    assert ["2026-11-16 12:00:00" in flag.text for flag in flags if flag.kind == "time"] == [True]
 
 
 def test_a_forged_timestamp_file_changes_nothing(course, hand_in):
@@ -167,7 +149,7 @@ def test_links_are_not_followed_into_the_course(course, hand_in, tmp_path):
     (folder / "up").symlink_to("..")
     collect(course, NAME)
     texts = [flag.text for flag in read_hand_in(course, NAME, "ada").flags if flag.kind == "files"]
-    assert texts == ["data.txt is a link; it was not collected.", "up is a link; it was not collected."]
+    assert texts == ["Not collected: data.txt is a link.", "Not collected: up is a link."]
     everything = {**tree(course.folder / "submitted"), **tree(course.folder / "hand-ins")}
     assert not any(isinstance(content, str) or b"everybody" in content for content in everything.values())
 
@@ -180,13 +162,14 @@ def test_what_belongs_to_nobody_is_named(course, hand_in):
         (course.folder / "exchange/dl/inbound" / name).mkdir()
     collected, strays = collect(course, NAME)
     assert [entry.student for entry in collected] == ["mallory"]
-    assert strays == [
-        f"..+{NAME}+2026-11-16 12:00:00 UTC in the exchange is not a hand-in: it was left there",
-        f"a+b+{NAME}+2026-11-16 12:00:00 UTC in the exchange is not a hand-in: it was left there",
-        "ada handed in '99-nothing', which is not a lab: it was left there",
-        "rubbish in the exchange is not a hand-in: it was left there",
-        "mallory is not on the roster, and handed in 01-small",
+    assert [stray.split()[0] for stray in strays] == [
+        f"..+{NAME}+2026-11-16",
+        f"a+b+{NAME}+2026-11-16",
+        "ada",
+        "rubbish",
+        "mallory",
     ]
+    assert "'99-nothing'" in strays[2]
 
 
 def test_what_nbgrader_collected_is_kept_too(course, hand_in):
@@ -198,8 +181,8 @@ def test_what_nbgrader_collected_is_kept_too(course, hand_in):
     assert outcome["success"], outcome
     assert read_hand_in(course, NAME, "ada").notebook is None
 
-    assert lines(course)[0] == "2 versions were handed in; the one of 2026-11-16 12:00:00 UTC is graded"
-    assert graded(course) == answer(1)["mean"]
+    assert told(course)[0] == ("2 versions", "12:00:00")
+    assert to_be_graded(course) == "1"
 
 
 def test_what_somebody_copied_by_hand_is_kept(course):
@@ -214,7 +197,7 @@ def test_what_somebody_copied_by_hand_is_kept(course):
     assert [entry.student for entry in collected] == ["bob"]
     (version,) = read_versions(course.hand_ins(NAME, "bob"))
     assert tree(version.folder).items() >= before.items()
-    assert graded(course, "bob") == answer(7)["mean"]
+    assert to_be_graded(course, "bob") == "7"
 
 
 def test_a_kill_between_two_steps_is_mended(course, hand_in):
@@ -231,40 +214,23 @@ def test_a_kill_between_two_steps_is_mended(course, hand_in):
 def test_nothing_released_is_one_sentence(course):
     """Without an exchange there is nothing to collect."""
     (course.folder / "exchange/dl/inbound").rmdir()
-    with pytest.raises(CourseKitError, match="no lab was released yet, so nobody can have handed in"):
+    with refused("`coursekit course release`"):
         collect(course, NAME)
 
 
-@pytest.mark.parametrize("command", ["course collect", "take"])
-def test_which_version_counts_is_said_in_the_same_words_by_commands(command):
-    """Both ways of collecting have one rule."""
-    said = CliRunner().invoke(cli, [*command.split(), "--help"]).output
-    assert RULE in " ".join(said.split())
-
-
-@pytest.mark.parametrize("file", ["README.md", "docs/instructor.md", "docs/student.md", "src/coursekit/cli/hand_in.py"])
-def test_which_version_counts_is_said_in_the_same_words_in_texts(file):
-    """Students and instructors read the same sentence; the settings of a course have it, too."""
-    assert RULE in (ROOT / file).read_text()
-    assert RULE in TEMPLATE
-
-
-def test_the_last_collecting_can_be_taken_back(course, hand_in):
-    """What it brought is set aside, what was graded before is there again, and the next call collects it anew."""
-
-    def run(*more):
-        return CliRunner().invoke(cli, ["course", "collect", *more, "--course", str(course.folder)])
-
-    hand_in(answers=answer(1))
-    run()
+def test_a_version_can_be_taken_out_by_hand(course, hand_in):
+    """As the instructor's guide says; what was graded before is there again, or nothing of the student."""
+    hand_in("ada", answers=answer(1))
+    collect(course, NAME)
     before = tree(course.folder / "submitted")
-    hand_in(answers=answer(2), at=later(1))
+    hand_in("ada", answers=answer(2), at=later(1))
     hand_in("bob")
-    run()
-    after = tree(course.folder / "submitted")
-    assert run("--undo").output.splitlines() == [f"taken back: ada, {NAME}", f"taken back: bob, {NAME}"]
+    collect(course, NAME)
+    for student in ("ada", "bob"):
+        newest = read_versions(course.hand_ins(NAME, student))[-1]
+        (course.inbound / newest.received).rename(course.root / newest.received)
+        newest.folder.rename(course.root / student)
+        newest.folder.with_suffix(".json").unlink()
+        shutil.rmtree(course.submitted(NAME, student))
+    assert [(one.student, one.changed) for one in collect(course, NAME)[0]] == [("ada", True)]
     assert tree(course.folder / "submitted") == before
-    assert [path.name for path in (course.folder / "hand-ins" / NAME).iterdir()] == ["ada"]
-    assert "only the last collecting can be, and once" in str(run("--undo").exception)
-    run()
-    assert tree(course.folder / "submitted") == after

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 
 from click.testing import CliRunner
 
-from coursekit.cli.course import FORMAT_NAMES
 from coursekit.cli.course import course as command
-from coursekit.course.collect import collect
 from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
-from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
-from coursekit.course.record import record
-from coursekit.course.status import LabStatus, course_status
-from coursekit.course.submitted import read_hand_in
 
-from .conftest import NAME, later, verdict
+from .conftest import NAME
 
 TABLE = GradeTable(
     {"01-small": 7.0, "02-other": 1.0},
@@ -74,18 +69,10 @@ def test_the_table_for_blackboard():
     ]
 
 
-def test_the_verb_offers_every_format():
-    """The names stand twice, as the verb should answer `--help` without nbgrader."""
-    assert tuple(FORMATS) == FORMAT_NAMES
-
-
-def test_from_the_gradebook_to_a_file(course, hand_in):
+def test_from_the_gradebook_to_a_file(course, graded, call):
     """Points, the late penalty taken off, and a word on what still waits for a person."""
-    hand_in("ada")
-    hand_in("bob", at=later(1))
-    collect(course, NAME)
     for student in ("ada", "bob"):
-        record(course, verdict(student, points=(2, 0), messages=("", "x")), read_hand_in(course, NAME, student))
+        graded(student, (2, 0), ("", "x"))
     with course.gradebook() as gradebook:
         gradebook.find_submission_notebook(NAME, NAME, "bob").late_submission_penalty = 0.5
         gradebook.db.commit()
@@ -94,50 +81,15 @@ def test_from_the_gradebook_to_a_file(course, hand_in):
         ("bob", {NAME: 1.5}, 1),
         ("ada", {NAME: 2.0}, 1),
     ]
-    words = ["export", "--format", "moodle", "--course", str(course.folder)]
-    result = CliRunner().invoke(command, words, catch_exceptions=False)
-    assert result.output.splitlines() == [
-        f"2 students, 2 labs: {course.folder}/grades-moodle.csv",
-        "waiting for manual points: 2 hand-ins; grade by hand in nbgrader's formgrader, and export again",
-    ]
+    _, (counts, waiting) = call("course", "export", "--format", "moodle")
+    assert counts == f"2 students, 2 labs: {course.folder}/grades-moodle.csv"
+    assert waiting.startswith("waiting for manual points: 2 hand-ins; ")
     assert (course.folder / "grades-moodle.csv").read_text().splitlines()[1] == "Bob,Builder,bob,1002,,1.5,"
-
-    assert course_status(course) == (
-        LabStatus(NAME, True, None, 2, 0, 0, 0, 2, 0, 2, 0, 1.75, 7.0),
-        LabStatus("02-other", True, None, 0, 0, 0, 2, 0, 0, 0, 0, None, 1.0),
-    )
-
-
-def test_the_status_counts_what_happened(course, hand_in):
-    """Late, damaged, missing and not yet graded as it is now; 80 columns hold the whole due date of every lab."""
-    settings = course.folder / "course.toml"
-    settings.write_text(settings.read_text() + f'{NAME} = "2026-11-16T13:00:00+00:00"\n')
-    hand_in("ada", at=later(5))
-    collect(find_course(course.root, course.folder), NAME)
-    (small, other) = course_status(find_course(course.root, course.folder))
-    counts = (small.num_collected, small.num_late, small.num_damaged, small.num_missing, small.num_graded)
-    assert (*counts, small.num_to_run) == (1, 1, 0, 1, 0, 1)
-    assert (other.num_missing, other.num_to_run) == (2, 0)
-
-    record(course, verdict(), read_hand_in(course, NAME, "ada"))
-    assert course_status(course)[0].num_to_run == 0
-    hand_in("ada", at=later(6))
-    hand_in("bob", notebook="{ damaged")
-    collect(course, NAME, late=True)
-    small = course_status(course)[0]
-    assert (small.num_damaged, small.num_missing, small.num_graded, small.num_to_run) == (1, 0, 1, 1)
-
-    result = CliRunner().invoke(command, ["status", "--course", str(course.folder)], env={"COLUMNS": "80"})
-    lines = result.output.splitlines()
-    assert max(map(len, lines)) <= 80
-    words = [line.split() for line in lines if line.strip()]
-    assert ["due", "(UTC)", "2026-11-16"] in words
-    assert {"late": "1", "damaged": "1", "missing": "0"}.items() <= {one[0]: one[1] for one in words if one[1:]}.items()
-    assert "roster" not in result.output
-
-    (course.folder / "roster.csv").write_text("id\nada\n")
-    result = CliRunner().invoke(command, ["status", "--course", str(course.folder)])
-    assert result.output.splitlines()[-1] == "Not on the roster, and counted here all the same: bob."
+    call("course", "export")
+    # By this mark a spreadsheet knows UTF-8; platforms get none.
+    tables = [(course.folder / f"grades-{name}.csv").read_bytes() for name in ("csv", "moodle")]
+    assert [table.startswith(codecs.BOM_UTF8) for table in tables] == [True, False]
+    assert tables[0].decode("utf-8-sig") == plain(read_grades(course))
 
 
 def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatch):

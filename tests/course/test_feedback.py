@@ -6,21 +6,17 @@ import re
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_output
 
-from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
-from coursekit.course.feedback import give_feedback
-from coursekit.course.folder import find_course
 from coursekit.course.preprocessors import NOT_SHOWN, without_hidden_tests
 from coursekit.course.record import record
-from coursekit.course.submitted import read_hand_in
-from coursekit.errors import CourseKitError
+from coursekit.course.release import give_feedback
+from coursekit.course.versions import read_hand_in
 from coursekit.grading.verdict import Flag
 
-from .conftest import NAME, RIGHT, later, verdict
+from .conftest import NAME, RIGHT, edit, later, refused, verdict
 
 SCRIPT = "<script>alert(1)</script>"
 pytestmark = [
@@ -29,37 +25,22 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def graded(course, hand_in):
-    """Return a function that hands in, records a verdict, and returns the graded notebook's path."""
-
-    def grade(answers=RIGHT, **what):
-        hand_in(answers=answers)
-        collect(course, NAME)
-        record(course, verdict(**what), read_hand_in(course, NAME, "ada"))
-        return course.autograded(NAME, "ada") / f"{NAME}.ipynb"
-
-    return grade
-
-
 def body(page):
     """Return the part of a page that is not nbconvert's own head."""
     return page.read_text().partition("<body>")[2]
 
 
-def test_nothing_of_a_student_runs_in_a_browser(course, graded):
+def test_nothing_of_a_student_runs_in_a_browser(course, hand_in):
     """Markup in text cells, in code and in messages is text or gone; raw output and flags are not on the page."""
     answers = {
         "explain": f"Hello {SCRIPT} <img src=x onerror=alert(2)> [a](javascript:alert(3))",
         "mean": f'def mean(x):\n    return "{SCRIPT}"',
     }
-    graded(
-        {**RIGHT, **answers},
-        points=(0, 1),
-        messages=(f"AssertionError: {SCRIPT}", ""),
-        flags=(Flag("network", "It asked for an address."),),
-        outputs={"mean": "raw output"},
-    )
+    hand_in(answers={**RIGHT, **answers})
+    collect(course, NAME)
+    flags = (Flag("network", "It asked for an address."),)
+    one = verdict("ada", (0, 1), (f"AssertionError: {SCRIPT}", ""), flags=flags, outputs={"mean": "raw output"})
+    record(course, one, read_hand_in(course, NAME, "ada"))
     page, goes_back = give_feedback(course, NAME, "ada")
     text = body(page)
     assert goes_back
@@ -73,7 +54,8 @@ def test_nothing_of_a_student_runs_in_a_browser(course, graded):
 
 def test_plain_autograde_gives_no_hidden_test_away(course, graded):
     """What nbgrader's own autograding leaves, hidden tests in cells and frames, and pages of a student's making."""
-    path = graded()
+    graded("ada")
+    path = course.autograded(NAME, "ada") / f"{NAME}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     cells = {cell.id: cell for cell in notebook.cells}
     hidden = "### BEGIN HIDDEN TESTS\nassert shard([71, 72, 73], 1, 2) == [72]\n### END HIDDEN TESTS"
@@ -138,23 +120,23 @@ def test_marks_that_are_out_of_order_hide_the_cell():
     assert without_hidden_tests("a = 1") == "a = 1"
 
 
-def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in):
+def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call):
     """A hand-in without the exchange's secret gets its page, and the verb says where it lies."""
     (hand_in() / "submission_secret.txt").unlink()
     collect(course, NAME)
     record(course, verdict(), read_hand_in(course, NAME, "ada"))
-    result = CliRunner().invoke(command, ["feedback", "01", "--course", str(course.folder)], catch_exceptions=False)
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
-    assert result.output == (f"{NAME}: 1/1 ada (not through the exchange, as it did not come that way: {page})\n")
+    (line,) = call("course", "feedback", "01")[1]
+    assert line.startswith(f"{NAME}: 1/1 ada (not through the exchange, ")
+    assert str(page) in line
     assert "(Score: 3.0 / 7.0)" in page.read_text()
 
 
-def test_all_pages_come_in_one_folder_to_be_mailed(course, graded, tmp_path):
+def test_all_pages_come_in_one_folder_to_be_mailed(course, graded, call, tmp_path):
     """Each is named by student and lab, and a table says which page goes to which address."""
-    graded()
-    words = ["feedback", "1", "--folder", str(tmp_path / "mail"), "--course", str(course.folder)]
-    said = CliRunner().invoke(command, words, catch_exceptions=False).output
-    assert said.splitlines()[-1] == f"1 page and addresses.csv: {tmp_path / 'mail'}"
+    graded("ada")
+    _, lines = call("course", "feedback", "1", "--output", tmp_path / "mail")
+    assert lines[-1] == f"1 page and addresses.csv: {tmp_path / 'mail'}"
     page = f"ada_{NAME}.html"
     assert sorted(path.name for path in (tmp_path / "mail").iterdir()) == [page, "addresses.csv"]
     assert (tmp_path / "mail" / page).read_bytes() == (
@@ -165,11 +147,9 @@ def test_all_pages_come_in_one_folder_to_be_mailed(course, graded, tmp_path):
 
 def test_a_request_and_its_answer_stand_on_the_page(course, graded, hand_in):
     """A student asks in a file, also after the lab was due; the points stay, and formgrader's comment answers."""
-    graded()
-    file = course.folder / "course.toml"
-    file.write_text(file.read_text() + f'{NAME} = "2026-11-16T12:30:00+00:00"\n')
+    graded("ada")
     hand_in(at=later(9), files={"regrade.txt": "Is my <b>shard</b>\nnot right?\x1b[2J"})
-    (collected,), _ = collect(find_course(course.root, course.folder), NAME)
+    (collected,), _ = collect(edit(course, f'{NAME} = "2026-11-16T12:30:00+00:00"\n'), NAME)
     assert collected.lines[-1] == "asks for another look: Is my <b>shard</b> not right?\ufffd[2J"
     record(course, verdict(), read_hand_in(course, NAME, "ada"))
     with course.gradebook() as gradebook:
@@ -180,8 +160,7 @@ def test_a_request_and_its_answer_stand_on_the_page(course, graded, hand_in):
     assert "It is, well done." in page
 
 
-def test_nothing_graded_is_one_sentence(course):
+def test_nothing_graded_is_one_sentence(call):
     """Feedback before grading says what comes first."""
-    result = CliRunner().invoke(command, ["feedback", "--course", str(course.folder)])
-    assert isinstance(result.exception, CourseKitError)
-    assert str(result.exception) == "nothing of this was graded yet: run `coursekit grade` first."
+    with refused("`coursekit grade`"):
+        call("course", "feedback")

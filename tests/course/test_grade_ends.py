@@ -20,12 +20,13 @@ from coursekit.course.folder import find_course
 from coursekit.course.grade import clear_failures, grade_all, stage
 from coursekit.course.init import init_course
 from coursekit.course.release import release
-from coursekit.course.report.grade_report import write_report
+from coursekit.course.status.class_status import read_class
+from coursekit.course.status.report import write_report
 from coursekit.errors import CourseKitError
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
-from coursekit.labs.lab import select_labs
+from coursekit.labs.lab import find_labs, select_labs
 
 from .conftest import NAME, RIGHT, filled, tree
 from .grader import end_state, grade, grader, left
@@ -65,9 +66,9 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
         end, said = running.wait()
     assert (end, left()) == (status, [])
     line = f"coursekit grade 01 --course {course.folder} --jobs 1"
-    assert f"coursekit: stopped; judged and kept: 1 hand-in; `{line}` goes on from there." in said
+    assert f"coursekit: stopped; judged and kept: 1 hand-in; `{line}` continues from there." in said
     assert "Traceback" not in said
-    end, said = grade(course.folder, "--only", "ada")
+    end, said = grade(course.folder, "--student", "ada")
     assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said
 
 
@@ -86,6 +87,8 @@ def test_a_machine_that_kills_workers_is_no_zero(course, hand_in):
         status, said = running.wait()
     assert (status, left()) == (3, [])
     assert "needs another run: bob 01-small: the worker that judged it died" in said
+    (log,) = (course.folder / "reports").glob("grading-*.log")
+    assert (log.name in said, "bob 01-small: its worker died" in log.read_text()) == (True, True)
     after = {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
     assert after == before
 
@@ -134,7 +137,7 @@ def grade_and_report(course):
     """Do what the command does, with a judge that gives full points."""
     graded = judged(course)()
     with clear_failures(course):
-        write_report(course, graded)
+        write_report(course, read_class(course, find_labs(course.root)[:1]), graded)
 
 
 def fill(disk, num_bytes):

@@ -12,7 +12,7 @@ from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.release import release
-from coursekit.course.submitted import read_hand_in
+from coursekit.course.versions import read_hand_in
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import nbformat
 import pytest
 from nbgrader.utils import determine_grade
-from sqlalchemy import event
 
 from coursekit.course.collect import collect
-from coursekit.course.folder import find_course
 from coursekit.course.record import record
-from coursekit.course.submitted import read_hand_in
+from coursekit.course.versions import read_hand_in
 from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree, verdict
@@ -107,54 +105,6 @@ def test_manual_points_survive(course, handed_in):
     assert totals(course) == (5.5, 0, later(1))
 
 
-def test_a_fault_is_never_a_zero(course, handed_in):
-    """Nothing is recorded, and what was there stays."""
-    hand_in = handed_in()
-    record(course, verdict(), hand_in)
-    before = tree(course.folder)
-    assert record(course, verdict(points=(0, 0), fault="the node died"), hand_in) is False
-    assert tree(course.folder) == before
-
-
-def test_lateness_is_nbgraders(course, handed_in):
-    """The plugin named in course.toml takes the points of a late hand-in, and none of one in time."""
-    settings = course.folder / "course.toml"
-    settings.write_text(settings.read_text().replace('late_penalty = "none"', 'late_penalty = "zero"'))
-    strict = find_course(course.root, course.folder)
-    with course.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate=later(1))
-    late = handed_in(at=later(2))
-    record(course, verdict(), late)
-    assert totals(course) == (3, 0, later(2))
-    record(strict, verdict("bob"), handed_in("bob", at=later(2)))
-    assert totals(course, "bob") == (3, 3, later(2))
-    record(strict, verdict("eve"), handed_in("eve", at=later(1)))
-    assert totals(course, "eve") == (3, 0, later(1))
-
-
-def test_a_transaction_that_fails_leaves_nothing(course, handed_in):
-    """When the database refuses, no point is there; the next call completes the work."""
-    hand_in = handed_in()
-    import coursekit.course.record as module
-
-    def refuse(*_):
-        raise RuntimeError("the disk is full")
-
-    from nbgrader.api import Grade
-
-    event.listen(Grade, "before_update", refuse)
-    try:
-        with pytest.raises(RuntimeError, match="the disk is full"):
-            module.record(course, verdict(), hand_in)
-    finally:
-        event.remove(Grade, "before_update", refuse)
-    with course.gradebook() as gradebook:
-        assert gradebook.assignment_submissions(NAME) == []
-    assert not course.autograded(NAME, "ada").exists()
-    assert record(course, verdict(), hand_in) is True
-    assert totals(course)[0] == 3
-
-
 def test_a_lost_file_is_written_again_and_nobody_is_asked_twice(course, handed_in):
     """Killed between gradebook and notebook: the next call writes the notebook and leaves manual points graded."""
     hand_in = handed_in()
@@ -190,9 +140,3 @@ def test_the_graded_notebook_is_what_formgrader_shows(course, handed_in):
     assert kinds == ["owner", "changed test", "network"]
     # nbgrader's own rule reads the same points off this notebook.
     assert {name: determine_grade(cell)[0] for name, cell in tests.items()} == {"shard-tests": 0, "mean-tests": 1}
-
-
-def test_a_stranger_is_added_to_the_gradebook(course, handed_in):
-    """Work of somebody who is not on the roster is not lost."""
-    assert record(course, verdict("eve"), handed_in("eve"))
-    assert totals(course, "eve")[0] == 3

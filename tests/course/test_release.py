@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
-from coursekit.course.release import release, take_back
+from coursekit.course.release import release
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 
@@ -29,10 +29,11 @@ def own_checkout(checkout, released_course, tmp_path):
 
 
 def test_students_find_what_lies_in_labs(course):
-    """The exchange and nbgrader's release hold the committed files."""
-    committed = tree(course.root / "labs" / NAME)
-    assert tree(course.folder / "exchange" / "dl" / "outbound" / NAME) == committed
-    assert tree(course.folder / "release" / NAME) == committed
+    """The exchange and nbgrader's release hold the committed files, and how an AI assistant should help."""
+    given = tree(course.root / "labs" / NAME) | tree(course.root / "students")
+    assert sorted(given) == [f"{NAME}.ipynb", "AGENTS.md"]
+    assert tree(course.folder / "exchange" / "dl" / "outbound" / NAME) == given
+    assert tree(course.folder / "release" / NAME) == given
 
 
 def test_the_gradebook_knows_every_graded_cell(course):
@@ -68,12 +69,11 @@ def test_a_second_version_needs_force(own_checkout):
 
 
 def test_a_release_can_be_taken_back(course):
-    """Students find it no more until it is released again; a second time there is nothing to take back."""
+    """With nbgrader's own command, as the instructor's guide says; it can be released again."""
     (lab,) = select_labs(course.root, ["1"])
-    take_back(course, lab.name)
+    command = [sys.executable, "-m", "nbgrader", "list", "--remove", "--assignment", NAME]
+    subprocess.run(command, cwd=course.folder, check=True, timeout=900)
     assert not course.outbound(NAME).exists()
-    with pytest.raises(CourseKitError, match="01-small is not released, so there is nothing to take back"):
-        take_back(course, lab.name)
     assert release(course, lab) == "released"
 
 

@@ -13,9 +13,7 @@ from collections import Counter
 
 import pytest
 
-from coursekit.course.hand_in.manifest import HandInManifest, checksum
-from coursekit.course.hand_in.owner import NotTakenError
-from coursekit.course.hand_in.unpack import read_zip
+from coursekit.course.hand_in.packed import HandInManifest, NotTakenError, read_zip
 
 from .conftest import MONDAY, NAME
 
@@ -25,9 +23,7 @@ GOOD = {NOTEBOOK: b"{}", f"jobs/{NAME}-1/result.json": b"[]"}
 
 def manifest(contents=GOOD, **changes):
     """Return the bytes of a manifest that fits."""
-    data = json.loads(
-        HandInManifest(NAME, "ada", MONDAY, {name: checksum(data) for name, data in contents.items()}).to_bytes()
-    )
+    data = json.loads(HandInManifest(NAME, "ada", MONDAY, tuple(contents)).to_bytes())
     return json.dumps({**data, **changes}).encode()
 
 
@@ -65,36 +61,32 @@ def test_a_good_one():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "it is damaged, or no zip"),
-        (b"PK\x03\x04 and nothing else", "it is damaged, or no zip"),
-        (hand_in()[:-30], "it is damaged, or no zip"),
-        (zipped(GOOD.items()), "it holds no hand-in.json"),
-        (zipped([("hand-in.json", b"[" * 100_000)]), "its hand-in.json cannot be read: it is not valid JSON"),
-        (zipped([("hand-in.json", b"[]")]), "its hand-in.json cannot be read: it is not of schema 1"),
-        (hand_in(user="../bob"), "its user is not valid"),
-        (hand_in(lab=f"../{NAME}"), "its lab is not valid"),
-        (hand_in(time="2026-13-16T12:00:00+00:00"), "its time is not valid"),
-        (hand_in(time=7), "its time is not valid"),
-        (hand_in(files=[]), "it has no list of files"),
-        (hand_in(contents={}, files={NOTEBOOK: "0" * 64}), f"{NOTEBOOK} is missing"),
-        (hand_in(files={**dict.fromkeys(GOOD, "0" * 64)}), "is not as its manifest says"),
-        (hand_in(("more.py", b"")), "more.py is not in its manifest"),
-        (
-            hand_in(contents={**GOOD, "sitecustomize.py": b""}),
-            "sitecustomize.py is nothing that `coursekit hand-in` packs",
-        ),
-        (hand_in(("/etc/passwd", b"")), "/etc/passwd, which is not a plain path"),
-        (hand_in(("jobs/../../../x", b"")), "not a plain path"),
-        (hand_in(("C:\\x", b"")), "not a plain path"),
-        (hand_in(("a//b", b"")), "not a plain path"),
-        (hand_in(("$(touch x)\n", b"")), "not a plain path"),
-        (hand_in((entry("link", stat.S_IFLNK | 0o777), b"/etc/passwd")), "link in it is a link"),
-        (hand_in((entry("pipe", stat.S_IFIFO | 0o666), b"")), "pipe in it is a special file"),
-        (hand_in(("inner.ZIP", zipped([]))), "it holds another zip, inner.ZIP"),
-        (hand_in((NOTEBOOK, b"{ }")), f"it holds {NOTEBOOK} twice"),
+        (b"", "damaged"),
+        (b"PK\x03\x04 and nothing else", "damaged"),
+        (hand_in()[:-30], "damaged"),
+        (zipped(GOOD.items()), "hand-in.json"),
+        (zipped([("hand-in.json", b"[" * 100_000)]), "valid JSON"),
+        (zipped([("hand-in.json", b"[]")]), "schema 1"),
+        (hand_in(user="../bob"), "user"),
+        (hand_in(lab=f"../{NAME}"), "lab"),
+        (hand_in(time="2026-13-16T12:00:00+00:00"), "time"),
+        (hand_in(time=7), "time"),
+        (hand_in(files=7), "list of files"),
+        (hand_in(contents={}, files=[NOTEBOOK]), f"{NOTEBOOK} is missing"),
+        (hand_in(("more.py", b"")), "more.py is not in"),
+        (hand_in(contents={**GOOD, "more.py": b""}), "more.py is nothing"),
+        (hand_in(("/etc/passwd", b"")), "/etc/passwd, which"),
+        (hand_in(("jobs/../../../x", b"")), "plain path"),
+        (hand_in(("C:\\x", b"")), "plain path"),
+        (hand_in(("a//b", b"")), "plain path"),
+        (hand_in(("$(touch x)\n", b"")), "plain path"),
+        (hand_in((entry("link", stat.S_IFLNK | 0o777), b"/etc/passwd")), "is a link"),
+        (hand_in((entry("pipe", stat.S_IFIFO | 0o666), b"")), "special file"),
+        (hand_in(("inner.ZIP", zipped([]))), "inner.ZIP"),
+        (hand_in((NOTEBOOK, b"{ }")), f"{NOTEBOOK} twice"),
         (hand_in((NOTEBOOK.upper(), b"")), "twice"),
-        (hand_in(*((f"many/{i}", b"") for i in range(100))), "it holds more than 100 files"),
-        (zipped(GOOD.items(), zipfile.ZIP_LZMA), "compressed in another way"),
+        (hand_in(*((f"many/{i}", b"") for i in range(100))), "100 files"),
+        (zipped(GOOD.items(), zipfile.ZIP_LZMA), "compressed"),
     ],
 )
 def test_what_is_refused(data, said):
@@ -102,17 +94,17 @@ def test_what_is_refused(data, said):
     with pytest.raises(NotTakenError) as caught:
         read_zip(data)
     assert said in str(caught.value)
-    assert str(caught.value).endswith(": ask the student for a new one, made by `coursekit hand-in`")
+    assert "`coursekit hand-in`" in str(caught.value)
 
 
 def test_a_bomb_is_not_unpacked():
-    """60 MB of zeros in less than 0.1 MB, and also when the zip says that they are few."""
-    bomb = zipped([(NOTEBOOK, bytes(60_000_000))])
-    assert len(bomb) < 100_000
-    with pytest.raises(NotTakenError, match="it unpacks to more than 20 MB"):
+    """200 MB of zeros in less than 0.3 MB, and also when the zip says that they are few."""
+    bomb = zipped([(NOTEBOOK, bytes(200_000_000))])
+    assert len(bomb) < 300_000
+    with pytest.raises(NotTakenError, match="100 MB"):
         read_zip(bomb)
-    lying = bomb.replace(struct.pack("<I", 60_000_000), struct.pack("<I", 2))
-    with pytest.raises(NotTakenError, match="it is damaged"):
+    lying = bomb.replace(struct.pack("<I", 200_000_000), struct.pack("<I", 2))
+    with pytest.raises(NotTakenError, match="damaged"):
         read_zip(lying)
 
 
@@ -121,7 +113,7 @@ def test_an_encrypted_one():
     data = bytearray(zipped([(NOTEBOOK, b"{}")]))
     data[6] |= 1
     data[data.index(b"PK\x01\x02") + 8] |= 1
-    with pytest.raises(NotTakenError, match="is encrypted"):
+    with pytest.raises(NotTakenError, match="encrypted"):
         read_zip(bytes(data))
 
 
@@ -136,7 +128,7 @@ def test_an_entry_without_a_name():
     with zipfile.ZipFile(io.BytesIO(nameless)) as packed:
         assert "" in packed.namelist()
 
-    with pytest.raises(NotTakenError, match="it is damaged, or no zip: ask the student"):
+    with pytest.raises(NotTakenError, match="damaged"):
         read_zip(bytes(nameless))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import time
 
 import pytest
 
-from coursekit.imagenet import forget_skipped, make_data
+from coursekit.imagenet import make_data
 
 # One of no bytes, one longer than TensorFlow's buffer.
 SIZES = (100, 2000, 3, 0, 500, 300_000, 700)
@@ -51,14 +50,6 @@ def tiny(made, tmp_path):
     return shutil.copytree(made, tmp_path / "tiny")
 
 
-@pytest.fixture(autouse=True)
-def nothing_skipped():
-    """Let every test begin with an empty list."""
-    forget_skipped()
-    yield
-    forget_skipped()
-
-
 @pytest.fixture
 def flip():
     """Return a function that changes one bit of the byte at a place of a file."""
@@ -66,8 +57,6 @@ def flip():
     def flip_at(path, place):
         content = bytearray(path.read_bytes())
         content[place] ^= 1
-        # Within one tick of the clock, the change of a file shows in nothing but its content.
-        time.sleep(0.02)
         path.write_bytes(content)
 
     return flip_at

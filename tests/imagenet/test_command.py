@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import re
 import signal
 import subprocess
 import sys
+import tarfile
+import zipfile
+import zlib
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from coursekit.cli.data import data
 from coursekit.imagenet import write_file
-from coursekit.imagenet.headers import read_frame
+from coursekit.imagenet.records import follow_headers
 
 WAIT_S = 900
 DIE_AT_IMAGE_250 = """
@@ -73,43 +81,144 @@ def test_whole_data_is_told_in_a_table(made):
 def test_damage_is_told_with_file_and_place(tiny, flip):
     """Damaged data, a cut file and a lost split: each has its line, and the exit status is 1."""
     third, fifth = tiny / "train-00003-of-00016", tiny / "train-00005-of-00016"
-    place = read_frame(third).offsets[7]
-    flip(third, place + 100)
-    num_bytes = fifth.stat().st_size
-    cut = read_frame(fifth).offsets[-1]
+    flip(third, follow_headers(third)[0][7] + 100)
+    num_bytes, num_lost = fifth.stat().st_size, len(follow_headers(third)[0]) - 7
+    num_whole = len(follow_headers(fifth)[0]) - 1
     fifth.write_bytes(fifth.read_bytes()[:-10])
     for path in tiny.glob("validation-*"):
         path.unlink()
     status, rows, lines = check(tiny)
     assert (status, rows["train"], rows["validation"]) == (
         1,
-        ["16", "1022", "1 to 1000", "8", "4"],
+        ["16", str(1023 - num_lost), "1 to 1000", "8", "4"],
         ["0", "0", "-", "-", "0"],
     )
     assert lines[:4] == [
-        f"{third}, byte {place}: its data is damaged",
+        f"{third}: it is cut or damaged from record 7 on (the first is 0): copy it again",
         f"{third}: its checksum is not the manifest's",
-        f"{fifth}, byte {cut}: cut, or its header is damaged",
+        f"{fifth}: it is cut or damaged from record {num_whole} on (the first is 0): copy it again",
         f"{fifth}: {num_bytes - 10} bytes, the manifest says {num_bytes}",
     ]
     assert lines[4].startswith(f"{tiny} holds no files validation-00000-of-")
-    status, rows, lines = check(tiny, "--quick")
+    status, rows, quick_lines = check(tiny, "--quick")
     assert (status, rows["train"]) == (1, ["16", "1023", "-", "-", "2"])
-    assert [line.partition(":")[0] for line in lines[:2]] == [f"{fifth}, byte {cut}", str(fifth)]
+    assert quick_lines == lines[2:]
+
+
+def example(encoded, label, image_key="image/encoded", label_key="image/class/label"):
+    """Return a serialised example; a label may be a number or text."""
+    import tensorflow as tf
+
+    text = isinstance(label, bytes)
+    labels = {"bytes_list": tf.train.BytesList(value=[label])} if text else {"int64_list": {"value": [label]}}
+    features = {image_key: tf.train.Feature(bytes_list={"value": [encoded]}), label_key: tf.train.Feature(**labels)}
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def write_set(folder, examples, compression=""):
+    """Write two train files and one validation file, each with these records."""
+    import tensorflow as tf
+
+    for name in ("train-00000-of-00002", "train-00001-of-00002", "validation-00000-of-00001"):
+        with tf.io.TFRecordWriter(str(folder / name), compression) as writer:
+            for record in examples:
+                writer.write(record)
+
+
+def jpeg(mode="RGB", form="JPEG"):
+    """Return a small image as a file of some form."""
+    data = io.BytesIO()
+    Image.new(mode, (8, 8)).save(data, form)
+    return data.getvalue()
+
+
+RECORDS = {
+    "from 0": ([(jpeg(), 0), (jpeg(), 999)], ["begin at 0"]),
+    "background": ([(jpeg(), 0), (jpeg(), 1000)], ["label is 0"]),
+    "beyond": ([(jpeg(), 1001), (jpeg(), 1002)], ["1001", "1000"]),
+    "PNG": ([(jpeg(form="PNG"), 1), (jpeg(form="PNG"), 2)], ["PNG", "JPEG"]),
+    "GIF": ([(jpeg(form="GIF"), 1)], ["GIF", "JPEG"]),
+    "WebP": ([(jpeg(form="WEBP"), 1)], ["WebP", "JPEG"]),
+    "no image": ([(b"text", 1)], ["JPEG"]),
+    "label as text": ([(jpeg(), b"n01440764")], ["image/class/label", "bytes_list"]),
+    "no label": ([(jpeg(), 1, "image/encoded", "label")], ["image/class/label", "label"]),
+    "other names": ([(jpeg(), 1, "jpg", "cls")], ["image/encoded", "cls, jpg"]),
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--quick"]], ids=["whole", "quick"])
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_of_another_form_are_one_sentence(name, options, tmp_path):
+    """Whatever the number of records, files and splits, and also in a quick check; the sentence names the first."""
+    content, words = RECORDS[name]
+    write_set(tmp_path, [example(*one) for one in content * 3])
+    status, _, lines = check(tmp_path, *options)
+    assert (status, len(lines)) == (1, 1)
+    assert all(word in lines[0] for word in [f"{tmp_path}/train-00000-of-00002, record ", "3 files", *words])
+
+
+def tarred(content):
+    """Return a tar archive with one file."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("train"), io.BytesIO(content))
+    return data.getvalue()
+
+
+def zipped(content):
+    """Return a zip archive with one file."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("train", content)
+    return data.getvalue()
+
+
+PACKED = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "tar": tarred, "zip": zipped}
+PACKED |= {"zlib": zlib.compress, "empty": lambda _: b"", "no whole record": lambda _: b"file,label\n" * 1000}
+PACKED |= {"PNG": lambda _: jpeg(form="PNG"), "git lfs pull": lambda _: b"version https://git-lfs.github.com/spec/v1\n"}
+
+
+@pytest.mark.parametrize("options", [[], ["--quick"]], ids=["whole", "quick"])
+@pytest.mark.parametrize("name", PACKED)
+def test_files_of_another_form_are_one_sentence(name, options, tmp_path):
+    """A packed set is told as that, once, and not as damage of each file."""
+    write_set(tmp_path, [example(jpeg(), 1)])
+    for path in tmp_path.iterdir():
+        path.write_bytes(PACKED[name](path.read_bytes()))
+    status, _, lines = check(tmp_path, *options)
+    assert (status, len(lines)) == (1, 1)
+    assert all(word in lines[0] for word in [f"{tmp_path}/train-00000-of-00002", "3 files", name])
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_compression_of_tensorflow_is_named(compression, tmp_path):
+    """TFRecordWriter can compress a file as a whole."""
+    write_set(tmp_path, [example(jpeg(), 1)], compression)
+    status, _, (line,) = check(tmp_path)
+    assert (status, compression.lower() in line) == (1, True)
+
+
+@pytest.mark.parametrize("options", [[], ["--quick"]], ids=["whole", "quick"])
+@pytest.mark.parametrize("length", [0x8B1F, 0x9C78])
+def test_right_records_of_any_length_and_colour_pass(options, length, tmp_path):
+    """The length of a first record may begin with the bytes of another form; CMYK and grey are read rightly."""
+    padded = example(jpeg(), 1)
+    padded += b"\x7a" + varint(length - len(padded) - 4) + bytes(length - len(padded) - 4)
+    assert len(padded) == length
+    write_set(tmp_path, [padded, example(jpeg("CMYK"), 2), example(jpeg("L"), 1000)])
+    status, _, lines = check(tmp_path, *options)
+    assert (status, lines) == (0, [])
+
+
+def varint(number):
+    """Return a length below 2**21 as a protocol buffer writes it, in three bytes."""
+    return bytes([number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80, number >> 14])
 
 
 def test_records_that_no_training_could_use_are_told(tmp_path):
     """Data without a manifest, as a centre's: something else in a record, a label out of range, no JPEG, no records."""
     import numpy as np
     import tensorflow as tf
-
-    def example(encoded, label):
-        """Return a serialised example with the two keys that are read."""
-        features = {
-            "image/encoded": tf.train.Feature(bytes_list=tf.train.BytesList(value=[encoded])),
-            "image/class/label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
-        }
-        return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
 
     image = np.zeros((8, 8, 3), np.uint8)
     jpeg = tf.io.encode_jpeg(image).numpy()
@@ -124,13 +233,16 @@ def test_records_that_no_training_could_use_are_told(tmp_path):
         1,
         {"train": ["1", "2", "7 to 9", "2", "4"], "validation": ["2", "2", "3 to 4", "2", "1"]},
     )
-    no_example = "it is not an example with one image/encoded and one image/class/label"
-    whats = [no_example, "its label is 0, not 1 to 1000", "its image is not a JPEG", no_example]
+    whats = [
+        "it is not an example with one image/encoded and one image/class/label",
+        "its label is 0: these labels begin at 0, ImageNet's at 1: add 1 to all and write them again",
+        "its image is not a JPEG",
+        "it has no image/encoded, but no features at all",
+    ]
     numbers = [1, 2, 3, 4]
-    offsets = read_frame(path).offsets
     assert lines == [
-        *(f"{path}, byte {offsets[number]}: {what}" for number, what in zip(numbers, whats)),
-        f"{tmp_path / 'validation-00001-of-00002'}, byte 0: the file is empty",
+        *(f"{path}, record {number}: {what}" for number, what in zip(numbers, whats)),
+        f"{tmp_path / 'validation-00001-of-00002'}: it is empty: copy it again",
     ]
 
 

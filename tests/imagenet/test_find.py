@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet import find_data
+from coursekit.imagenet import find, find_data
 
 ASK = "from coursekit.imagenet import find_data; print(find_data())"
 NAME = "imagenet-tiny-1"
@@ -83,7 +83,7 @@ def test_a_place_that_cannot_be_written_names_the_variable(tmp_path, monkeypatch
     """A file stands where the cache would be."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path / "file"))
-    with pytest.raises(CourseKitError, match=r"cannot be made \(File exists\): set \$COURSEKIT_DATA to a folder"):
+    with pytest.raises(CourseKitError, match=r"cannot be made \(File exists\): set \$COURSEKIT_DATA to "):
         find_data()
 
 
@@ -93,4 +93,12 @@ def test_what_hinders_the_making_is_said(tmp_path, monkeypatch):
     (tmp_path / NAME / "thesis.tex").touch()
     monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
     with pytest.raises(CourseKitError, match=r"holds other things \(thesis.tex\): name an empty"):
+        find_data()
+
+
+def test_data_that_takes_too_long_is_told_in_a_sentence(tmp_path, monkeypatch):
+    """With the folder that could not be made."""
+    monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
+    monkeypatch.setattr(find, "MAKE_TIMEOUT_S", 0.01)
+    with pytest.raises(CourseKitError, match=NAME):
         find_data()

@@ -15,9 +15,8 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.imagenet import list_files, make_data, parse_record, read_records
-from coursekit.imagenet.make import class_label, images, plan
+from coursekit.imagenet.make import PRESETS, class_label, images, plan
 from coursekit.imagenet.patterns import NUM_CLASSES, class_name
-from coursekit.imagenet.presets import PRESETS
 
 DIGESTS = {"tiny": "ca40554a2b6f4e2a", "small": "0c86996500b5b6b0", "bench": "c7feab266dd87220"}
 FILE_DIGEST = "32ba9b7ae0020059"
@@ -165,7 +164,7 @@ def test_a_folder_with_other_things_is_refused(tmp_path, name):
 def test_a_broken_manifest_is_refused(tmp_path):
     """A folder whose manifest cannot be read is not guessed about."""
     (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(CourseKitError, match=r"manifest.json is not a manifest of made data"):
+    with pytest.raises(CourseKitError, match=r"manifest.json is not a manifest of synthetic data"):
         make_data(tmp_path, "tiny")
 
 

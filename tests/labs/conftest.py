@@ -16,6 +16,7 @@ import pytest
 
 from ..ports import free_ports
 
+# Without them Chromium starts helpers of its own when it likes, in the middle of a test that then seems to leave them.
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -74,7 +74,8 @@ async def execute(notebooks, folder):
     """Execute all at once what leads to the pictures."""
     for notebook in notebooks:
         notebook.cells = [cell for cell in notebook.cells if not SKIPPED.search(cell.source)]
-    clients = [NotebookClient(one, timeout=900, resources={"metadata": {"path": str(folder)}}) for one in notebooks]
+    limits = dict.fromkeys(("timeout", "startup_timeout", "iopub_timeout"), 900)
+    clients = [NotebookClient(one, **limits, resources={"metadata": {"path": str(folder)}}) for one in notebooks]
     await asyncio.gather(*(client.async_execute() for client in clients))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from nbformat import v4
 
-from coursekit.grading.bank.answer_bank import BankAnswer
-from coursekit.grading.bank.run_answers import share_runs
 from coursekit.labs.affected_tests import LabCells
+from workshop.answers.answer_bank import BankAnswer
+from workshop.answers.run_answers import share_runs
 
 CELLS = {
     "imports": ("import math\nimport os", ""),

@@ -1,4 +1,4 @@
-"""The script twin of lab 03 under Horovod's own launcher: a killed rank ends it soon, and a second run continues."""
+"""The script of lab 03 under Horovod's own launcher: a killed rank ends it soon, and a second run continues."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 import pytest
@@ -18,9 +19,6 @@ import pytest
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import load_lab
 from coursekit.ranks.environ import scrubbed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
 LAB = "03-keras-cnn"

@@ -17,10 +17,8 @@ title = "SGD on several ranks"
 summary = "One sentence."
 minutes = 60
 objectives = ["see", "do"]
-needs = []
 [resources]
 num_ranks = 2
-gpus_per_rank = 0
 memory_gb = 4
 time_limit_min = 20
 [small_run]
@@ -56,78 +54,44 @@ def test_a_lab_is_its_folder_and_its_toml(root):
         summary="One sentence.",
         minutes=60,
         objectives=("see", "do"),
-        needs=(),
-        resources=Resources(num_ranks=2, memory_gb=4, time_limit_min=20, gpus_per_rank=0),
+        resources=Resources(num_ranks=2, memory_gb=4, time_limit_min=20),
         small_run={"num_epochs": 100},
     )
     assert lab.source == folder / "01-sgd.py"
 
 
-def test_a_lab_can_be_a_key(root):
+def test_a_lab_is_a_key_and_frozen_all_the_way_down(root):
     """Labs go into sets and dictionaries, although their parameters have no hash."""
     folder = root / "solutions" / "01-sgd"
 
     assert {load_lab(folder), load_lab(folder)} == {load_lab(folder)}
-
-
-def test_small_run_cannot_be_changed(root):
-    """A frozen lab is frozen all the way down."""
     with pytest.raises(TypeError):
-        load_lab(root / "solutions" / "01-sgd").small_run["num_epochs"] = 1
+        load_lab(folder).small_run["num_epochs"] = 1
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "words"),
     [
-        ("minutes = 60", "minutes = 0", "solutions/01-sgd/lab.toml: minutes must be at least 1, not 0."),
-        ('["see", "do"]', "[]", "solutions/01-sgd/lab.toml: objectives must not be empty."),
-        (
-            "num_ranks = 2",
-            "num_rank = 2",
-            (
-                "solutions/01-sgd/lab.toml [resources]: unknown key(s) ['num_rank']; "
-                "allowed are num_ranks, memory_gb, time_limit_min, gpus_per_rank."
-            ),
-        ),
-        (
-            "gpus_per_rank = 0",
-            "gpus_per_rank = -1",
-            "solutions/01-sgd/lab.toml [resources]: gpus_per_rank must be at least 0, not -1.",
-        ),
-        (
-            "needs = []",
-            "",
-            (
-                "solutions/01-sgd/lab.toml: missing key(s) ['needs']; "
-                "needed are title, summary, minutes, objectives, needs, resources, small_run."
-            ),
-        ),
+        ("minutes = 60", "minutes = 0", ": minutes must be at least 1, not 0"),
+        ('["see", "do"]', "[]", ": objectives must not be empty"),
+        ("num_ranks = 2", "num_rank = 2", r" \[resources\]: unknown key\(s\) \['num_rank'\]"),
+        ("minutes = 60", "", r": missing key\(s\) \['minutes'\]"),
     ],
 )
-def test_a_wrong_lab_toml_is_refused(root, old, new, message):
+def test_a_wrong_lab_toml_is_refused(root, old, new, words):
     """The sentence names file, table and key."""
-    path = root / "solutions" / "01-sgd" / "lab.toml"
-    path.write_text(LAB_TOML.replace(old, new), encoding="utf-8")
+    (root / "solutions" / "01-sgd" / "lab.toml").write_text(LAB_TOML.replace(old, new), encoding="utf-8")
 
-    with pytest.raises(CourseKitError) as caught:
-        find_labs(root)
-
-    assert str(caught.value) == message
-
-
-def test_a_folder_without_lab_toml_is_an_error(root):
-    """Nothing in solutions/ is passed over."""
-    (root / "solutions" / "01-sgd" / "lab.toml").unlink()
-
-    with pytest.raises(CourseKitError, match=r"^solutions/01-sgd/lab\.toml is missing: write it\.$"):
+    with pytest.raises(CourseKitError, match=rf"^solutions/01-sgd/lab\.toml{words}"):
         find_labs(root)
 
 
-def test_a_folder_without_its_notebook_is_an_error(root):
-    """The notebook has the folder's name."""
-    (root / "solutions" / "01-sgd" / "01-sgd.py").rename(root / "solutions" / "01-sgd" / "sgd.py")
+@pytest.mark.parametrize("name", ["lab.toml", "01-sgd.py"])
+def test_a_folder_without_a_part_is_an_error(root, name):
+    """Nothing in solutions/ is passed over; the notebook has the folder's name."""
+    (root / "solutions" / "01-sgd" / name).rename(root / "solutions" / "01-sgd" / "sgd.py")
 
-    with pytest.raises(CourseKitError, match=r"^solutions/01-sgd/01-sgd\.py is missing: a lab's notebook is named as"):
+    with pytest.raises(CourseKitError, match=rf"^solutions/01-sgd/{name} is missing: "):
         find_labs(root)
 
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.profiler.protobuf import xplane_pb2
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from coursekit.pictures import graphs, profiles
 from coursekit.pictures.graphs import ALLREDUCE, Block
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """The words of the pictures that are shown."""
-    words = []
-    for module in (graphs, profiles):
-        monkeypatch.setattr(module, "show", lambda _, alt: words.append(alt))
-    return words
-
-
 @pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Keras with a seed
-def test_the_graph_is_that_of_the_network_which_keras_wrote(tmp_path, shown):
+def test_the_graph_is_that_of_the_network_which_keras_wrote(tmp_path, told):
     """Layers forward, gradients back to the first one with weights, and the optimiser; without Horovod no allreduce."""
     layers = [tf.keras.layers.Flatten(input_shape=(2, 2)), tf.keras.layers.Dense(3, name="only")]
     network = tf.keras.Sequential(layers)
@@ -38,10 +29,10 @@ def test_the_graph_is_that_of_the_network_which_keras_wrote(tmp_path, shown):
     way = [Block("loss", -1), Block("only", -1), Block(ALLREDUCE, -2), Block("SGD", -2)]
     assert set(zip(way, way[1:])) <= graph.edges
     assert graph.num_allreduces == 0
-    assert shown[0].endswith("Back: gradients of loss, only. Then 0 allreduces of gradients, and SGD.")
+    assert told()[0].endswith("Back: gradients of loss, only. Then 0 allreduces of gradients, and SGD.")
 
 
-def test_each_gradient_has_an_allreduce_between_it_and_the_optimiser(tmp_path, shown):
+def test_each_gradient_has_an_allreduce_between_it_and_the_optimiser(tmp_path, told):
     """Allreduces are counted in the function that the graph calls."""
     graph = tf.compat.v1.GraphDef()
     for name, kind, inputs in (
@@ -64,7 +55,7 @@ def test_each_gradient_has_an_allreduce_between_it_and_the_optimiser(tmp_path, s
 
     way = [Block("dense", 0), Block("dense", -1), Block(ALLREDUCE, -2), Block("SGD", -2)]
     assert found == (way, set(zip(way, way[1:])), 2)
-    assert shown[0].endswith("Then 2 allreduces of gradients, and SGD.")
+    assert told()[0].endswith("Then 2 allreduces of gradients, and SGD.")
 
 
 def write_profile(folder, by_thread):
@@ -83,7 +74,7 @@ def write_profile(folder, by_thread):
     path.write_bytes(space.SerializeToString())
 
 
-def test_a_profile_tells_what_a_step_waits_for(tmp_path, shown):
+def test_a_profile_tells_what_a_step_waits_for(tmp_path, told):
     """Of a step of 10 ms: 2 for the input, 3 on two threads for the network, 4 from the last gradient on for others.
 
     The first step is left out, and what the pipeline's threads compute is no work of the network.
@@ -102,7 +93,7 @@ def test_a_profile_tells_what_a_step_waits_for(tmp_path, shown):
     profiles.show_profiles({"2 ranks": steps})
 
     assert [round(1e3 * (step.end_s - step.begin_s)) for step in steps] == [10, 10]
-    assert shown[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
+    assert told()[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
 
 
 def test_logs_without_a_graph_or_a_profile_are_told(tmp_path):

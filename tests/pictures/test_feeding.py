@@ -18,16 +18,7 @@ class Finished:
     seconds = 1.0
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """The words of the pictures that are shown."""
-    words = []
-    for module in (feeding, tensorboard):
-        monkeypatch.setattr(module, "show", lambda _, alt: words.append(alt))
-    return words
-
-
-def test_pictures_say_what_they_show(shown):
+def test_pictures_say_what_they_show(told):
     """Samples by rank, and how long the network works."""
     feeding.show_order({"shard": [[[0, 2], [4]], [[1, 3], [5]]]}, 6)
     feeding.show_timeline({"slow": Finished()})
@@ -35,19 +26,17 @@ def test_pictures_say_what_they_show(shown):
     tensorboard.show_scalars(events, ["epoch_loss"])
     tensorboard.show_histograms([Event("kernel", 0, np.array([[-1.0, 1.0, 5.0]]))], "kernel")
 
-    assert shown[0].endswith("shard: rank 0 gets 0 2 4, rank 1 gets 1 3 5.")
-    assert shown[1].endswith("for this part of the time: slow 40%.")
-    assert shown[2] == "Scalars: epoch_loss goes from 2 to 1 in 2 steps."
-    assert "from -1 to 1 after the first epoch" in shown[3]
+    assert told()[0].endswith("shard: rank 0 gets 0 2 4, rank 1 gets 1 3 5.")
+    assert told()[1].endswith("for this part of the time: slow 40%.")
+    assert told()[2] == "Scalars: epoch_loss goes from 2 to 1 in 2 steps."
+    assert "from -1 to 1 after the first epoch" in told()[3]
 
 
-def test_epochs_are_told_apart(monkeypatch):
+def test_epochs_are_told_apart(drawn):
     """The second epoch begins behind a line, and its name stands below its first sample."""
-    figures = []
-    monkeypatch.setattr(feeding, "show", lambda figure, _: figures.append(figure))
     feeding.show_order({"one rank": [[[0, 1], [2], [1, 0], [2]]]}, 3, num_epochs=2)
 
-    (axes,) = figures[0].axes
+    (axes,) = drawn[0][0].axes
     places = [(text.get_text().strip(), text.get_position()[0]) for text in axes.texts]
     numbers = [x for name, x in places if name in {"0", "1", "2"}]
     (line,) = axes.lines
@@ -57,14 +46,12 @@ def test_epochs_are_told_apart(monkeypatch):
     assert dict(places)["epoch 2"] == pytest.approx(numbers[3], abs=0.5)
 
 
-def test_of_many_epochs_the_first_and_the_last_are_shown(monkeypatch):
+def test_of_many_epochs_the_first_and_the_last_are_shown(drawn):
     """Six hills are enough; the words tell of the same epochs."""
-    shown = []
-    monkeypatch.setattr(tensorboard, "show", lambda *of_picture: shown.append(of_picture))
     steps = [Event("kernel", epoch, np.array([[-1.0 - epoch, 1.0 + epoch, 5.0]])) for epoch in range(20)]
     tensorboard.show_histograms(steps, "kernel")
 
-    ((figure, words),) = shown
+    ((figure, words),) = drawn
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert names == ["epoch 0", "epoch 4", "epoch 8", "epoch 11", "epoch 15", "epoch 19"]
     assert words.endswith("from -1 to 1 after the first epoch, from -20 to 20 after the last.")

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from coursekit.pictures import messages
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """The words of the pictures that are shown."""
-    words = []
-    monkeypatch.setattr(messages, "show", lambda _, alt: words.append(alt))
-    return words
-
-
-def test_pictures_of_messages_say_what_they_show(shown):
+def test_pictures_of_messages_say_what_they_show(told):
     """Who sends whose parts to whom, how much, at what cost, and when."""
     messages.show_ring([[(1, 1.001), (1, 11.004)], [(0, 10.002), (0, 11.002)]])
     messages.show_sent({"plain": [3, 1], "ring": [1.5, 1.5]})
@@ -24,7 +15,7 @@ def test_pictures_of_messages_say_what_they_show(shown):
     messages.show_wire({"one by one": [(5, 1005), (1005, 2005)], "fused": [(0, 900), (1, 901)]})
     messages.show_overlap([("last", 40, 0, 500, 1500), ("first", 4000, 2000, 2500, 3500)])
 
-    assert shown == [
+    assert told() == [
         (
             "The ring step by step: rank 0 sends to rank 1 chunk 0 with 0, chunk 1 with 0 + 1; "
             "rank 1 sends to rank 0 chunk 1 with 1, chunk 0 with 0 + 1."
@@ -36,12 +27,12 @@ def test_pictures_of_messages_say_what_they_show(shown):
     ]
 
 
-def test_pictures_of_16_bits_say_what_they_show(shown):
+def test_pictures_of_16_bits_say_what_they_show(told):
     """Which share of how many gradients is lost, and where the scale began and ended."""
     messages.show_gradients(np.array([0.0, 1e-9, 1.0]), [1.0, 1024.0], [0.5, 0.0])
     messages.show_scales({"yours": [8.0, 16.0, 8.0]}, [True, False])
 
-    assert shown == [
+    assert told() == [
         (
             "Sizes of 2 gradients; float16 turns into zero or infinity: "
             "scaled by 2 to the power of 0 50.0%, scaled by 2 to the power of 10 0.0%."

@@ -9,33 +9,22 @@ from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
 
 
-def test_words_of_a_fit_and_a_gap(monkeypatch):
-    """Seconds, the worst error of the model, and each part of a step, also a negative one."""
-    words = []
-    monkeypatch.setattr(predictions, "show", lambda _, alt: words.append(alt))
+def test_words_of_a_fit_a_gap_and_phases(told):
+    """Seconds, the worst error of the model, each part of a step, also a negative one, and medians of phases."""
     predictions.show_fit([1000, 2000], [0.001, 0.004], [0.001, 0.005])
     predictions.show_gap(0.010, [0.005, 0.004, 0.005, -0.002])
+    predictions.show_phases([(0.010, 0.001, 0.004), (0.012, 0.003, 0.005), (0.011, 0.009, 0.003)], 0.0025)
 
-    assert words == [
+    assert told() == [
         "Allreduces take 1 to 4 ms; the model is off by at most 25%.",
         (
             "Predicted 10.0 ms for a step, measured 12.0 ms: computing 5.0 ms, sharing 4.0 ms, "
             "communication, predicted 5.0 ms, unexplained -2.0 ms."
         ),
-    ]
-
-
-def test_words_of_phases(monkeypatch):
-    """The median of each phase, and what was predicted for the wire."""
-    words = []
-    monkeypatch.setattr(predictions, "show", lambda _, alt: words.append(alt))
-    predictions.show_phases([(0.010, 0.001, 0.004), (0.012, 0.003, 0.005), (0.011, 0.009, 0.003)], 0.0025)
-
-    assert words == [
         (
             "Medians of 3 steps: computing 11.0 ms, waiting for the last rank 3.0 ms, on the wire 4.0 ms; "
             "for the wire 2.5 ms predicted."
-        )
+        ),
     ]
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import cloudpickle
 import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import RankError
-from coursekit.ranks.channel import open_channel
+from coursekit.ranks import RankError, channel
+from coursekit.ranks.channel import answer, call, listen, open_channel
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -86,3 +89,53 @@ def test_channels_of_one_run_do_not_mix():
         return sums
 
     assert ranks.run(twice, num_ranks=2) == [[2, 20], [1, 10]]
+
+
+def test_strangers_do_not_disturb():
+    """Who connects and says nothing, or leaves at once, holds up no rank for longer than a moment."""
+    with listen("127.0.0.1") as listener:
+        address = listener.getsockname()
+        with socket.create_connection(address):
+            socket.create_connection(address).close()
+            with call(address, 3) as sending:
+                rank, connection = answer(listener)
+                with connection:
+                    sending.sendall(b"x" * 8)
+                    assert (rank, connection.gettimeout(), connection.recv(8)) == (3, None, b"x" * 8)
+
+
+def test_ranks_that_never_join_are_named(monkeypatch):
+    """A store that knows nothing, and says so at once, is asked now and then, and not for ever."""
+    num_asked = 0
+
+    class Empty(BaseHTTPRequestHandler):
+        def do_GET(self):
+            nonlocal num_asked
+            num_asked += 1
+            self.send_error(404)
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setattr(channel, "store", lambda: server.server_address)
+        monkeypatch.setattr(channel, "JOIN_TIMEOUT_S", 1.0)
+        try:
+            with pytest.raises(TimeoutError, match="rank 3 has not joined"):
+                channel.find("nobody", 0, 3)
+        finally:
+            server.shutdown()
+            thread.join()
+
+    assert 2 <= num_asked <= 100
+
+
+def test_a_rank_that_never_calls_is_named(monkeypatch):
+    """Who has entered where it listens, and ends before it connects, holds up nobody for ever."""
+    monkeypatch.setattr(channel, "JOIN_TIMEOUT_S", 0.2)
+    with listen("127.0.0.1") as mine, listen("127.0.0.1") as peer:
+        addresses = [mine.getsockname(), peer.getsockname()]
+        with pytest.raises(TimeoutError, match="rank 1 has not joined"):
+            channel._connected(0, mine, addresses)  # noqa: SLF001  # without a store

@@ -72,7 +72,7 @@ def makes_unequal_steps():
                 "  rank 0 waits in hvd.broadcast_object",
                 "  rank 1 waits in hvd.allreduce",
                 "  rank 2 waits in hvd.allreduce",
-                "  A collective ends only when every rank calls it: these wait in different ones.",
+                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
             ],
         ),
         (
@@ -81,7 +81,7 @@ def makes_unequal_steps():
             [
                 "  rank 0 waits in hvd.init",
                 "  rank 1 has finished",
-                "  A collective ends only when every rank calls it: rank 0 waits for rank 1.",
+                "  A collective completes only when every rank calls it: rank 0 waits for rank 1.",
             ],
         ),
         (
@@ -90,7 +90,7 @@ def makes_unequal_steps():
             [
                 "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
                 "  rank 1 waits in hvd.allreduce",
-                "  A collective ends only when every rank calls it: these wait in different ones.",
+                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
                 "  Do all ranks make the same number of steps, with the same callbacks?",
             ],
         ),
@@ -105,7 +105,7 @@ def test_a_certain_deadlock_is_told_at_once(function, num_ranks, story):
         ranks.run(function, num_ranks=num_ranks, timeout_s=FAR_S)
     first, *lines = str(caught.value).split("\n\n")[0].splitlines()
 
-    assert first == "no rank can ever go on, which is certain; all ranks were ended. Where they stood:"
+    assert first == "deadlock: no rank can continue; all ranks were stopped. Where each rank was:"
     assert [line.split(" (")[0] for line in lines] == story
 
 
@@ -236,3 +236,12 @@ def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
         found.append(watch.is_certain(0.5 * number, {0: mark, 1: mark}, ()))
 
     assert any(found)
+
+
+def test_stacks_that_cannot_be_read_are_asked_for_less_and_less():
+    """A rank that writes something else would otherwise be asked in every pulse; for a minute that is a dozen times."""
+    job = ScriptedJob(["nothing", "nothing"])
+    watch = deadlock.DeadlockWatch(job)
+    mark = RankMark(num_turns=1, num_other_turns=1, is_quiet=True, is_still=True)
+    assert not any(watch.is_certain(0.1 * pulse, {0: mark, 1: mark}, []) for pulse in range(600))
+    assert 2 <= job.num_asked <= 12

@@ -7,6 +7,7 @@ import pytest
 from coursekit.ranks.environ import fill_nodes, gloo_environ, refuse_placing, scrubbed
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
+OTHER_LAUNCHERS = ("HYDRA_X", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK", "PALS_RANKID")
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,24 @@ def test_the_interface_is_named_only_when_asked_for():
     assert gloo_environ(**settings, interface="lo")["HOROVOD_GLOO_IFACE"] == "lo"
 
 
-def test_scrubbing_takes_out_launchers_and_nothing_else():
-    """What a surrounding mpirun or horovodrun left goes; Slurm's own variables and all others stay."""
-    kept = {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"}
-    launchers = {"HOROVOD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMI_FD": "3", "HYDRA_X": "1"}
-    assert scrubbed({**kept, **launchers}) == kept
+@pytest.mark.parametrize(
+    ("kept", "others"),
+    [
+        pytest.param(
+            {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"},
+            dict.fromkeys(("HOROVOD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_FD", "PMIX_RANK", *OTHER_LAUNCHERS), "0"),
+            id="launchers",
+        ),
+        pytest.param(
+            {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "CUDA_VISIBLE_DEVICES": "1"},
+            {"TF_CONFIG": "{}", "TF2_BEHAVIOR": "0", "KERAS_BACKEND": "torch"},
+            id="another TensorFlow",
+        ),
+    ],
+)
+def test_scrubbing_takes_out_launchers_and_what_makes_another_tensorflow(kept, others):
+    """Slurm's own variables, the rest of TensorFlow's and all others stay."""
+    assert scrubbed({**kept, **others}) == kept
 
 
 PLACES = gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=("127.0.0.1", 1234), interface="lo")
@@ -58,7 +72,7 @@ def test_whatever_places_a_rank_is_refused(name):
         refuse_placing({"PATH": "/bin", name: "0"})
 
 
-def test_settings_of_horovod_are_no_places():
-    """What a lab tunes is let through."""
+def test_settings_are_no_places():
+    """What a lab tunes is let through, and a user's own cluster of TensorFlow's."""
     names = ("TIMELINE", "TIMELINE_MARK_CYCLES", "CYCLE_TIME", "FUSION_THRESHOLD", "CACHE_CAPACITY", "THREAD_AFFINITY")
-    refuse_placing({f"HOROVOD_{name}": "1" for name in names})
+    refuse_placing({**{f"HOROVOD_{name}": "1" for name in names}, "TF_CONFIG": "{}", "KERAS_BACKEND": "torch"})

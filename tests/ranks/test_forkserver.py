@@ -16,7 +16,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError
-from coursekit.ranks.forkserver import shared_server
+from coursekit.ranks.forkserver import shared
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -27,38 +27,28 @@ FOR_EVER_S = 3600
 
 
 def rank_facts():
-    """Return the process ids of this rank and of its parent, and the world size."""
-    return os.getpid(), os.getppid(), int(os.environ["HOROVOD_SIZE"])
+    """Return this rank's process, its parent, the world size, and what was left in a module before; leave something."""
+    import tensorflow as tf
+
+    left = getattr(tf, "left_by_an_earlier_run", None)
+    tf.left_by_an_earlier_run = True
+    return os.getpid(), os.getppid(), int(os.environ["HOROVOD_SIZE"]), left
 
 
 def test_runs_share_a_server_but_never_a_process():
-    """Each run has fresh processes, all children of the same server."""
-    runs = [ranks.run(rank_facts) for _ in range(2)]
-    assert len({pid for run in runs for pid, _, _ in run}) == 4
-    assert {parent for run in runs for _, parent, _ in run} == {shared_server().pid}
+    """Each run has fresh processes, all children of the same server; a module that one changed is new in the next."""
+    pids, parents, _, left = zip(*[facts for _ in range(2) for facts in ranks.run(rank_facts)])
+    assert len({*pids}) == 4
+    assert {*parents} == {shared.get().pid}
+    assert left == (None,) * 4
 
 
 def test_asking_for_stacks_too_early_ends_no_rank():
     """On a busy machine a rank may be asked before it has begun: what it has of its server must not let it die."""
     ranks.run(rank_facts)
-    status = Path(f"/proc/{shared_server().pid}/status").read_text()
+    status = Path(f"/proc/{shared.get().pid}/status").read_text()
     (ignored,) = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:")]
     assert ignored >> (DUMP_STACKS_SIGNAL - 1) & 1
-
-
-def leave_something_in_the_process():
-    """Return what an earlier run left in the modules, and leave something."""
-    import tensorflow as tf
-
-    left = getattr(tf, "left_by_an_earlier_run", None)
-    tf.left_by_an_earlier_run = True
-    return left
-
-
-def test_nothing_leaks_from_one_run_into_the_next():
-    """A module that one run changed is as new in the next."""
-    assert ranks.run(leave_something_in_the_process) == [None, None]
-    assert ranks.run(leave_something_in_the_process) == [None, None]
 
 
 def leave_processes_behind():
@@ -107,16 +97,16 @@ def kill_the_server():
 
 def test_a_killed_server_is_said_and_replaced():
     """Killed in mid-run, the run ends with a sentence and its ranks; killed when idle, nobody notices."""
-    old = psutil.Process(shared_server().pid)
+    old = psutil.Process(shared.get().pid)
     with pytest.raises(RankError, match="the fork server was killed, and with it all ranks: run the cell again"):
         ranks.run(kill_the_server)
     assert not old.is_running()
-    idle = psutil.Process(shared_server().pid)
+    idle = psutil.Process(shared.get().pid)
     assert idle.pid != old.pid
     idle.kill()
     psutil.wait_procs([idle], timeout=END_TIMEOUT_S)
-    (_, parent, size), _ = ranks.run(rank_facts)
-    assert (parent, size) == (shared_server().pid, 2)
+    (_, parent, size, _), _ = ranks.run(rank_facts)
+    assert (parent, size) == (shared.get().pid, 2)
     assert parent not in {old.pid, idle.pid}
 
 
@@ -136,7 +126,7 @@ def program(source, tmp_path, **environ):
 FORKING_NOTEBOOK = """
     import json, multiprocessing, os, sys
     from coursekit import ranks
-    from coursekit.ranks.forkserver import shared_server
+    from coursekit.ranks.forkserver import shared
 
     def parent():
         import horovod.tensorflow as hvd
@@ -155,7 +145,7 @@ FORKING_NOTEBOOK = """
     os.wait()
     second = ranks.run(parent)
     print(json.dumps({
-        "servers": sorted({*first, *second}) == [shared_server().pid],
+        "servers": sorted({*first, *second}) == [shared.get().pid],
         "child": child.exitcode,
         "imported": sorted({"tensorflow", "horovod"} & set(sys.modules)),
     }))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
+from workshop.rehearsal.cluster import Cluster
 
 from .px_notebooks import check_line, execute, values
 
@@ -29,7 +30,8 @@ def place():
     import horovod.tensorflow as hvd
     hvd.init()
     total = float(hvd.allreduce(np.float32(10.0 ** hvd.rank()), op=hvd.Sum).numpy())
-    return hvd.rank(), hvd.size(), hvd.local_rank(), os.environ["SLURMD_NODENAME"], total
+    places = hvd.rank(), hvd.size(), hvd.local_rank(), os.environ["SLURMD_NODENAME"]
+    return *places, total, os.environ["HOME"]
 
 def fail():
     import horovod.tensorflow as hvd
@@ -43,7 +45,7 @@ def stall():
     hvd.init()
     if hvd.rank() == 0:
         hvd.allreduce(np.zeros(1), name="alone")
-    time.sleep(900)  # on the wall; the deadline counts own time, which a busy machine stretches
+    time.sleep(900)  # wall-clock time; the deadline counts own time, which a busy machine stretches
 
 found = {"places": [ranks.run(place, num_ranks=count, show_output=False) for count in (2, 4, 1)]}
 for name, function, error in (("failure", fail, ranks.RankError), ("stall", stall, ranks.RankTimeoutError)):
@@ -85,36 +87,72 @@ def environ_of(cluster):
     return {**cluster.environ, "SALLOC_ACCOUNT": cluster.environ["SBATCH_ACCOUNT"]}
 
 
-@pytest.mark.needs("slurmctld")
-@pytest.mark.parametrize("controller", ["gloo", "mpi"])
-def test_ranks_are_tasks_on_all_nodes(cluster, controller):
-    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
+# Each changes what srun does, or what its tasks get to know.
+EXPORTED = {
+    "SLURM_EXPORT_ENV": "NONE",
+    "SLURM_MEM_PER_CPU": "10",
+    "SLURM_MEM_PER_NODE": "100000",
+    "SLURM_NTASKS_PER_NODE": "1",
+    "SLURM_CPU_BIND": "nonsense",
+    "SLURM_TIMELIMIT": "99999",
+    "SLURM_TRES_PER_TASK": "cpu:64",
+}
 
-    Ranks that stay keep their places and variables, too.
-    """
-    environ = {"COURSEKIT_CONTROLLER": controller, "COURSEKIT_MPI": "pmix", "TF_CPP_MIN_LOG_LEVEL": "2"}
+
+def run(program, command, environ):
+    """Return what a program says in the line that begins with `found: `."""
     done = subprocess.run(
-        [*ALLOCATION, sys.executable, "-c", PROGRAM],
-        env={**os.environ, **environ_of(cluster), **environ},
+        [*command, sys.executable, "-c", program],
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **environ},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
         check=False,
     )
-
     line = next((line for line in done.stdout.splitlines() if line.startswith("found: ")), "")
     assert line, done.stdout + done.stderr
-    found = json.loads(line.removeprefix("found: "))
-    first, second = cluster.nodes["qgpu"]
-    two = [[0, 2, 0, first, 11.0], [1, 2, 0, second, 11.0]]
-    four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0] for rank in range(4)]
-    assert found["places"] == [two, four, [[0, 1, 0, first, 1.0]]]
+    return json.loads(line.removeprefix("found: "))
+
+
+@pytest.mark.needs("slurmctld")
+@pytest.mark.parametrize("controller", ["gloo", "mpi"])
+def test_ranks_are_tasks_on_all_nodes(cluster, controller):
+    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
+
+    Ranks that stay keep their places and variables, too. Variables of `srun` that the caller has exported come to no
+    step, and its tasks have the caller's environment.
+    """
+    how = {"COURSEKIT_CONTROLLER": controller, "COURSEKIT_MPI": "pmix"}
+    exported = [f"{name}={value}" for name, value in EXPORTED.items()]
+    found = run(PROGRAM, [*ALLOCATION, "env", *exported], {**environ_of(cluster), **how})
+    (first, second), home = cluster.nodes["qgpu"], os.environ["HOME"]
+    two = [[0, 2, 0, first, 11.0, home], [1, 2, 0, second, 11.0, home]]
+    four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0, home] for rank in range(4)]
+    assert found["places"] == [two, four, [[0, 1, 0, first, 1.0, home]]]
     assert found["failure"].startswith("rank 1 raised ValueError")
     assert "own words" in found["failure"]
     assert "rank 0 waits for rank 1" in found["stall"]
     assert found["after"] == two
     assert found["kept"].startswith("rank 1 raised ValueError; the ranks stay, with their variables.")
     assert found["stayed"] == four
+
+
+REFUSED = """
+import json
+from coursekit import ranks
+
+try:
+    ranks.run(abs, -1)
+except ranks.RankError as error:
+    print("found:", json.dumps(str(error)))
+"""
+
+
+@pytest.mark.needs("slurmctld")
+def test_a_job_that_has_ended_is_named(cluster):
+    """A shell outlives its allocation: the job's number and the way out are told."""
+    said = run(REFUSED, [], {**environ_of(cluster), "SLURM_JOB_ID": "987654", "SLURM_NTASKS": "2"})
+    assert re.search(r"987654.* has ended.*COURSEKIT_RANKS=local", said)
 
 
 @pytest.mark.needs("slurmctld")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
-import threading
 import time
 
 import cloudpickle
@@ -15,7 +15,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import forkserver
-from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server
+from coursekit.ranks.forkserver import MAX_NUM_RANKS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -167,54 +167,47 @@ def takes_seed(seed):
         (whole_number(7), {}, TypeError, r"needs a function to call, not 7: write run\(train, …\), not run\(train"),
         (whole_number, {"environ": {"HOROVOD_RANK": "0"}}, ValueError, "environ may not hold HOROVOD_RANK: it tells a"),
         (whole_number, {"environ": {"HOROVOD_CYCLE_TIME": 5}}, TypeError, "as in {'HOROVOD_CYCLE_TIME': '5'}"),
-        (takes_seed, {}, TypeError, "argument 'seed' has a name that ranks.run keeps for itself: rename it"),
+        (takes_seed, {}, TypeError, "argument 'seed' has the name of an argument of ranks.run: rename it"),
     ],
 )
 def test_wrong_settings_are_refused_before_anything_starts(function, settings, error, words):
     """Each mistake is named in a sentence, and not even a fork server is there."""
-    close_shared_server()
+    forkserver.shared.close()
     with pytest.raises(error, match=words):
         ranks.run(function, **settings)
-    assert forkserver._servers == []  # noqa: SLF001  # asking for the server would start one
-
-
-def test_an_argument_that_cannot_travel_is_refused_with_advice():
-    """A lock cannot go to other processes; the message says what to do instead."""
-    with pytest.raises(TypeError, match=r"^a lock cannot be sent to other processes .*: make it inside"):
-        ranks.run(whole_number, threading.Lock())
+    assert forkserver.shared.free is None  # asking for the server would start one
 
 
 def variables_and_facts():
-    """Return the launcher variables that this rank sees, an ordinary one, and its world."""
+    """Return the launcher variables that this rank sees, two others, its world, and how an Estimator sees itself."""
     import horovod.tensorflow as hvd
+    import tensorflow as tf
 
     hvd.init()
     leaked = sorted(name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PMI_")))
-    return leaked, os.environ.get("COURSE"), hvd.rank(), hvd.size()
+    task = tf.estimator.RunConfig()
+    others = os.environ.get("COURSE"), os.environ.get("HOROVOD_CYCLE_TIME")
+    return leaked, *others, hvd.rank(), hvd.size(), (task.task_type, task.task_id, task.num_worker_replicas)
 
 
-def test_variables_of_a_surrounding_launcher_do_not_reach_ranks(monkeypatch):
-    """A notebook inside an MPI job starts ranks of its own world; the rest of the environment travels."""
+def test_variables_around_the_notebook_do_not_reach_ranks_but_those_of_the_call_do(monkeypatch):
+    """A launcher, settings of Horovod's and a cluster of TensorFlow's come by `environ`, for one run, or not at all.
+
+    The rest of the environment travels.
+    """
+    cluster = json.dumps(
+        {"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "task": {"type": "worker", "index": 1}}
+    )
     for name in ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE", "HOROVOD_RANK"):
         monkeypatch.setenv(name, "5")
-    monkeypatch.setenv("HOROVOD_CONTROLLER", "mpi")
-    monkeypatch.setenv("COURSE", "on")
-    assert ranks.run(variables_and_facts) == [([], "on", 0, 2), ([], "on", 1, 2)]
-
-
-def cycle_time():
-    """Return what this rank's environment says on Horovod's cycle, and its world."""
-    import horovod.tensorflow as hvd
-
-    hvd.init()
-    return os.environ.get("HOROVOD_CYCLE_TIME"), hvd.rank(), hvd.size()
-
-
-def test_environ_reaches_the_ranks_of_one_run_alone(monkeypatch):
-    """Variables of Horovod come from the call, not from outside, and are gone in the next run."""
-    monkeypatch.setenv("HOROVOD_CYCLE_TIME", "1")
-    assert ranks.run(cycle_time, environ={"HOROVOD_CYCLE_TIME": "5"}) == [("5", 0, 2), ("5", 1, 2)]
-    assert ranks.run(cycle_time) == [(None, 0, 2), (None, 1, 2)]
+    around = {"HOROVOD_CONTROLLER": "mpi", "HOROVOD_CYCLE_TIME": "1", "TF_CONFIG": cluster, "COURSE": "on"}
+    for name, value in {**around, "TF_USE_LEGACY_KERAS": "1", "TF2_BEHAVIOR": "0"}.items():
+        monkeypatch.setenv(name, value)
+    forkserver.shared.close()  # what TensorFlow reads while it is imported counts, too
+    mine = {"HOROVOD_CYCLE_TIME": "5", "TF_CONFIG": cluster}
+    asked, other = ranks.run(variables_and_facts, environ=mine), ranks.run(variables_and_facts)
+    assert asked == [([], "on", "5", rank, 2, ("worker", 1, 3)) for rank in range(2)]
+    assert other == [([], "on", None, rank, 2, ("worker", 0, 1)) for rank in range(2)]
     assert os.environ["HOROVOD_CYCLE_TIME"] == "1"
 
 

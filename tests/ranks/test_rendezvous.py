@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -98,6 +99,28 @@ def test_strangers_and_the_dead_do_not_disturb(port):
         dead.sendall(b"GET /g/1 HTTP/1.1\r\n\r\n")
     ask(port, "/g/1", "PUT", b"here")
     assert ask(port, "/g/1") == b"here"
+
+
+def test_strangers_who_say_little_are_dropped(monkeypatch, request):
+    """One who sends a byte now and then holds up nobody for longer than a whole request may take."""
+    monkeypatch.setattr(rendezvous, "REQUEST_TIMEOUT_S", 1)
+    port = request.getfixturevalue("port")
+    is_served = threading.Event()
+
+    def drip():
+        with socket.create_connection(("127.0.0.1", port)) as slow, contextlib.suppress(OSError):
+            while not is_served.wait(0.2):
+                slow.sendall(b"x")
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    time.sleep(0.3)
+    try:
+        ask(port, "/g/1", "PUT", b"here")
+        assert ask(port, "/g/1") == b"here"
+    finally:
+        is_served.set()
+        thread.join()
 
 
 def test_a_request_in_pieces_is_put_together(port):

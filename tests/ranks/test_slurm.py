@@ -12,20 +12,27 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import allocation, slurm
+from coursekit.ranks import allocation, rendezvous, slurm
+from coursekit.ranks.environ import sbatch_environ, slurm_environ, srun_environ
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
+PROOF_S = 5.0  # time enough for tasks to prove themselves on a busy machine
+
 SRUN = """\
 #!{python}
-import os, subprocess, sys
+import os, socket, subprocess, sys
 options = [word for word in sys.argv[1:] if word.startswith("--")]
 command = sys.argv[1 + len(options):]
 if "--refuse" in options:
     sys.exit("srun: error: Unable to create step")
 num_tasks = int(dict(option[2:].split("=") for option in options if "=" in option)["ntasks"])
+environ = {{**os.environ, "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": str(num_tasks)}}
+if "--silent-strangers" in options:
+    host, port = os.environ["COURSEKIT_STEP_ADDRESS"].rsplit(":", 1)
+    strangers = [socket.create_connection((host, int(port))) for _ in range(3)]
 tasks = [
-    subprocess.Popen(command, env={{**os.environ, "SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)}})
+    subprocess.Popen(command, env={{**environ, "SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)}})
     for rank in range(num_tasks)
 ]
 sys.exit(max(task.wait() for task in tasks))
@@ -43,7 +50,7 @@ def _allocation(tmp_path, monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "2")
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
     yield
-    slurm.close_shared_step()
+    slurm.shared.close()
 
 
 @pytest.mark.usefixtures("_allocation")
@@ -86,13 +93,13 @@ def test_a_step_serves_runs_as_one_machine_does(capsys):
     expected = [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
     assert ranks.run(place_and_sum, values, environ={"HOROVOD_CYCLE_TIME": "5"}) == expected
     assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step, cycle 5", "[1] in a step, cycle 5"]
-    step = slurm.shared_step(2)
+    step = slurm.shared.get(2)
     with pytest.raises(ranks.RankError, match=r"^rank 0 raised ValueError(.|\n)*own words"):
         ranks.run(fail_or_hang, "fail")
     with pytest.raises(ranks.RankTimeoutError, match=r"rank 0 waits in hvd\.broadcast(.|\n)*rank 0 waits for rank 1\."):
         ranks.run(fail_or_hang, "hang", timeout_s=3)
     assert ranks.run(place_and_sum, values) == expected
-    assert slurm.shared_step(2) is step
+    assert slurm.shared.get(2) is step
 
 
 @pytest.mark.usefixtures("_allocation")
@@ -101,3 +108,49 @@ def test_a_step_that_srun_refuses_is_said_with_its_words(monkeypatch):
     monkeypatch.setenv("COURSEKIT_SRUN_FLAGS", "--refuse")
     with pytest.raises(ranks.RankError, match="srun could not start the ranks: srun: error: Unable to create step"):
         ranks.run(fail_or_hang, "fail")
+
+
+@pytest.mark.usefixtures("_allocation")
+def test_strangers_who_say_nothing_hold_up_nobody(monkeypatch):
+    """A connection proves itself beside the others, and is dropped when its time is over."""
+    monkeypatch.setenv("COURSEKIT_SRUN_FLAGS", "--silent-strangers")
+    monkeypatch.setattr(rendezvous, "PROOF_TIMEOUT_S", PROOF_S)
+    values = np.array([[1.0, 2.0], [10.0, 20.0]])
+    assert ranks.run(place_and_sum, values) == [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
+    time.sleep(PROOF_S)
+    assert ranks.run(place_and_sum, values) == [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
+    assert slurm.shared.get(2)._door._unproven == []  # noqa: SLF001  # what it holds shows nowhere else
+
+
+def size_alone():
+    """Return the world size."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    return hvd.size()
+
+
+@pytest.mark.usefixtures("_allocation")
+@pytest.mark.needs("mpirun")
+def test_ranks_that_mpi_has_not_joined_are_no_result(monkeypatch):
+    """Where srun does not prepare MPI, each task is rank 0 of 1: that is told, and not taken for two ranks."""
+    monkeypatch.setenv("COURSEKIT_CONTROLLER", "mpi")
+    with pytest.raises(ranks.RankError, match=r"2 tasks were started, but Horovod has joined 1(.|\n)*--mpi="):
+        ranks.run(size_alone, num_ranks=2)
+
+
+def test_what_passes_to_slurms_commands():
+    """What says where Slurm is, who pays and which job it is passes; what changes a command passes to none."""
+    where, other = {"SLURM_CONF": "c", "SLURM_CLUSTERS": "d"}, {"HOME": "h", "COURSEKIT_NUM_TASKS": "2"}
+    job = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_HINT": "nomultithread"}
+    pay = {"SBATCH_ACCOUNT": "a", "SBATCH_QOS": "q", "SBATCH_RESERVATION": "r", "SBATCH_PARTITION": "p"}
+    dropped = (
+        *("SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV", "SLURM_TIME_FORMAT", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU"),
+        *("SLURM_NTASKS", "SLURM_NNODES", "SLURM_PROCID", "SLURM_TRES_PER_TASK", "SLURM_EXACT", "SLURM_TIMELIMIT"),
+        *("SQUEUE_PARTITION", "SQUEUE_NAMES", "SACCT_FORMAT", "SINFO_PARTITION", "SCANCEL_STATE", "SCONTROL_ALL"),
+        *("SBATCH_EXPORT", "SBATCH_WAIT", "SBATCH_ARRAY_INX", "SALLOC_ACCOUNT", "HOROVOD_RANK", "COURSEKIT_STEP_KEY"),
+    )
+    environ = {**where, **other, **job, **pay, **dict.fromkeys(dropped, "x")}
+    assert slurm_environ(environ) == {**where, **other}
+    assert sbatch_environ(environ) == {**where, **other, **pay}
+    assert srun_environ(environ) == {**where, **other, **job}

@@ -14,12 +14,12 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import Interrupted
-from coursekit.ranks import forkserver, staying, staying_here
-from coursekit.ranks.staying_rank import execute
+from coursekit.ranks import forkserver, staying
+from coursekit.ranks.forked_rank import execute
+from coursekit.ranks.own_time import threads_of
 
 SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.rank()"
 SUM = "float(hvd.allreduce(np.float32(10.0 ** rank), op=hvd.Sum).numpy())"
-PNG = b"\x89PNG\r\n\x1a\n"
 NUM_CELLS, NUM_STARTS = 300, 10
 MIB = 1 << 20
 
@@ -28,7 +28,7 @@ MIB = 1 << 20
 def _nothing_stays():
     """End what a test leaves."""
     yield
-    staying_here.stop()
+    staying.stop()
 
 
 @pytest.fixture
@@ -51,8 +51,9 @@ def refusal(cell, source, **settings):
 
 
 def test_variables_stay_and_ranks_talk(cell):
-    """What one cell sets the next one reads, on each rank its own, and collectives join them."""
+    """What one cell sets the next one reads, on each rank its own, and collectives join them; fresh ones run beside."""
     cell("mine = rank * 3")
+    assert ranks.run(abs, -3) == [3, 3]
     assert cell("mine") == ["0", "3"]
     assert cell(SUM) == ["11.0", "11.0"]
     assert cell("_") == ["11.0", "11.0"]
@@ -97,15 +98,6 @@ def test_what_has_a_seed_of_its_own_is_alike(cell):
     assert one != other
 
 
-def test_figures_come_from_every_rank():
-    """Figures that a cell leaves open arrive as PNG files, once."""
-    there = ranks.start(2)
-    plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
-    shown = there.cell(execute, plot, "<a cell>")
-    assert [[figure[: len(PNG)] for figure in one["figures"]] for one in shown] == [[PNG], [PNG]]
-    assert there.cell(execute, "1", "<a cell>") == [{"value": "1", "figures": []}] * 2
-
-
 def test_after_a_failure_everywhere_the_ranks_stay(cell):
     """The first cause is shown, and variables are kept."""
     cell("mine = rank")
@@ -118,10 +110,10 @@ def test_after_a_failure_everywhere_the_ranks_stay(cell):
 def test_who_waits_for_a_rank_that_failed_is_ended(cell):
     """Nothing reaches a rank inside a collective: all are ended, the cause is told, and new ones can be started."""
     said = refusal(cell, "if rank == 0:\n    raise ValueError('own words')\nhvd.allreduce(np.zeros(1))")
-    assert said.startswith("rank 0 raised ValueError; all ranks were ended.")
+    assert said.startswith("rank 0 raised ValueError; all ranks were stopped.")
     assert said.endswith(staying.LOST)
     assert refusal(cell, "1") == staying.LOST
-    staying_here.required().restart()
+    staying.required().restart()
     cell(SETUP)
     assert cell(SUM) == ["11.0", "11.0"]
 
@@ -147,14 +139,14 @@ def test_who_sleeps_after_a_failure_comes_back(cell):
 def test_a_deadlock_is_told(cell, source, place):
     """A rank that has finished comes into no collective, whether another one waits in plain or in compiled code."""
     said = refusal(cell, source)
-    assert said.startswith("no rank can ever go on, which is certain; all ranks were ended.")
+    assert said.startswith("deadlock: no rank can continue; all ranks were stopped.")
     assert f"rank 0 {place}" in said
     assert said.endswith(staying.LOST)
 
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
-    os.kill(staying_here.required().states()[1].pid, signal.SIGKILL)
+    os.kill(staying.required().states()[1].pid, signal.SIGKILL)
     said = refusal(cell, "import time\ntime.sleep(900)")
     assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
     assert said.endswith(staying.LOST)
@@ -162,12 +154,18 @@ def test_a_rank_that_dies_is_told(cell):
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
-    pids = [state.pid for state in staying_here.required().states()]
+    pids = [state.pid for state in staying.required().states()]
+
+    def num_turns():
+        return [threads_of(pid)[pid].num_turns for pid in pids]
 
     def wait_and_interrupt():
-        while not all(psutil.Process(pid).status() == "sleeping" and Path(f"began-{pid}").exists() for pid in pids):
+        while not all(Path(f"began-{pid}").exists() for pid in pids):
             time.sleep(0.1)
-        time.sleep(1)  # so that all have come to where they wait
+        turns = []
+        # Who had no turn in a second, and does not stand in the queue for one, has come to where it waits.
+        while turns != (turns := num_turns()) or any(psutil.Process(pid).status() != "sleeping" for pid in pids):
+            time.sleep(1)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=wait_and_interrupt)
@@ -178,32 +176,26 @@ def interrupted(cell, source):
         thread.join()
 
 
-def test_an_interrupt_keeps_the_variables(tmp_path, monkeypatch, cell):
-    """Ranks that compute or sleep come back."""
+@pytest.fixture
+def _there(tmp_path, monkeypatch, cell):
+    """Let ranks stay in a folder of their own."""
     monkeypatch.chdir(tmp_path)
-    staying_here.required().restart()
+    staying.required().restart()
     cell(SETUP)
+
+
+@pytest.mark.usefixtures("_there")
+def test_an_interrupt_keeps_the_variables_but_of_who_waits_in_a_collective(cell):
+    """Ranks that compute or sleep come back; else the message says where they stood, and new ones can be started."""
     assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks stay, with their variables"
     assert cell("rank") == ["0", "1"]
-
-
-def test_an_interrupt_ends_who_waits_in_a_collective(tmp_path, monkeypatch, cell):
-    """The message says where they stood, and new ones can be started."""
-    monkeypatch.chdir(tmp_path)
-    staying_here.required().restart()
-    cell(SETUP)
+    for began in Path().glob("began-*"):
+        began.unlink()
     said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
     assert "rank 1 waits in hvd.allreduce" in said
     assert said.endswith(staying.LOST)
-    staying_here.required().restart()
+    staying.required().restart()
     assert cell("1 + 1") == ["2", "2"]
-
-
-def test_fresh_ranks_run_beside(cell):
-    """`ranks.run` starts its own processes, and the others keep what they have."""
-    cell("mine = rank")
-    assert ranks.run(abs, -3) == [3, 3]
-    assert cell("mine") == ["0", "1"]
 
 
 def test_nothing_grows(cell):
@@ -214,7 +206,7 @@ def test_nothing_grows(cell):
         return me.num_fds(), len(me.children(recursive=True))
 
     def memory():
-        return [psutil.Process(state.pid).memory_info().rss for state in staying_here.required().states()]
+        return [psutil.Process(state.pid).memory_info().rss for state in staying.required().states()]
 
     before = counts()
     cell("1")
@@ -226,9 +218,8 @@ def test_nothing_grows(cell):
     for _ in range(NUM_STARTS):
         ranks.start(2)
     assert counts() == before
-    server = forkserver.shared_server() if not forkserver._servers else forkserver._servers[-1]  # noqa: SLF001
-    staying_here.stop()
-    assert psutil.Process(server.pid).children(recursive=True) == []
+    staying.stop()
+    assert psutil.Process(forkserver.shared.get().pid).children(recursive=True) == []
 
 
 def test_with_stops_them():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
+import cloudpickle
 import numpy as np
 import pytest
 
 from coursekit import ranks
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 
 def averaged_gradients(translate: bool) -> tuple[list[float], bool]:

@@ -19,7 +19,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError
-from coursekit.ranks.forkserver import close_shared_server
+from coursekit.ranks.forkserver import shared
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -35,24 +35,18 @@ def draw():
         "random": random.random(),  # noqa: S311
         "numpy": float(np.random.rand()),  # noqa: NPY002
         "tensorflow": float(tf.random.uniform([])),
-        "initialiser": float(tf.keras.initializers.GlorotUniform()((1, 1))),
+        "initialiser": float(tf.keras.initializers.GlorotUniform()((1, 1))[0, 0]),
         "layer": float(tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))]).get_weights()[0][0, 0]),
     }
 
 
-def test_every_rank_of_every_run_draws_its_own_random_numbers():
-    """No two ranks and no two runs share a number, whichever generator draws it."""
+def test_every_rank_of_every_run_draws_its_own_random_numbers_and_a_seed_repeats_them():
+    """No two ranks and no two runs share a number, whichever generator draws it, but two runs of the same seed."""
     draws = [*ranks.run(draw), *ranks.run(draw)]
-    for source in draws[0]:
-        assert len({draw[source] for draw in draws}) == 4, source
-
-
-def test_a_seed_repeats_a_run_and_still_tells_ranks_apart():
-    """The same seed gives the same numbers per rank, another seed others."""
     first, again, other = (ranks.run(draw, seed=seed) for seed in (7, 7, 8))
     assert first == again
-    for source in first[0]:
-        assert len({draw[source] for draw in [*first, *other]}) == 4, source
+    for source in draws[0]:
+        assert len({draw[source] for draw in [*draws, *first, *other]}) == 8, source
 
 
 def thread_facts():
@@ -81,11 +75,11 @@ def test_ranks_that_are_bound_share_the_cores_out():
     assert ranks.run(cores_of_rank, num_ranks=2) == [cores, cores]
     os.sched_setaffinity(0, cores[:1])  # a server started now has one core for two ranks
     try:
-        close_shared_server()
+        shared.close()
         assert ranks.run(cores_of_rank, num_ranks=2, bind_cores=True) == [cores[:1], cores[:1]]
     finally:
         os.sched_setaffinity(0, cores)
-        close_shared_server()
+        shared.close()
 
 
 @pytest.mark.parametrize(("settings", "num_threads"), [({}, 1), ({"num_threads": 2}, 2), ({"num_threads": 0}, 0)])
@@ -106,7 +100,7 @@ def fail_on_rank_0():
 
 def test_an_exception_ends_the_other_ranks():
     """The error carries rank, type and the rank's own traceback with its source line; nobody waits for the others."""
-    with pytest.raises(RankError, match=r"^rank 0 raised ValueError; all ranks were ended") as caught:
+    with pytest.raises(RankError, match=r"^rank 0 raised ValueError; all ranks were stopped") as caught:
         ranks.run(fail_on_rank_0, num_ranks=3, timeout_s=FOR_EVER_S)
     assert (caught.value.rank, caught.value.error_type) == (0, "ValueError")
     assert "# the line that must be quoted" in str(caught.value)
@@ -128,21 +122,22 @@ def wait_for_end(pid):
             time.sleep(0.01)
 
 
-def fail_everywhere(folder):
-    """Raise on every rank, on rank 0 when rank 1 has ended."""
+def fail_one_after_the_other(folder):
+    """Return on rank 0; raise on rank 1 when rank 0 has ended, and on rank 2 when rank 1 has."""
     rank = int(os.environ["HOROVOD_RANK"])
     if rank:
-        (folder / "pid").write_text(str(os.getpid()))
-    else:
-        wait_for_end(int(wait_for(folder / "pid")))
-    raise KeyError(f"key of rank {rank}")
+        wait_for_end(int(wait_for(folder / str(rank - 1))))
+    (folder / str(rank)).write_text(str(os.getpid()))
+    if rank:
+        raise KeyError(f"key of rank {rank}")
+    return "done"
 
 
-def test_when_all_ranks_raise_the_first_one_is_shown(tmp_path):
-    """The message is about the rank that failed first."""
-    with pytest.raises(RankError, match=r"^rank 1 raised KeyError") as caught:
-        ranks.run(fail_everywhere, tmp_path)
-    assert "key of rank 1" in str(caught.value)
+def test_when_several_ranks_raise_the_first_one_is_shown_and_results_are_kept(tmp_path):
+    """The message is about the rank that failed first; `partial` holds what the ranks that had finished returned."""
+    with pytest.raises(RankError, match=r"^rank 1 raised KeyError(.|\n)*key of rank 1") as caught:
+        ranks.run(fail_one_after_the_other, tmp_path, num_ranks=3)
+    assert caught.value.partial == {0: "done"}
 
 
 def fail_beside_a_collective(folder):
@@ -172,19 +167,73 @@ def test_the_cause_comes_before_its_consequence(tmp_path):
     assert "allreduce" not in str(caught.value)
 
 
-def test_results_that_arrived_before_the_failure_are_kept(tmp_path):
-    """`partial` holds what the ranks that had finished returned."""
+class Stubborn(Exception):  # noqa: N818  # a student's
+    """An exception, or a result, that pickles and does not unpickle: its arguments are not those of its class."""
 
-    def half():
-        if os.environ["HOROVOD_RANK"] == "1":
-            wait_for_end(int(wait_for(tmp_path / "pid")))
-            raise ValueError("late")
-        (tmp_path / "pid").write_text(str(os.getpid()))
-        return "done"
+    def __init__(self, number, words):
+        super().__init__(words)
+        self.number = number
 
-    with pytest.raises(RankError) as caught:
-        ranks.run(half)
-    assert caught.value.partial == {0: "done"}
+
+class Unwilling(Exception):  # noqa: N818  # as above
+    """An exception, or a result, that refuses to be pickled."""
+
+    def __reduce__(self):
+        raise ValueError("not me")
+
+
+class Leaver:
+    """A result that ends the process in which it is read."""
+
+    def __reduce__(self):
+        return sys.exit, (7,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "words"),
+    [
+        (Stubborn, (1, "words"), r"rank [01] cannot be read here \(TypeError: .*'words'"),
+        (Leaver, (), r"rank [01] cannot be read here \(SystemExit: 7\)"),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_one_sentence(kind, arguments, words):
+    """It ends no notebook, names the rank, and hides no other rank's failure."""
+
+    def give(failing=None):
+        if os.environ["HOROVOD_RANK"] == failing:
+            time.sleep(0.5)  # the other has reported by then
+            raise KeyError("the cause")
+        return kind(*arguments)
+
+    with pytest.raises(RankError, match=words) as caught:
+        ranks.run(give)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(RankError, match="rank 1 raised KeyError"):
+        ranks.run(give, "1")
+
+
+@pytest.mark.parametrize(("kind", "arguments"), [(Stubborn, (1, "words")), (Unwilling, ("words",))])
+def test_an_exception_that_does_not_pickle_is_told(kind, arguments):
+    """What travels of an exception is its name, its words, and its traceback."""
+
+    def fail():
+        raise kind(*arguments)
+
+    with pytest.raises(RankError, match=f"rank . raised {kind.__name__}") as caught:
+        ranks.run(fail)
+    assert caught.value.error_text == "words"
+
+
+def raise_without_words():
+    """Raise an exception whose own methods raise, as a student's class may."""
+
+    class NoWordsError(Exception):
+        def __str__(self):
+            raise ValueError
+
+        __repr__ = __str__
+
+    raise NoWordsError
 
 
 @pytest.mark.parametrize(
@@ -194,10 +243,13 @@ def test_results_that_arrived_before_the_failure_are_kept(tmp_path):
         (lambda: os._exit(3), r"rank 0 ended without a result \(exit status 3\)"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 0 ended without a result .killed by SIGKILL, often"),
         (lambda: os.kill(os.getpid(), signal.SIGSEGV), "rank 0 ended without a result .killed by SIGSEGV"),
+        (lambda: os.kill(os.getpid(), 40), r"rank 0 ended without a result \(killed by SIGRTMIN\+6\)"),
+        (raise_without_words, "rank 0 raised NoWordsError"),
         (threading.Lock, "the result, a lock, cannot be sent back: return numbers, text, NumPy arrays"),
         (lambda: (number for number in range(3)), "the result, a generator, cannot be sent back"),
+        (lambda: Unwilling("words"), r"the result, a Unwilling, cannot be sent back.*ValueError: not me"),
     ],
-    ids=["sys.exit", "os._exit", "SIGKILL", "SIGSEGV", "a lock", "a generator"],
+    ids=["sys.exit", "os._exit", "SIGKILL", "SIGSEGV", "SIGRTMIN+6", "no words", "a lock", "a generator", "unwilling"],
 )
 def test_every_odd_end_of_a_rank_is_said_in_words(end, words):
     """Ends that leave no exception, and results that cannot travel, are told apart."""
@@ -255,7 +307,7 @@ def leave_early():
 
 def test_a_rank_whose_peer_finished_early_is_told_so():
     """A number of collectives that differs between ranks ends in a sentence about it, without the deadline."""
-    words = "rank 0 was left alone in a collective: rank 1 had already finished: every rank must call the same"
+    words = "rank 0 failed in a collective: rank 1 had already finished. Every rank must call the same"
     with pytest.raises(RankError, match=words) as caught:
         ranks.run(leave_early, timeout_s=FOR_EVER_S)
     assert "hvd.allreduce(np.zeros(2))" in str(caught.value)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from coursekit.labs.lab import select_labs
+from coursekit.slurm.jobs.job_script import JobScript
+from coursekit.slurm.jobs.render import render
+from coursekit.slurm.sites.load import load_site
 
 # It ends in the table `[software]`, to which a machine may add keys.
 MACHINE = """\
@@ -57,3 +59,9 @@ def write_site(root: Path, name: str, text: str) -> Path:
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def render_job(root: Path, site: str, pattern: str, lab: str = "", **wish: object) -> str:
+    """Return a script for names of a site and a lab; see `JobScript` for what else may be wished."""
+    chosen = select_labs(root, [lab])[0] if lab else None
+    return render(root, JobScript(load_site(root, site), pattern, chosen, **wish))

@@ -13,8 +13,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.throughput import communication_share, reductions, times_on_wire
-from coursekit.throughput.timeline import seconds_covered
+from coursekit.throughput import Phases, communication_share, phases_of_steps, reductions, times_on_wire
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -105,18 +104,41 @@ def test_a_missing_timeline_is_explained(tmp_path):
         communication_share(tmp_path / "a.json")
 
 
-def test_covered_seconds_equal_counting_on_a_fine_grid():
-    """Random intervals, nested, touching and apart, against marking every thousandth of a second."""
-    rng = np.random.default_rng(3)
-    begins = rng.integers(0, 900, size=40)
-    intervals = np.stack([begins, begins + rng.integers(0, 30, size=40)], axis=1)
-    grid = np.zeros(1000, dtype=bool)
-    for begin, end in intervals:
-        grid[begin:end] = True
-    times = np.arange(0, 1001, 7)
-    expected = [grid[:time].sum() for time in times]
+def times_of(tensor, ready_ms, sent_ms, done_ms):
+    """Return the events of one reduction: the first rank has it, it is on the wire, it has arrived."""
+    events = [
+        {"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 1000 * ready_ms},
+        {"ph": "E", "ts": 1000 * sent_ms},
+        {"ph": "B", "name": "ALLREDUCE", "ts": 1000 * sent_ms},
+        {"ph": "B", "name": "GLOO_ALLREDUCE", "ts": 1000 * sent_ms},
+        {"ph": "E", "ts": 1000 * done_ms},
+        {"ph": "E", "ts": 1000 * done_ms, "args": {"dtype": "float32", "shape": "[2, 3]"}},
+    ]
+    return [
+        {"ph": "M", "pid": tensor, "args": {"name": f"gradient {tensor}"}},
+        *({**one, "pid": tensor} for one in events),
+    ]
 
-    np.testing.assert_allclose(seconds_covered(intervals / 1000, times / 1000), np.divide(expected, 1000), atol=1e-12)
+
+def test_phases_add_up_to_steps(write):
+    """Two tensors in three steps: ends at 10, 30 and 60 ms; the second step waits, the third has a long wire."""
+    steps = [
+        [(4, 5, 8), (5, 6, 10)],
+        [(20, 26, 28), (22, 26, 30)],  # the first is ready 10 ms after the step before, both leave 6 ms later
+        [(40, 41, 50), (41, 50, 60)],
+    ]
+    events = [event for step in steps for tensor, times in enumerate(step) for event in times_of(tensor, *times)]
+    second, third = phases_of_steps(write(json.dumps(events)))
+
+    assert second == pytest.approx((0.010, 0.006, 0.004))
+    assert third == pytest.approx((0.010, 0.001, 0.019))
+    assert isinstance(second, Phases)
+
+
+def test_one_step_has_none_before_it(write):
+    """One sentence says what is missing."""
+    with pytest.raises(CourseKitError, match="less than two steps"):
+        phases_of_steps(write(json.dumps(times_of(0, 1, 2, 3))))
 
 
 def wait_until_written(path, num_steps):

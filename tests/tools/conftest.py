@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+BASE_PYTHON = os.path.realpath(sys.executable)
 
 
 @pytest.fixture
@@ -43,8 +47,9 @@ def checkout(tmp_path):
     """A copy of what `make env` reads, for it to make environments in."""
     folder = tmp_path / "checkout"
     shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "students", folder / "students")
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements-*.lock")):
+        shutil.copy(path, folder)
     return folder
 
 
@@ -52,4 +57,20 @@ def checkout(tmp_path):
 def variables(tmp_path, programs):
     """Variables of a shell with an empty home and only the folder of programs on its PATH."""
     kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE") if name in os.environ}
-    return {**kept, "HOME": str(tmp_path / "home"), "PATH": str(programs.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    places = {"HOME": str(tmp_path / "home"), "PATH": str(programs.folder)}
+    return {**kept, **places, "PYTHONDONTWRITEBYTECODE": "1", "COURSEKIT_TENSORFLOW": "2.15"}
+
+
+@pytest.fixture
+def ask(checkout, variables):
+    """A function that returns the value of a Python expression about tools/, or the message of a refusal."""
+
+    def evaluate(expression, **extra):
+        setup = "import sys; sys.path.insert(0, 'tools'); import json, gpus, horovod_wheel, make_env, shell; "
+        command = [BASE_PYTHON, "-EsS", "-c", f"{setup}print(json.dumps({expression}))"]
+        done = subprocess.run(
+            command, cwd=checkout, env={**variables, **extra}, capture_output=True, text=True, check=False
+        )
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr.splitlines()[-1]
+
+    return evaluate

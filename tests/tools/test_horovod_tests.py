@@ -46,6 +46,18 @@ def test_each_rank_runs_the_file(tmp_path):
     assert status == 1
 
 
+def test_what_no_library_can_pass_is_left_out(tmp_path):
+    """Products of more than two random numbers are not compared; all other tests are run."""
+    products = TESTS.replace("test_same_rank", "test_horovod_allreduce_product_cpu")
+    (tmp_path / "test_both.py").write_text(products)
+
+    on_two, on_three = (run(tmp_path, "test_both.py", "--ranks", number) for number in ("2", "3"))
+
+    assert "rank 1: 1 failed, 1 passed" in on_two[0]
+    assert "rank 0: 1 passed; rank 1: 1 passed; rank 2: 1 passed" in on_three[0]
+    assert (on_two[1], on_three[1]) == (1, 0)
+
+
 def test_a_folder_without_them_is_told(tmp_path):
     """The tests are not ours to ship: the sentence says where they are."""
     said, status = run(tmp_path)

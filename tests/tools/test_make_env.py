@@ -50,19 +50,6 @@ def without_venv(programs):
 
 
 @pytest.fixture
-def ask(finish):
-    """A function that returns the value of a Python expression about the modules in tools/."""
-
-    def evaluate(expression, **extra):
-        setup = "import sys; sys.path.insert(0, 'tools'); import json, make_env, horovod_wheel, shell; "
-        status, output, errors = finish("-c", f"{setup}print(json.dumps({expression}))", **extra)
-        assert (status, errors) == (0, "")
-        return json.loads(output)
-
-    return evaluate
-
-
-@pytest.fixture
 def stamp(checkout, ask):
     """The stamp of a finished environment, as make_env.py writes it."""
     path = checkout / ".venv" / "coursekit-stamp.json"
@@ -78,23 +65,33 @@ def test_finished_environment_is_left_alone(stamp, checkout, finish):
     assert list(stamp.parent.iterdir()) == [stamp]
 
 
-@pytest.mark.usefixtures("stamp")
-@pytest.mark.parametrize("name", ["requirements.lock", "tools/build-requirements.lock", "tools/horovod.cmake"])
-def test_changed_file_breaks_the_stamp(name, checkout, ask):
-    """Either lock file is an ingredient, and so is what is changed in Horovod."""
-    with (checkout / name).open("a") as file:
+def append(path):
+    """Change a file."""
+    with path.open("a") as file:
         file.write("# changed\n")
 
-    assert ask("make_env.ingredients() == make_env.read_stamp()") is False
+
+def move(stamp):
+    """Let the stamp be that of another folder: a virtual environment does not survive a move."""
+    stamp.write_text(json.dumps({**json.loads(stamp.read_text()), "folder": "/elsewhere"}))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda checkout, _: append(checkout / "requirements-2.15.lock"),
+        lambda checkout, _: append(checkout / "tools/build-requirements.lock"),
+        lambda checkout, _: append(checkout / "tools/horovod.cmake"),
+        lambda checkout, _: move(checkout / ".venv" / "coursekit-stamp.json"),
+        lambda _, programs: programs("mpicc", "exit 0"),
+    ],
+    ids=["lock", "lock of the build", "what is changed in Horovod", "folder", "MPI"],
+)
 @pytest.mark.usefixtures("stamp")
-def test_mpicc_breaks_the_stamp(programs, ask):
-    """An MPI that appears on the PATH is built into Horovod by the next make env."""
+def test_what_the_environment_is_made_from_breaks_the_stamp(change, checkout, programs, ask):
+    """With another ingredient the next make env has something to do."""
     assert ask("make_env.ingredients() == make_env.read_stamp()") is True
-
-    programs("mpicc", "exit 0")
-
+    change(checkout, programs)
     assert ask("make_env.ingredients() == make_env.read_stamp()") is False
 
 
@@ -116,12 +113,24 @@ def test_only_build_settings_break_the_stamp(name, changes_build, ask):
     assert differs is changes_build
 
 
-def test_moved_checkout_breaks_the_stamp(stamp, checkout, ask):
-    """A virtual environment does not survive a move of its folder, so its stamp must not either."""
-    moved = json.loads(stamp.read_text())
-    stamp.write_text(json.dumps({**moved, "folder": str(checkout.with_name("elsewhere"))}))
+def test_tensorflow_that_was_asked_for_is_an_ingredient(ask):
+    """The stamp names it, so that tools/make-env finds it there; another TensorFlow has another lock."""
+    asked = ask("make_env.ingredients()", TENSORFLOW="2.21", COURSEKIT_TENSORFLOW="2.21")
+    by_default = ask("make_env.ingredients()", COURSEKIT_TENSORFLOW="2.21")
 
-    assert ask("make_env.ingredients() == make_env.read_stamp()") is False
+    assert asked == {**by_default, "tensorflow": "2.21"}
+    assert by_default["locks"] != ask("make_env.ingredients()")["locks"]
+
+
+def test_horovod_is_fast_or_plain(stamp, ask):
+    """HOROVOD=plain leaves out what is there for ranks that share cores; that is an ingredient, and stays."""
+    assert ask("make_env.ingredients() != make_env.read_stamp()", HOROVOD="plain") is True
+    stamp.write_text(json.dumps(ask("make_env.ingredients()", HOROVOD="plain")))
+    assert ask("make_env.ingredients() == make_env.read_stamp()") is True
+    assert ask("horovod_wheel.variant()", HOROVOD="fast") == "fast"
+    assert ask("horovod_wheel.variant()", HOROVOD="slow") == (
+        "shell.SetupError: HOROVOD=slow is neither plain nor fast: set one of them, or leave it unset."
+    )
 
 
 def test_no_compiler_is_one_sentence(checkout, finish):
@@ -187,18 +196,20 @@ def test_interruption_leaves_no_stamp_and_no_process(stamp, programs, link, star
     programs("uv", f'[ "$1" = --version ] && exit 0; sleep 600 & touch {started}; wait')
 
     with start(*without_venv, HOROVOD_GPU_OPERATIONS="NCCL") as process:
-        deadline_s = time.monotonic() + 300
+        deadline_s = time.monotonic() + 900
         while not started.exists() and time.monotonic() < deadline_s:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=300)
+        _, errors = process.communicate(timeout=900)
 
     assert (process.returncode, errors) == (1, "make env: interrupted; run it again to start anew\n")
     assert not stamp.exists()
 
 
 def test_too_new_cmake_is_replaced(checkout, programs, ask):
-    """A cmake 4 refuses Horovod's build files, so one below 4 is installed into .venv by pip, with its hashes."""
+    """A system's from 3.13 up to 4 is used; a 4 refuses Horovod's build files: one below is installed, with hashes."""
+    suitable = programs("cmake", "echo cmake version 3.13.4")
+    assert ask("horovod_wheel.find_cmake()") == str(suitable)
     programs("cmake", "echo cmake version 4.0.1")
     python = programs("python", 'for word; do last=$word; done; [ -s "$last" ] && echo "$@" > pip.txt')
     (checkout / ".venv" / "bin").mkdir(parents=True)
@@ -212,13 +223,6 @@ def test_too_new_cmake_is_replaced(checkout, programs, ask):
     requirement = (checkout / "build" / "env" / "cmake.txt").read_text()
     assert requirement.startswith("cmake==3.")
     assert "--hash=sha256:" in requirement
-
-
-def test_suitable_cmake_is_used(programs, ask):
-    """A cmake of the system from 3.13 up to 4 is used as it is."""
-    cmake = programs("cmake", "echo cmake version 3.13.4")
-
-    assert ask("horovod_wheel.find_cmake()") == str(cmake)
 
 
 def test_packages_lie_there_as_bytecode():
@@ -251,6 +255,27 @@ def test_packages_arrive_while_horovod_compiles(checkout, programs, link, finish
     assert (status, output.splitlines()[1:], errors) == (0, ["horovod-0.whl"], "")
 
 
+@pytest.mark.parametrize("place", ["my course (2026)", "plain"])
+def test_compilers_see_no_space_of_the_checkouts_path(place, tmp_path, checkout, ask):
+    """Horovod's build files take no such path: its Python, cmake and TMPDIR are reached by a link while it runs."""
+    root = checkout.rename(tmp_path / place)
+    checkout.symlink_to(root)
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").touch()
+    seen = (
+        "[(str(python), variables, python.samefile(shell.PYTHON), "
+        "shell.Path(variables['HOROVOD_CMAKE']).samefile(shell.ROOT / 'tools' / 'horovod-cmake')) "
+        "for python, variables in [stack.enter_context(horovod_wheel.plain_paths())]][0]"
+    )
+    ((python, variables, *are_the_same),) = ask(
+        f"[{seen} for stack in [horovod_wheel.contextlib.ExitStack()]]", TMPDIR=str(root)
+    )
+
+    assert are_the_same == [True, True]
+    assert not any(character in " ()" for path in (python, *variables.values()) for character in path)
+    assert ("TMPDIR" in variables) is (place != "plain")
+
+
 def test_last_words_of_a_failed_compilation_are_the_compilers(checkout, ask):
     """Of the log the 25 lines before setup.py's own traceback are shown: they hold the error."""
     log = [
@@ -274,18 +299,21 @@ def test_progress_of_a_compilation_is_makes_own(checkout, ask):
 
 
 def test_kept_wheel_depends_on_all_that_it_was_built_with(programs, tmp_path, ask):
-    """Another clone finds the wheel; another MPI or GPU setting, or COURSEKIT_NO_CACHE, does not."""
+    """Another clone finds the wheel; another MPI, GPU setting or kind of Horovod, or COURSEKIT_NO_CACHE, does not."""
     place = "str(horovod_wheel.kept_wheel(make_env.ingredients()))"
     places = [
         ask(place),
         ask("str(horovod_wheel.kept_wheel({**make_env.ingredients(), 'folder': 'another clone'}))"),
+        ask(place, TENSORFLOW="2.15"),
         ask(place, HOROVOD_GPU_OPERATIONS="NCCL"),
+        ask(place, HOROVOD="plain"),
+        ask(place, COURSEKIT_TENSORFLOW="2.21"),
     ]
     programs("mpicc", "exit 0")
     places.append(ask(place))
 
-    assert places[0] == places[1]
-    assert len({*places}) == 3
+    assert places[0] == places[1] == places[2]
+    assert len({*places}) == 5
     assert places[0].startswith(str(tmp_path / "home" / ".cache" / "coursekit"))
     assert ask("horovod_wheel.kept_wheel(make_env.ingredients())", COURSEKIT_NO_CACHE="1") is None
 
@@ -304,20 +332,29 @@ def test_kept_wheel_that_does_not_work_is_dropped(programs, checkout, ask, finis
     assert not (checkout / ".venv" / "coursekit-stamp.json").exists()
 
 
+def test_kept_wheel_that_can_be_imported_stays(programs, link, checkout, ask, finish):
+    """What keeps two ranks apart on this machine is no fault of the wheel: it stays, and the sentence names it."""
+    wheel = Path(ask("str(horovod_wheel.kept_wheel(make_env.ingredients()))"))
+    wheel.parent.mkdir(parents=True)
+    wheel.write_bytes(b"good")
+    link("mkdir")
+    packages = f"{checkout}/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    install = f"mkdir -p {packages}/horovod; > {packages}/horovod/tensorflow.py"
+    programs("uv", f'for word; do case "$word" in *.whl) {install};; esac; done')
+
+    status, _, errors = finish()
+
+    assert (status, str(wheel) in errors) == (1, True)
+    assert wheel.read_bytes() == b"good"
+    assert not (checkout / ".venv" / "coursekit-stamp.json").exists()
+
+
 def test_limit_ends_a_program_with_its_children(programs, link, ask):
     """A program that takes too long is ended with what it started; the fixture of every test looks for it."""
     link("sleep")
     endless = programs("endless", "sleep 600 & sleep 600")
 
     assert ask(f"shell.run({str(endless)!r}, limit_s=0.2)") is None
-
-
-def test_gpu_operations_take_the_gpu_tensorflow(ask):
-    """With NCCL, TensorFlow's GPU wheel of the same version takes the place of the CPU one."""
-    cpu = ask("horovod_wheel.tensorflow_pin().split()[0]")
-    gpu = ask("horovod_wheel.tensorflow_pin().split()[0]", HOROVOD_GPU_OPERATIONS="NCCL")
-
-    assert (cpu, gpu) == ("tensorflow-cpu==2.15.1", "tensorflow==2.15.1")
 
 
 def test_a_signal_waits_until_what_starts_can_be_ended(checkout, finish):

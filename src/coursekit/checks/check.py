@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import warnings
-from contextlib import contextmanager, redirect_stderr
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, suppress
+from pathlib import Path
 
 from coursekit.checks.on_ranks import AnswerError
+from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
-from coursekit.ranks.frames import cause_in, place_below
+from coursekit.ranks.frames import place_below, short_cause, text_of
 from coursekit.text import counted
 from coursekit.way_out import is_taken
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
 NOT_ANSWERED = "not answered yet"
-TAKEN = "this piece is taken from the solution, which gives no points while its line stands in the notebook"
+TAKEN = "this piece is taken from the solution, so it earns no points: replace that line with your own code"
 OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
 
 
@@ -55,7 +55,7 @@ def check(name: str, section: str) -> Iterator[None]:
     Raises:
         CheckError: on leaving, when a property does not hold or the answer raised an exception.
         MachineTooSlowError: as it came, since it says nothing about the answer.
-        Interrupted: somebody lost patience; the message says with what.
+        Interrupted: the stop button or Ctrl-C; the message says where.
     """
     for cause in [cause for cause, teller in _told_by.items() if teller == name]:
         del _told_by[cause]
@@ -88,43 +88,76 @@ def _told_once(name: str, error: Exception) -> str:
         return message
     teller = _told_by.setdefault(message, name)
     num_parts = 2 if isinstance(error, NoResultError) else 1  # of which the last names the cause
-    return message if teller == name else f"{': '.join(message.split(': ')[:num_parts])}: see “{teller}”"
+    parts = message.split(": ")
+    told = parts[:num_parts] if len(parts) > num_parts else parts[:-1] or parts
+    return message if teller == name else f"{': '.join(told)}: see “{teller}”"
 
 
 def describe(error: Exception, place: str = "") -> str:
-    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it."""
+    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it.
+
+    Without a line of the student's, the answer has not raised it: the check failed at what it was given.
+    """
     if isinstance(error, CheckError):
-        return str(error)
+        return text_of(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     place = error.place if isinstance(error, RankError) else place
     if kind == NotImplementedError.__name__:
         function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
         return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
+    if isinstance(error, NameError) and not place and (name := re.search(r"'(\w+)'", text_of(error))):
+        return f"{name[1]} is not defined: first run the cell {_cell_that_defines(name[1])}, above"
     told_place = f" ({place})" if place else ""
     if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
-        return f"the answer did not end in time: {error}"
+        return f"the answer did not finish in time: {error}"
+    cause = short_cause(error.error_text if isinstance(error, RankError) else text_of(error))
+    is_told = kind == WrongReturnError.__name__
     if not isinstance(error, RankError):
-        return f"the answer raised {kind}: {cause_in(str(error))}{told_place}"
+        has_raised = place or isinstance(error, AnswerError)
+        return (
+            cause if is_told else f"{'the answer raised' if has_raised else f'{UNUSABLE}:'} {kind}: {cause}{told_place}"
+        )
+    return f"on rank {error.rank} {cause}" if is_told else _describe_rank(error, f"{kind}: {cause}" if kind else "")
+
+
+def _describe_rank(error: RankError, told: str) -> str:
+    """Return what is said of a failed rank; `told` is what it raised, or ''."""
     head = str(error).split("\n\n", maxsplit=1)[0]
-    told = f"{kind}: {cause_in(error.error_text)}" if kind else ""
     if told and head.startswith(f"rank {error.rank} raised "):
-        return f"rank {error.rank} raised {told}{told_place}"
-    details = "; ".join(filter(None, (told, place)))
+        return (
+            f"rank {error.rank} raised {told} ({error.place})"
+            if error.place
+            else f"on rank {error.rank} {UNUSABLE}: {told}"
+        )
+    details = "; ".join(filter(None, (told, error.place)))
     return f"{head} ({details})" if details else head
 
 
-def require(condition: bool, message: str) -> None:
-    """Raise a `CheckError` with this message unless the condition holds."""
+def _cell_that_defines(name: str) -> str:
+    """Return the line by which a cell of the notebook, in the kernel's working folder, binds a name."""
+    binds = re.compile(
+        rf"^(?:(?:async )?(?:def|class) {name}\b.*|(?:import|from) .*\b{name}\b.*|{name}\b[^=(]*=[^=].*)", re.MULTILINE
+    )
+    for notebook in sorted(Path.cwd().glob("*.ipynb")):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # it is not the kit's, or half written
+            for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+                if cell["cell_type"] == "code" and (found := binds.search("".join(cell["source"]))):
+                    return f"with `{found[0].strip()}`"
+    return "that defines it"
+
+
+def require(condition: object, message: str) -> None:
+    """Raise a `CheckError` with this message unless the condition, a truth value of Python or NumPy, holds."""
     if not condition:
         raise CheckError(message)
 
 
 def require_result(error: str, what: str, changed: str = "") -> None:
-    """Raise a `NoResultError` where `what` did not end, because of `error`, or was of an answer that has `changed`."""
+    """Raise a `NoResultError` where `what` failed with `error`, or was of an answer that has `changed`."""
     if changed:
-        raise NoResultError(f"{changed} was changed after its trial: run the cell of the trial again, then this one")
+        raise NoResultError(f"{changed} has changed since its trial: run the cell of the trial again, then this one")
     if error:
-        raise NoResultError(error if error.startswith(NOT_ANSWERED) else f"{what} did not end well: {error}")
+        raise NoResultError(error if error.startswith(NOT_ANSWERED) else f"{what} failed: {error}")
 
 
 def hand_in_report(points: Mapping[str, float] | None = None, texts: Mapping[str, float] | None = None) -> None:
@@ -141,12 +174,12 @@ def hand_in_report(points: Mapping[str, float] | None = None, texts: Mapping[str
     for name in names:
         print(_line(name, f" ({counted(points[name], 'point')})" if points else ""))
     for name, worth in (texts or {}).items():
-        print(f"· {name} ({counted(worth, 'point')}): a text, which your instructor reads")
+        print(f"· {name} ({counted(worth, 'point')}): a text, which your instructor grades")
     passed = [name for name in names if name in _results and _results[name] is None]
     print(f"\n{len(passed)} of {len(names)} checks passed.")
     if points:
         earned, total = sum(points[name] for name in passed), sum(points.values())
-        print(f"Here these are {earned:g} of {total:g} points; grading tries further cases.")
+        print(f"That is {earned:g} of {total:g} points in this notebook; grading tests further cases.")
 
 
 def _line(name: str, worth: str) -> str:

@@ -8,18 +8,15 @@ function in a sandbox, to which only plain data travels and from which only plai
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from coursekit import ranks
-from coursekit.checks.launches import note
 from coursekit.drivers.calls import Remote, call
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Left = dict[str, bytes | None]  # by path, what a rank left in its own folder; None for what is too long
+Left = dict[str, "bytes | None"]  # by path, what a rank left in its own folder; None for what is too long
 
 TIMEOUT_S = 20.0
 NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks would be the same
@@ -81,14 +78,20 @@ def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT
     return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
 
 
-def run_here(  # settings with good defaults, by keyword
+def run_here(driver: Callable[..., Any], *args: Any, num_ranks: int, **launch: Any) -> list[Any]:
+    """Call `driver(*args)` on ranks; return what it returned, in rank order. Settings are those of `run_and_look`."""
+    return run_and_look(driver, *args, num_ranks=num_ranks, look=False, **launch)[0]
+
+
+def run_and_look(  # noqa: PLR0913  # the settings of a launch
     driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
     ranks_per_node: int | None = None,
     timeout_s: float = TIMEOUT_S,
     private: Sequence[Any] | None = None,
-) -> list[Any]:
+    look: bool = True,
+) -> tuple[list[Any], list[Left]]:
     """Call `driver(*args)` on ranks, on CPUs of this machine, also inside an allocation.
 
     In a notebook, what an answer prints is shown, each line marked with its rank, and nothing of what goes to stderr.
@@ -101,36 +104,14 @@ def run_here(  # settings with good defaults, by keyword
         ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
         timeout_s: seconds for the whole launch.
         private: for each rank a value that a judge shows to this rank alone.
+        look: whether to look at what each rank leaves: what it tells of its files is a claim of a process of the
+            answer's.
 
     Returns:
-        What the driver returned, in rank order.
-    """
-    return run_and_look(
-        driver,
-        *args,
-        num_ranks=num_ranks,
-        ranks_per_node=ranks_per_node,
-        timeout_s=timeout_s,
-        private=private,
-        look=False,
-    )[0]
-
-
-def run_and_look(  # noqa: PLR0913  # the settings of a launch
-    driver: Callable[..., Any],
-    *args: Any,
-    num_ranks: int,
-    ranks_per_node: int | None = None,
-    timeout_s: float = TIMEOUT_S,
-    private: Sequence[Any] | None = None,
-    look: bool = True,
-) -> tuple[list[Any], list[Left]]:
-    """Do as `run_here`; return also what each rank left in its own folder, looked at from outside when all are gone.
-
-    What a rank tells of its files is a claim of a process in which the answer runs.
+        What the driver returned, in rank order; and what each rank left in its own folder, looked at from outside when
+        all are gone.
     """
     per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
-    note(num_ranks, per_node)
     elsewhere = _elsewhere(args) or _elsewhere((driver,))
     if elsewhere:
         function = call if isinstance(driver, RemoteAnswer) else driver

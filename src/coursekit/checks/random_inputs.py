@@ -1,16 +1,13 @@
-"""Random inputs: fresh in every run, and the same again when a judge repeats a run from its record."""
+"""Random inputs: fresh in every run, or of a seed in the notebook, which counts for nothing under a judge."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _source: ContextVar[Iterator[np.random.Generator] | None] = ContextVar("source", default=None)
 

@@ -2,96 +2,164 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
 
 import click
 
-from coursekit import __version__
+from coursekit import STAMP, __version__
 from coursekit.errors import CourseKitError
 
 # By who uses them: what `coursekit --help` says of each.
 GROUPS = {
     "For students": {
-        "execute": "execute your notebook of a lab, ready to hand in",
-        "submit": "submit a lab as a job of a machine",
-        "jobs": "list your jobs, with how each goes or why it waits",
-        "cancel": "cancel a job of yours",
-        "predict": "predict a training on more nodes, before you book them",
-        "script": "write a lab's training as a script, with your answers",
-        "hand-in": "pack a notebook and its jobs into a file to send",
+        "execute": "execute your notebook of a lab and keep the result",
+        "submit": "submit a lab as a Slurm job",
+        "jobs": "list your jobs, and say why each one waits or failed",
+        "predict": "predict how fast a training runs on more nodes",
+        "script": "turn your notebook of a lab into a training script",
+        "hand-in": "pack your notebook into one file to send",
     },
     "For instructors": {
-        "course": "make a course; release, collect, give feedback, export",
-        "students-copy": "write the folder to publish for students",
-        "link": "print a link that opens labs on a JupyterHub",
-        "render": "write job scripts with an event's account and reservation",
-        "class": "show who has fetched, run, handed in and is graded",
-        "take": "take hand-ins that came by e-mail or Moodle",
-        "grade": "grade hand-ins, each in a sandbox, and report",
-        "hub": "start a JupyterHub with made-up people, to try the course",
+        "course": "create a course; release, collect, give feedback, export",
+        "students-copy": "write the folder that you publish for students",
+        "take": "import hand-ins that came by e-mail or Moodle",
+        "grade": "grade hand-ins in a sandbox, and write a report",
+        "hub": "start a demo JupyterHub on this machine",
     },
     "For authors": {
-        "build": "make the students' notebooks and the job scripts",
-        "run": "execute the solved labs and report",
-        "answers": "hold a lab's tests against right and wrong answers",
-        "soak": "judge answers many times: is the verdict always the same?",
-        "attacks": "try to cheat the grader, and show what that pays",
-        "slides": "make the lecture, or some of its decks",
-        "book": "make the course as a book: a site to read offline",
-        "record": "repeat the runs that the slides' figures are made from",
-        "readme": "refresh the README's pictures and numbers",
+        "build": "build the students' notebooks and the job scripts",
+        "run": "execute the solutions of the labs, and report",
     },
-    "For a machine": {
-        "doctor": "check everything that the labs run on",
-        "data": "make data in ImageNet's form, or check a folder of it",
-        "kernel": "install a kernel for a centre's own JupyterHub",
-        "sites": "list the machines, or show one",
-        "rehearse": "run a site's job scripts in a private Slurm",
-        "bench": "measure how long things take, side by side",
+    "About the machine": {
+        "doctor": "check whether this machine has all that the labs need",
+        "data": "generate or check data in ImageNet's format",
+        "kernel": "install a Jupyter kernel for a centre's own JupyterHub",
+        "sites": "list the machines with job scripts, or show one",
     },
 }
-COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
-NAME_WIDTH = max(map(len, COMMANDS))
 
 
 class LazyGroup(click.Group):
-    """A group that imports a verb's module on use, so that `coursekit --help` answers at once."""
+    """A group that imports a verb's module on use, so that `--help` answers at once.
+
+    A verb without a module is left out: the students' copy has only some of them.
+
+    Args:
+        package: where each verb has a module of its name.
+        groups: verbs by who uses them, with what `--help` says of each.
+        settings: those of click's group.
+    """
+
+    def __init__(self, package: str, groups: Mapping[str, Mapping[str, str]], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._package = package
+        there = {module.name for module in iter_modules(import_module(package).__path__)}
+        self._groups = {
+            user: {name: line for name, line in verbs.items() if _module(name) in there}
+            for user, verbs in groups.items()
+        }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs, those of one kind of user together."""
         del ctx
-        return list(COMMANDS)
+        return [name for verbs in self._groups.values() for name in verbs]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one verb, or None when it is unknown."""
-        del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.list_commands(ctx):
             return None
-        name = cmd_name.replace("-", "_")
-        name += "_" * iskeyword(name)
-        command: click.Command = getattr(import_module(f"coursekit.cli.{name}"), name)
+        name = _module(cmd_name)
+        try:
+            command: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
+        except Exception as error:  # another NumPy can raise anything
+            if fault := _shadowed():
+                raise CourseKitError(f"{fault} ({error}).") from None
+            raise
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each verb, by who uses it."""
-        del ctx
-        for user, commands in GROUPS.items():
-            with formatter.section(user):
-                formatter.write_dl([(f"{name:{NAME_WIDTH}}", line) for name, line in commands.items()])
+        width = max(map(len, self.list_commands(ctx)))
+        for user, verbs in self._groups.items():
+            if verbs:
+                with formatter.section(user):
+                    formatter.write_dl([(f"{name:{width}}", line) for name, line in verbs.items()])
 
 
-@click.group(cls=LazyGroup)
+def _module(verb: str) -> str:
+    name = verb.replace("-", "_")
+    return name + "_" * iskeyword(name)
+
+
+@click.group(cls=LazyGroup, package="coursekit.cli", groups=GROUPS)
 @click.version_option(__version__, prog_name="coursekit")
-def cli() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Log to stderr which programs are called and how they end.")
+def cli(verbose: bool) -> None:
     """Build, run, check and grade the labs of the course."""
+    if verbose:
+        from coursekit.log import log_to_stderr  # `coursekit --help` loads nothing
+
+        log_to_stderr()
+
+
+def _shadowed() -> str:
+    from coursekit.paths import shadowed  # `coursekit --help` loads nothing
+
+    return shadowed() if "PYTHONPATH" in os.environ else ""
 
 
 def main() -> None:
-    """Run the command line; a mistake the user can fix ends in one sentence and exit status 1."""
+    """Run the program `coursekit`."""
+    run_program(cli, "coursekit")
+
+
+def run_program(command: click.Group, program: str) -> None:
+    """Run a command line; a mistake the user can fix ends in one sentence and exit status 1."""
+    if "doctor" not in sys.argv[1:3] and Path(sys.prefix, STAMP).exists() and _shadowed():
+        del os.environ["PYTHONPATH"]  # as `make` does; the doctor looks at what notebooks would get
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this program again
     try:
-        cli(standalone_mode=True)
+        command(prog_name=program, standalone_mode=True)
     except CourseKitError as error:
-        click.echo(f"coursekit: {error}", err=True)
+        click.echo(f"{program}: {error}", err=True)
         sys.exit(1)
+    except (OSError, KeyError, RuntimeError) as error:
+        words = _refusal(error)
+        if not words:
+            raise
+        click.echo(f"{program}: {words}", err=True)
+        sys.exit(1)
+
+
+def _refusal(error: Exception) -> str:
+    """Return in a sentence what the system refused and what to do, '' for an error of the kit's own."""
+    if isinstance(error, shutil.Error):  # of copytree: a list of source, destination and why
+        _, file, why = error.args[0][-1]
+        return f"{file} cannot be written: {why}."
+    if isinstance(error, OSError):
+        advice = {
+            errno.ENOSPC: "remove files there, or take another disk",
+            errno.EDQUOT: "your quota is used up: remove files there, or take another disk",
+            errno.EROFS: "it can only be read: take another folder",
+            errno.ENAMETOOLONG: "take a shorter name",
+        }
+        if error.filename is None and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+            return ""
+        named = error.filename2 or error.filename  # of a copy, the file that is written
+        file = f"{os.fsdecode(named)}: " if isinstance(named, (str, bytes, os.PathLike)) else ""
+        what = (error.strerror or str(error)).lower()
+        return f"{file}{what}: {advice.get(error.errno or 0, 'look whether it is there and may be read and written')}."
+    if isinstance(error, KeyError) and "uid not found" in str(error):
+        return f"the account with the number {os.getuid()} has no name on this machine: set LOGNAME to one, and HOME."
+    if isinstance(error, RuntimeError) and "home directory" in str(error):
+        return "there is no home folder for this account: set HOME to a folder that it may write."
+    return ""

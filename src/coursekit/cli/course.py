@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
-import sys
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable
 
 import click
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
+from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, LabName
+from coursekit.course.collect import collect as collect_lab
+from coursekit.course.due import extend as extend_lab
+from coursekit.course.due import sync_due_dates
+from coursekit.course.export import FORMATS, read_grades
+from coursekit.course.folder import Course, find_course
+from coursekit.course.init import init_course
+from coursekit.course.release import give_feedback, graded_students, write_folder
+from coursekit.course.release import release as release_lab
+from coursekit.course.status.class_status import read_class
+from coursekit.course.status.report import print_class, write_page
 from coursekit.errors import CourseKitError
+from coursekit.files import write_file
+from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.text import counted
 
-if TYPE_CHECKING:
-    from coursekit.course.folder import Course
-    from coursekit.course.status import LabStatus
-
-FOLDER = click.option(
-    "--course",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The course folder.  [default: course/]",
-)
-LABS = click.argument("names", metavar="[LAB]...", nargs=-1)
-ONLY = click.option("--only", "students", metavar="STUDENT", multiple=True, help="Only this student; may be repeated.")
-FORMAT_NAMES = ("csv", "moodle", "canvas", "blackboard")
-
 
 @click.group(epilog="Example: coursekit course release 01 02")
 def course() -> None:
-    """Release labs, collect hand-ins, give feedback and export grades, on top of nbgrader."""
+    """Create a course, release labs, collect hand-ins, give feedback and export points.
+
+    The course folder is one of nbgrader, so nbgrader's own commands work there, too.
+    """
 
 
 @course.command(epilog="Example: coursekit course init --name dl-2026 --roster roster.csv")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--name", help="nbgrader's course id.  [default: course]")
-@click.option("--roster", type=click.Path(dir_okay=False, path_type=Path), help="CSV file with the students to add.")
-@click.option("--database", metavar="URL", help="postgresql://user@host/database  [default: a SQLite file]")
+@click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
+@click.option(
+    "--roster",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="CSV file with the students to add.",
+)
+@click.option("--database", metavar="URL", help="Gradebook: postgresql://user@host/database  [default: a SQLite file]")
 def init(folder: Path | None, name: str | None, roster: Path | None, database: str | None) -> None:
-    """Make the course folder DIR (course/ by default): settings, roster, gradebook, exchange.
+    """Create the course folder DIR.
 
-    A second call adds what is missing and the students that are new; it changes nothing and drops nobody.
+    DIR is course/ by default. It holds the settings, the roster, the gradebook and the exchange.
+    A second call adds what is missing and the students that are new; existing entries are left unchanged.
     """
     root = find_root()
-    from coursekit.course.init import init_course  # noqa: PLC0415 - nbgrader takes a second to import
-
     made = init_course(root, folder or root / "course", name, roster, database)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
@@ -61,43 +64,38 @@ def init(folder: Path | None, name: str | None, roster: Path | None, database: s
 
 
 @course.command(epilog="Example: coursekit course release 01 02")
-@click.argument("names", metavar="LAB...", nargs=-1, required=True)
-@click.option("--force", is_flag=True, help="Give out a new version of a lab that was released before.")
-@click.option(
-    "--undo", "undoes", is_flag=True, help="Take labs out of the exchange again; who has fetched them keeps them."
-)
-@FOLDER
-def release(names: tuple[str, ...], folder: Path | None, *, force: bool, undoes: bool) -> None:
-    """Let students fetch labs: what lies in labs/, after a check that it is fresh."""
-    found = _find(folder)
-    from coursekit.course.release import release as release_lab  # noqa: PLC0415 - as above
-    from coursekit.course.release import take_back  # noqa: PLC0415 - as above
-    from coursekit.grading.submission.times import shown  # noqa: PLC0415 - as above
+@click.argument("names", metavar="LAB...", nargs=-1, required=True, type=LabName())
+@click.option("--force", is_flag=True, help="Release a new version of a lab that was released before.")
+@COURSE
+def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None:
+    """Release labs to the students.
 
+    The command first checks that labs/ is up to date.
+    """
+    found = _find(folder)
     for lab in select_labs(found.root, names):
-        if undoes:
-            take_back(found, lab.name)
-            print(f"taken back: {lab.name}; who has fetched it keeps it")
-            continue
         due = f", due {shown(date)}" if (date := found.due(lab.name)) else ""
         print(f"{release_lab(found, lab, force=force)}: {lab.name}{due}", flush=True)
 
 
-@course.command(epilog="Example: coursekit course extend 02 --days 2 --only ada")
-@click.argument("name", metavar="LAB")
-@click.option("--days", type=click.FloatRange(min=0, min_open=True), help="So many days after the due date of now.")
-@click.option("--until", metavar="DATE", help='A date and time, such as "2026-12-01 18:00".')
-@ONLY
-@FOLDER
+@course.command(epilog="Example: coursekit course extend 02 --days 2 --student ada")
+@click.argument("name", metavar="LAB", type=LabName())
+@click.option(
+    "--days", metavar="N", type=click.FloatRange(min=0, min_open=True), help="Days to add to the current due date."
+)
+@click.option(
+    "--until", metavar="DATE", help='New due date, such as "2026-12-01 18:00"; without a time, the end of that day.'
+)
+@STUDENTS
+@COURSE
 def extend(name: str, days: float | None, until: str | None, students: tuple[str, ...], folder: Path | None) -> None:
-    """Make LAB due later, for all or for single students; course.toml keeps it."""
+    """Move the due date of LAB, for all or for some students.
+
+    The new date is written to course.toml.
+    """
     if (days is None) == (until is None):
         raise CourseKitError("say either --days N or --until DATE.")
     found = _find(folder)
-    from coursekit.course.due import extend as extend_lab  # noqa: PLC0415 - as above
-    from coursekit.course.due import sync_due_dates  # noqa: PLC0415 - as above
-    from coursekit.grading.submission.times import shown  # noqa: PLC0415 - as above
-
     (lab,) = select_labs(found.root, [name])
     for student, due in extend_lab(found, lab.name, students, until=until or "", days=days or 0):
         print(f"{lab.name}, {student or 'all'}: due {shown(due)}")
@@ -107,103 +105,79 @@ def extend(name: str, days: float | None, until: str | None, students: tuple[str
     print(f"`coursekit course collect {name}` and `coursekit grade {name}` take it into account")
 
 
-@course.command(epilog="Example: coursekit course settings")
-@FOLDER
-def settings(folder: Path | None) -> None:
-    """Show what course.toml decides, and check it; exit status 1 when something in it is doubtful."""
-    found = _find(folder)
-    from coursekit.course.due import check_due_dates, due_lines  # noqa: PLC0415 - as above
-
-    print(f"{found.folder / 'course.toml'}")
-    print(f"name: {found.settings.name}")
-    print(f"grades: {found.settings.database or 'gradebook.db in this folder'}")
-    print(f"late hand-ins cost: {found.settings.late_penalty}")
-    for line in due_lines(found):
-        print(line)
-    doubts = check_due_dates(found)
-    for line in doubts:
-        print(f"! {line}")
-    sys.exit(1 if doubts else 0)
-
-
 @course.command(epilog="Example: coursekit course collect 02")
 @LABS
-@click.option("--late", is_flag=True, help="Take the newest version even if it is late and another is in time.")
-@click.option(
-    "--undo", "undoes", is_flag=True, help="Take back the last collecting, of whatever labs, or `coursekit take`."
-)
-@FOLDER
-def collect(names: tuple[str, ...], folder: Path | None, *, late: bool, undoes: bool) -> None:
-    """Collect hand-ins of labs, or of all, from the exchange; every version is kept.
+@LATE
+@COURSE
+def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
+    """Collect the hand-ins from the exchange.
 
+    Without LAB, the hand-ins of all labs are collected. Every version is kept.
     Of all versions the newest one that can be graded counts, and a late one only if none came in time.
     """
     found = _find(folder)
-    from coursekit.course.collect import collect as collect_lab  # noqa: PLC0415 - as above
-    from coursekit.course.undo import one_call, undo  # noqa: PLC0415 - as above
-
-    if undoes and names:
-        raise CourseKitError("--undo takes the last call back as a whole: name no lab.")
-    if undoes:
-        for lab_name, student in undo(found):
-            print(f"taken back: {student}, {lab_name}")
-        return
-    with one_call(found):
-        for lab in select_labs(found.root, names):
-            collected, strays = collect_lab(found, lab.name, late=late)
-            changed = sum(entry.changed for entry in collected)
-            print(f"{lab.name}: {counted(len(collected), 'hand-in')}, {changed} new or changed", flush=True)
-            for entry in collected:
-                for line in entry.lines:
-                    print(f"  {entry.student}: {line}")
-            for line in strays:
-                print(f"  ! {line}")
+    for lab in select_labs(found.root, names):
+        collected, strays = collect_lab(found, lab.name, late=late)
+        changed = sum(entry.changed for entry in collected)
+        print(f"{lab.name}: {counted(len(collected), 'hand-in')}, {changed} new or changed", flush=True)
+        for entry in collected:
+            for line in entry.lines:
+                print(f"  {entry.student}: {line}")
+        for line in strays:
+            print(f"  ! {line}")
 
 
-@course.command(epilog="Example: coursekit course feedback 02 --only ada")
+@course.command(epilog="Example: coursekit course feedback 02 --student ada")
 @LABS
-@ONLY
+@STUDENTS
 @click.option(
-    "--folder",
-    "into",
+    *("-o", "--output"),
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Put all pages there too, with addresses.csv: to be mailed.",
+    help="Also write all pages to DIR, with addresses.csv for a mail merge.",
 )
-@FOLDER
-def feedback(names: tuple[str, ...], students: tuple[str, ...], into: Path | None, folder: Path | None) -> None:
-    """Make the pages of feedback for graded labs, and release them through the exchange."""
-    found = _find(folder)
-    from coursekit.course.feedback import give_feedback, graded_students, write_folder  # noqa: PLC0415 - as above
+@COURSE
+def feedback(names: tuple[str, ...], students: tuple[str, ...], output: Path | None, folder: Path | None) -> None:
+    """Generate and release the feedback pages.
 
+    They are released through the exchange. Without LAB, this is done for all labs that have been graded.
+    """
+    found = _find(folder)
     pages: list[tuple[str, Path]] = []
     for lab in select_labs(found.root, names):
         graded = graded_students(found, lab.name, students)
         for i, student in enumerate(graded, 1):
             page, goes_back = give_feedback(found, lab.name, student)
             pages.append((student, page))
-            why = "" if goes_back or into else f" (not through the exchange, as it did not come that way: {page})"
+            why = "" if goes_back or output else f" (not through the exchange, as it did not come that way: {page})"
             print(f"{lab.name}: {i}/{len(graded)} {student}{why}", flush=True)
     if not pages:
         raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")
-    if into:
-        write_folder(found, pages, into)
-        print(f"{counted(len(pages), 'page')} and addresses.csv: {into}")
+    if output:
+        write_folder(found, pages, output)
+        print(f"{counted(len(pages), 'page')} and addresses.csv: {output}")
 
 
 @course.command(epilog="Example: coursekit course export --format moodle -o grades.csv")
-@click.option("--format", "name", type=click.Choice(FORMAT_NAMES), default="csv", show_default=True, help="Platform.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="[default: course/grades-….csv]")
-@FOLDER
+@click.option("--format", "name", type=click.Choice(tuple(FORMATS)), default="csv", show_default=True, help="Format.")
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write.  [default: grades-FORMAT.csv in the course folder]",
+)
+@COURSE
 def export(name: str, output: Path | None, folder: Path | None) -> None:
-    """Write the points of all students as a table for a learning platform."""
+    """Export the points of all students as a table.
+
+    Its format is one that a learning platform can import.
+    """
     found = _find(folder)
-    from coursekit.course.export import FORMATS, read_grades  # noqa: PLC0415 - as above
-    from coursekit.files import write_file  # noqa: PLC0415 - as above
 
     table = read_grades(found)
     path = output or found.folder / f"grades-{name}.csv"
-    write_file(path, FORMATS[name](table).encode())
+    # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
+    write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
     waiting = sum(student.num_waiting for student in table.students)
     if waiting:
@@ -211,42 +185,33 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")
 
 
-@course.command(epilog="Example: coursekit course status")
-@FOLDER
-def status(folder: Path | None) -> None:
-    """Show where each lab stands."""
+@course.command(epilog="Example: coursekit course status 02 --html class.html")
+@LABS
+@click.option(
+    *("--html", "page"),
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the result as an HTML page.",
+)
+@click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, to show it to a class.")
+@COURSE
+def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
+    """Show how far the class is, and what to explain again.
+
+    Without LAB, the table has all labs. It has counts and points of the students on the roster.
+    Problems that need attention follow at the end.
+    """
     found = _find(folder)
-    from coursekit.course.progress.members import find_strangers  # noqa: PLC0415 - as above
-    from coursekit.course.status import course_status  # noqa: PLC0415 - as above
-
-    labs = course_status(found)
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
-    for title in ("", *(lab.lab for lab in labs)):
-        table.add_column(title, no_wrap=not title)
-    for title, value in STATUS_ROWS.items():
-        table.add_row(title, *(str(value(lab)) for lab in labs))
-    Console().print(table)
-    if strangers := find_strangers(found):
-        print(f"Not on the roster, and counted here all the same: {', '.join(strangers)}.")
-
-
-# A column for each lab, as so many counts beside one another fit no terminal of 80 columns.
-STATUS_ROWS: dict[str, Callable[[LabStatus], object]] = {
-    "released": lambda lab: "yes" if lab.is_released else "",
-    "due (UTC)": lambda lab: f"{lab.due:%Y-%m-%d\n%H:%M}" if lab.due else "",
-    "handed in": lambda lab: lab.num_collected,
-    "  late": lambda lab: lab.num_late,
-    "  damaged": lambda lab: lab.num_damaged,
-    "missing": lambda lab: lab.num_missing,
-    "graded": lambda lab: lab.num_graded,
-    "needs a run": lambda lab: lab.num_to_run,
-    "to do by hand": lambda lab: lab.num_waiting,
-    "feedback": lambda lab: lab.num_feedback,
-    "mean points": lambda lab: "" if lab.mean_points is None else f"{lab.mean_points:.1f} / {lab.max_points:g}",
-}
+    seen, console = read_class(found, select_labs(found.root, names), anonymous=anonymous), Console()
+    print_class(seen, console)
+    if page:
+        try:
+            write_page(page, seen, datetime.now().astimezone())
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise CourseKitError(f"{page} cannot be written ({reason}): name another FILE for --html.") from None
+        console.print(f"page: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _find(folder: Path | None) -> Course:
-    from coursekit.course.folder import find_course  # noqa: PLC0415 - as above
-
     return find_course(find_root(), folder)

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from coursekit.imagenet.check import check_data
-from coursekit.imagenet.make import make_data
-from coursekit.imagenet.presets import PRESETS
+from coursekit.cli.shared import counting_bar
+from coursekit.imagenet.check import Damage, SplitReport, check_data
+from coursekit.imagenet.make import PRESETS, Preset, make_data
 from coursekit.ranks.environ import HIDE_GPUS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from coursekit.imagenet.check import Damage, SplitReport
-    from coursekit.imagenet.presets import Preset
 
 NUM_LINES = 10
 NUM_DAMAGES_SHOWN = 20
@@ -33,19 +27,21 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group(epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small")
 def data() -> None:
-    """Make data in ImageNet's form, or check a folder of it."""
+    """Generate synthetic data in ImageNet's format, or check a folder with such data."""
     # Reading and writing need no GPU, and TensorFlow would take all of its memory.
     os.environ.update(HIDE_GPUS)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
-MAKE_HELP = """Make synthetic images as TFRecord files in DIR, with the names and keys of ImageNet's.
+MAKE_HELP = """Generate synthetic images as TFRecord files in DIR.
+
+Files and records have the same names and keys as those of ImageNet. The presets are:
 
 \b
 {presets}
 
-The same preset gives the same bytes everywhere.
-When it was broken off, the same command goes on where it ended.
+The same preset gives the same bytes on every machine.
+After an interruption, the same command continues where it ended.
 """
 
 
@@ -63,7 +59,7 @@ def describe(preset: Preset) -> str:
     epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small",
 )
 @click.argument("folder", type=FOLDER, metavar="DIR")
-@click.option("--preset", type=click.Choice(list(PRESETS)), default="tiny", show_default=True, help="How much.")
+@click.option("--preset", type=click.Choice(list(PRESETS)), default="tiny", show_default=True, help="Amount of data.")
 def make(folder: Path, preset: str) -> None:
     """Make the data of a preset."""
     with shown_progress("images") as progress:
@@ -73,21 +69,22 @@ def make(folder: Path, preset: str) -> None:
 
 @data.command(epilog="Example: coursekit data check $DSDIR/imagenet --quick")
 @click.argument("folder", type=FOLDER, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Follow the headers of the records only, without reading the data.")
+@click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only some of them.")
 def check(folder: Path, quick: bool) -> None:
-    """Check the TFRecord files in DIR, made or a centre's: files, records, labels, and what is damaged where.
+    """Check the TFRecord files in DIR, synthetic ones or ImageNet's.
 
-    Every record is read with its checksums, its image must begin as a JPEG and its label be from 1 to 1000.
-    When there is a manifest, the files must be as it states.
-    The exit status is 1 when something is damaged or missing.
+    The report has files, records, labels and damage.
+    Every record is read with its checksums. Its image must begin as a JPEG, and its label must be from 1 to 1000.
+    If there is a manifest, the files must match it.
+    Exit status: 1 when something is damaged or missing, else 0.
     """
     with shown_progress("files") as progress:
         reports = check_data(folder, quick=quick, progress=progress)
     Console().print(table(reports))
+    show_damages([one for report in reports for one in report.damages])
     for report in reports:
         if report.missing:
             click.echo(report.missing)
-        show_damages(report.damages)
     sys.exit(any(report.missing or report.damages for report in reports))
 
 
@@ -106,12 +103,19 @@ def table(reports: Sequence[SplitReport]) -> Table:
 
 
 def show_damages(damages: Sequence[Damage]) -> None:
-    """Print a line for each damage, of many the first."""
-    for one in damages[:NUM_DAMAGES_SHOWN]:
-        place = one.file if one.offset is None else f"{one.file}, byte {one.offset}"
-        click.echo(f"{place}: {one.what}")
-    if len(damages) > NUM_DAMAGES_SHOWN:
-        click.echo(f"and {len(damages) - NUM_DAMAGES_SHOWN} more")
+    """Print a line for each kind of fault, and for each damage that is of no kind, of many the first."""
+    alike: dict[object, list[Damage]] = {}
+    for one in damages:
+        alike.setdefault(one.kind or one, []).append(one)
+    for first, *others in list(alike.values())[:NUM_DAMAGES_SHOWN]:
+        place = first.file if first.record is None else f"{first.file}, record {first.record}"
+        files = {one.file for one in (first, *others)}
+        places = (
+            f"{len(others) + 1} records of {len(files)} files" if first.record is not None else f"{len(files)} files"
+        )
+        click.echo(f"{place}: {first.what}" + (f" (the first of {places})" if others else ""))
+    if len(alike) > NUM_DAMAGES_SHOWN:
+        click.echo(f"and {len(alike) - NUM_DAMAGES_SHOWN} more")
 
 
 @contextmanager
@@ -129,8 +133,7 @@ def shown_progress(unit: str) -> Iterator[Callable[[str, int, int], None]]:
 
         yield say
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with counting_bar(console, TextColumn(unit), TimeRemainingColumn()) as bar:
         task = bar.add_task("starting TensorFlow", total=None)
         yield lambda name, num_done, num_all: bar.update(
             task, description=escape(name), completed=num_done, total=num_all

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 from rich import box
@@ -13,12 +13,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from coursekit.cli.shared import JSON_FILE
+from coursekit.files import write_json
 from coursekit.slurm.doctor.doctor import examine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coursekit.slurm.doctor.findings import Finding
+from coursekit.slurm.doctor.findings import Finding
 
 STYLES = {"good": "green", "missing": "yellow", "wrong": "bold red"}
 
@@ -36,30 +34,22 @@ def table(findings: Sequence[Finding]) -> Table:
     return result
 
 
-def show(findings: Sequence[Finding], *, as_json: bool) -> bool:
-    """Print findings as a table or as JSON, and return whether nothing that the labs need is missing or wrong."""
-    hindrances = [finding.name for finding in findings if finding.hinders]
-    if as_json:
-        click.echo(
-            json.dumps({"ready": not hindrances, "findings": [asdict(finding) for finding in findings]}, indent=1)
-        )
-    else:
-        Console().print(table(findings))
-        click.echo(
-            f"Fix first: {', '.join(hindrances)}." if hindrances else "Ready: nothing that the labs need is missing."
-        )
-    return not hindrances
+@click.command(epilog="Example: coursekit doctor --json doctor.json")
+@JSON_FILE
+def doctor(json_file: Path | None) -> None:
+    """Check whether this machine has all that the labs need.
 
-
-@click.command(epilog="Example: coursekit doctor --json > doctor.json")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON instead of a table.")
-def doctor(as_json: bool) -> None:
-    """Check everything the labs run on, from versions to an allreduce between two ranks.
-
-    The exit status is 0 when nothing that the labs need is missing or wrong, and 1 otherwise.
-    What only some sites have (MPI, GPUs, Slurm) may be missing.
+    The checks go from versions of packages to an allreduce between 2 ranks.
+    MPI, GPUs and Slurm may be missing.
+    Exit status: 0 when nothing that the labs need is missing or wrong, else 1.
     """
     progress = Console(stderr=True)
     with progress.status("looking …") as status:
         findings = list(examine(lambda subject: status.update(f"looking at {subject} …")))
-    sys.exit(0 if show(findings, as_json=as_json) else 1)
+    hindrances = [finding.name for finding in findings if finding.hinders]
+    Console().print(table(findings))
+    ready = "Ready: nothing that the labs need is missing."
+    click.echo(f"Fix first: {', '.join(hindrances)}." if hindrances else ready)
+    if json_file:
+        write_json(json_file, {"ready": not hindrances, "findings": [asdict(finding) for finding in findings]})
+    sys.exit(bool(hindrances))

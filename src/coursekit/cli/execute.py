@@ -4,54 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
-from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import nbformat
+from nbformat import NotebookNode
 from rich.console import Console
 
+from coursekit.cli.shared import LAB, PARAMETERS, RANKS
 from coursekit.errors import CourseKitError
-from coursekit.files import write_text
+from coursekit.files import write_json, write_text
+from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.facts import collect
-from coursekit.labs.run.formatting import format_points, format_time
-from coursekit.labs.run.parameters import given_by_environment
-from coursekit.labs.run.plan import plan_runs
-from coursekit.labs.run.preloaded import PreloadedKernels
-from coursekit.labs.run.progress import RunProgress
-from coursekit.labs.run.results import write_json
+from coursekit.labs.run.plan import given_by_environment, plan_runs
+from coursekit.labs.run.results import LabResult, format_points, format_time
+from coursekit.labs.run.session import new_folder
+from coursekit.labs.run.terminal import RunProgress
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from coursekit.labs.run.results import LabResult
-
 JOBS = "jobs"
 RESULT = "result.json"
-INJECTED = "injected-parameters"
 NUM_SHOWN = 80  # characters of a file that is not a notebook
 
 
 @click.command(epilog="Example: coursekit execute 02 --ranks 4")
-@click.argument("lab")
-@click.option("--ranks", "num_ranks", type=int, metavar="N", help="Ranks to start, in labs that start any.")
-@click.option("-p", "--parameter", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="Value for a parameter.")
+@LAB
+@RANKS
+@PARAMETERS
 def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
-    """Execute your notebook of LAB in labs/, and leave the executed one in jobs/, ready to hand in.
+    """Execute your notebook of LAB from start to end.
 
-    Your own file stays as it is.
-    Inside a Slurm job the ranks are tasks of that job, and the folder has its name and number.
-    Exit status: 0 when the notebook ran to its end, whatever it earned; 1 when it did not.
+    The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
+    Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
+    Exit status: 0 when all cells ran, whatever points they earned, else 1.
     """
     root = find_root()
     chosen = replace(select_labs(root, [lab])[0], small_run={})
@@ -59,11 +49,11 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     _check_readable(notebook, notebook.relative_to(root))
     values = {**given_by_environment([notebook]), **dict(given)}
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
-    folder = _new_folder(root, chosen.name)
+    folder = new_folder(root / JOBS, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())
-    with stop.handled(), progress.shown(), PreloadedKernels(folder) as kernels:
+    with stop.handled(), progress.shown():
         progress.lab_started(run, 1, 1)
-        result = execute_lab(run, folder, collect(root), progress.cell_started, kernels)
+        result = execute_lab(run, folder, collect(root), progress.cell_started)
         end_marked(folder)
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name
@@ -92,17 +82,6 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
     return notebook
-
-
-def _new_folder(root: Path, lab: str) -> Path:
-    """Make a folder that nothing was kept in before: a job that Slurm starts again has the same number."""
-    number = os.environ.get("SLURM_JOB_ID") or datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    for attempt in count(1):
-        folder = root / JOBS / (f"{lab}-{number}" if attempt == 1 else f"{lab}-{number}-attempt-{attempt}")
-        with suppress(FileExistsError):
-            folder.mkdir(parents=True)
-            break
-    return folder
 
 
 def _ran_to_the_end(result: LabResult) -> bool:

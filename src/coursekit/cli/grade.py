@@ -1,46 +1,68 @@
-"""`coursekit grade`: judge the hand-ins of a class here or in a job array, record their points, and report."""
+"""`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
 
 from __future__ import annotations
 
-import functools
+import logging
 import shlex
-import signal
 import sys
+from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
+from coursekit import __version__
+from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
+from coursekit.course.folder import find_course
+from coursekit.course.grade import GradedHandIn, Staged
 from coursekit.errors import CourseKitError
-from coursekit.grading.walls.sandbox import SANDBOXES, require_sandbox
+from coursekit.grading.isolation.sandbox import SANDBOXES, require_sandbox
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.grading.judge.slot import SubmissionLimits
+from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
+from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.text import counted, printable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from coursekit.course.folder import Course
-    from coursekit.course.grade import GradedHandIn, Staged
-    from coursekit.grading.judge.pool import PoolSettings
-    from coursekit.grading.submission.work import Submission
-    from coursekit.grading.verdict import Verdict
-
+LOGGER = logging.getLogger(__name__)
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
-GRADING = "grading"  # in the course's folder: what arrays and the one who submitted them share
-NUM_TASKS = 4
+
+# Options of all that grades, in `workshop` too.
+JOBS = click.option(
+    "--jobs",
+    "num_slots",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Submissions to grade at a time.  [default: one per core; in a job, as many as its memory allows]",
+)
+SANDBOX = click.option(
+    "--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="Sandbox to grade in."
+)
+IMAGE = click.option(
+    "--image", metavar="FILE", type=click.Path(exists=True, path_type=Path), help="Container image, for apptainer."
+)
+TIMEOUT = click.option(
+    "--timeout-s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=600,
+    show_default=True,
+    help="Time limit of each submission, in seconds.",
+)
 
 
 @dataclass(frozen=True)
 class GradeOptions:
     """What `coursekit grade` is called with: the help of its options says what each is.
 
-    Without names of labs or students, all are meant; with no `site`, this machine judges.
+    Without names of labs or students, all are meant.
     """
 
     names: tuple[str, ...]
@@ -49,139 +71,119 @@ class GradeOptions:
     num_slots: int | None
     sandbox: str
     image: Path | None
-    limit_s: float
+    timeout_s: float
     memory_gb: float
     folder: Path | None
-    site: str | None
-    partition: str | None
-    num_tasks: int | None
-    event: Path | None
 
 
-@click.command(epilog="Example: coursekit grade 02 --only ada --again")
-@click.argument("names", metavar="[LAB]...", nargs=-1)
-@click.option("--only", "students", metavar="STUDENT", multiple=True, help="Only this student; may be repeated.")
-@click.option("--again", is_flag=True, help="Judge also what was judged before and has not changed.")
-@click.option("--jobs", "num_slots", type=click.IntRange(min=1), help="Hand-ins at a time.  [default: one per core]")
-@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="What stands around.")
-@click.option("--image", type=click.Path(exists=True, path_type=Path), help="Container image, for apptainer.")
+@click.command(epilog="Example: coursekit grade 02 --student ada --again")
+@LABS
+@STUDENTS
+@click.option("--again", is_flag=True, help="Also grade again what has not changed.")
+@JOBS
+@SANDBOX
+@IMAGE
+@TIMEOUT
 @click.option(
-    "--limit-s", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one hand-in."
+    "--memory-gb",
+    metavar="GB",
+    type=click.FloatRange(min=1),
+    default=6,
+    show_default=True,
+    help="Memory limit of one hand-in, in GB.",
 )
-@click.option("--memory-gb", type=click.FloatRange(min=1), default=6, show_default=True, help="GB for one hand-in.")
-@click.option("--course", "folder", type=click.Path(file_okay=False, path_type=Path), help="[default: course/]")
-@click.option("--slurm", "site", metavar="SITE", help="Judge in a job array of this site, from its login node.")
-@click.option("--partition", metavar="P", help="With --slurm: a partition of the site's profile.")
-@click.option(
-    "--tasks", "num_tasks", type=click.IntRange(min=1), help=f"With --slurm: tasks at a time.  [default: {NUM_TASKS}]"
-)
-@click.option("--event", type=click.Path(path_type=Path), help="With --slurm: a file with account, reservation, qos.")
+@COURSE
 def grade(**options: Any) -> None:
-    """Grade what was collected of LABs, or of all: each hand-in runs in a sandbox and is judged outside of it.
+    """Grade the collected hand-ins in a sandbox, and write a report.
 
-    Killed at any moment, a second call goes on where the first one was; what has not changed is not judged again.
+    Without LAB, the hand-ins of all labs are graded.
+    Each hand-in runs in a sandbox, and its points are decided outside of the sandbox.
+    After an interruption, run the command again to resume; what has not changed is not graded again.
+    On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
 
-    What one hand-in may use beside the two limits below: 60 s for a cell, 128 processes and 1024 threads at once,
-    0.5 GB and 20000 files in each folder in memory, 0.25 GB for a file.
+    The limits of one hand-in, besides --timeout-s and --memory-gb: 60 s for a cell, 128 processes and 1024 threads
+    at once, 0.5 GB and 20000 files in each folder in memory, 0.25 GB for a file.
     Its sandbox has 300 s to start.
-    All seconds are its own: a busy machine makes them no fewer.
+    Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
     """
     asked = GradeOptions(**options)
-    if asked.site is None and (asked.partition or asked.num_tasks or asked.event):
-        raise CourseKitError("--partition, --tasks and --event are of jobs: name the machine with --slurm SITE.")
     root = find_root()
-    # These bring nbgrader with them, and a mistake in the arguments should show before that is loaded.
-    from coursekit.course.folder import find_course  # noqa: PLC0415
-    from coursekit.course.grade import clear_failures, grade_all, stage, to_judge  # noqa: PLC0415
-    from coursekit.course.report.grade_report import print_report, write_report  # noqa: PLC0415
-    from coursekit.grading.judge.pool import judge_all  # noqa: PLC0415
-    from coursekit.labs.build.build import build_sources  # noqa: PLC0415
+    # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
+    from coursekit.course.grade import clear_failures, grade_all, stage, to_judge
+    from coursekit.course.status.class_status import read_class
+    from coursekit.course.status.report import print_call, print_class, write_report
 
     course = find_course(root, asked.folder)
     settings = _pool_settings(asked)
     console = Console()
-    judge = _slurm_judge(asked, asked.site, course, console) if asked.site else judge_all
     stop = StopSignals()
+    log = course.report("grading", datetime.now().astimezone()).with_suffix(".log")
     done: list[GradedHandIn] = []
     staged: list[Staged] = []
     try:
-        with stop.handled():
-            staged = stage(course, build_sources(root, select_labs(root, asked.names)), asked.students, settings)
+        with stop.handled(), log_to(log):
+            labs = select_labs(root, asked.names)
+            read_class(course, ())  # a mistake in the roster shows now, and not at the end
+            staged = stage(course, build_sources(root, labs), asked.students, settings)
             if not staged:
                 whose = f" of {', '.join(asked.students)}" if asked.students else ""
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
-            if not asked.site and to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
+            if to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
                 require_sandbox(asked.sandbox, asked.image)
-            stream = grade_all(course, staged, settings, again=asked.again, judge=judge)
-            _grade(stream, done, len(staged), console)
+            stream = grade_all(course, staged, settings, again=asked.again)
+            LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
+            _grade(stream, done, len(staged), console, log)
             graded = sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
-            print_report(graded, console)
+            print_call(graded, console)
             with clear_failures(course):
-                path = write_report(course, graded)
+                found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
+                print_class(found, console)
+                path = write_report(course, found, graded)
     except KeyboardInterrupt:
         num_kept = sum(not one.is_empty for one in staged) - len(to_judge(course, staged))
-        after = "judges all of them again" if asked.again else "goes on from there"
+        after = "judges all of them again" if asked.again else "continues from there"
         line = shlex.join(["coursekit", *sys.argv[1:]])
         words = f"judged and kept: {counted(num_kept, 'hand-in')}; `{line}` {after}."
         click.echo(f"coursekit: stopped; {words}", err=True)
-        sys.exit(128 + (stop.received or signal.SIGINT))
+        sys.exit(stop.status)
     console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
 
 
 def _pool_settings(asked: GradeOptions) -> PoolSettings:
-    from coursekit.grading.judge.pool import PoolSettings, default_num_slots  # noqa: PLC0415  # as above
-    from coursekit.grading.judge.slot import SubmissionLimits  # noqa: PLC0415
-
-    cell_s = min(asked.limit_s, SubmissionLimits.cell_s)
-    limits = SubmissionLimits(notebook_s=asked.limit_s, cell_s=cell_s, memory_gb=asked.memory_gb)
-    num_slots = asked.num_slots or (0 if asked.site else default_num_slots())
-    return PoolSettings(num_slots, asked.sandbox, asked.image, limits)
-
-
-def _slurm_judge(
-    asked: GradeOptions, site_name: str, course: Course, console: Console
-) -> Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]]:
-    """Return what judges in a job array of a site, whose nodes see the course's folder under the same path.
-
-    Raises:
-        CourseKitError: there is no such site or partition, or no sbatch here.
-    """
-    from coursekit.grading.array.by_slurm import judge_by_slurm  # noqa: PLC0415  # as above
-    from coursekit.grading.array.job_array import JobArray  # noqa: PLC0415
-    from coursekit.slurm.sites.load import load_site  # noqa: PLC0415
-
-    def tell(sentence: str) -> None:
-        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
-
-    site, folder = load_site(course.root, site_name), course.folder / GRADING
-    array = JobArray(course.root, site, folder, tell, asked.partition or "", asked.num_tasks or NUM_TASKS, asked.event)
-    array.require()
-    return functools.partial(judge_by_slurm, array=array, again=asked.again)
+    cell_s = min(asked.timeout_s, SubmissionLimits.cell_s)
+    limits = SubmissionLimits(notebook_s=asked.timeout_s, cell_s=cell_s, memory_gb=asked.memory_gb)
+    return PoolSettings(asked.num_slots or default_num_slots(limits), asked.sandbox, asked.image, limits)
 
 
 def _grade(
-    stream: Generator[GradedHandIn, None, None], done: list[GradedHandIn], num_hand_ins: int, console: Console
+    stream: Generator[GradedHandIn, None, None],
+    done: list[GradedHandIn],
+    num_hand_ins: int,
+    console: Console,
+    log: Path,
 ) -> None:
-    """Grade into `done` with a line for each hand-in, and a bar where there is a terminal."""
-    from coursekit.course.report.grade_report import cause  # noqa: PLC0415  # as above
+    """Grade into `done` with a line for each hand-in, and a bar where there is a terminal; faults name the log."""
+    from coursekit.course.status.report import cause
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with counting_bar(console, TimeElapsedColumn()) as progress:
         task = progress.add_task("hand-ins", total=num_hand_ins)
         with closing(stream):
-            for graded in stream:
+            for one in stream:
+                fault = one.verdict.fault and f"{one.verdict.fault} (log: {log})"
+                graded = replace(one, verdict=replace(one.verdict, fault=fault))
                 is_told = cause(graded) in map(cause, done)
                 done.append(graded)
                 progress.update(task, advance=1)
                 console.print(_line(graded, is_told=is_told), markup=False, highlight=False, soft_wrap=True)
+                LOGGER.info(_line(graded, is_told=False))
 
 
 def _line(graded: GradedHandIn, *, is_told: bool) -> str:
     """Return what became of one hand-in, as one line; a cause that was told before is not told again."""
-    from coursekit.course.grade import EMPTY  # noqa: PLC0415  # as above
-    from coursekit.course.report.grade_report import flag_words  # noqa: PLC0415  # as above
+    from coursekit.course.grade import EMPTY
+    from coursekit.course.status.report import flag_words
 
     verdict = graded.verdict
     name = f"{verdict.student} {verdict.lab}:"

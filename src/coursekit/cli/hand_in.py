@@ -6,39 +6,35 @@ import getpass
 import os
 import pwd
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from coursekit.course.roster import ID
+from coursekit.cli.shared import LAB
+from coursekit.course.hand_in.pack import StudentWork, find_work, pack
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.times import shown, utc
-
-if TYPE_CHECKING:
-    from coursekit.course.hand_in.pack import StudentWork
+from coursekit.grading.submission.student_folder import ID, shown, utc
 
 
 @click.command("hand-in", epilog="Example: coursekit hand-in 02")
-@click.argument("lab")
-@click.option("--user", metavar="ID", help="Your id in the course.  [default: the name of your account here]")
+@LAB
+@click.option("--student", metavar="ID", help="Your id in the course.  [default: your account's name on this machine]")
 @click.option(
-    "-o",
-    "--output",
+    *("-o", "--output"),
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=".",
+    metavar="DIR",
     help="The folder to write to.  [default: this one]",
 )
-def hand_in(lab: str, user: str | None, output: Path) -> None:
-    """Pack your notebook of LAB and the records of its newest jobs into one file for the instructor.
+def hand_in(lab: str, student: str | None, output: Path) -> None:
+    """Pack your notebook of LAB into one file that you send to your instructor.
 
-    LAB is a lab's name or the beginning of it, or the path of your notebook.
-    The notebook is looked for in this folder, in a folder of the lab's name, and in labs/ of the checkout.
+    The file also holds the records of the newest jobs of the lab.
+    LAB is the name of a lab, the beginning of its name, or the path of your notebook.
+    Without a path, the command looks in this folder, in a folder with the lab's name, and in labs/ of the checkout.
     """
-    from coursekit.course.hand_in.pack import find_work, pack  # noqa: PLC0415 - only what is run
-
-    whose = user or _account()
+    whose = student or _account()
     if not ID.fullmatch(whose):
-        raise CourseKitError(f"{whose!a} is not an id: give yours with --user, of letters, digits and . _ - @.")
+        raise CourseKitError(f"{whose!a} is not an id: give yours with --student, of letters, digits and . _ - @.")
     work = find_work(lab, Path.cwd())
     path = pack(work, whose, output)
     for line in _lines(work):

@@ -1,7 +1,8 @@
-"""`coursekit hub`: a day of the course in JupyterHub, on this machine, with people made for the occasion."""
+"""`coursekit hub`: a demo JupyterHub on this machine, with an instructor and three students."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from coursekit.jupyter.hub.demo_hub import demo_hub
 from coursekit.paths import find_root
 
 WHAT_TO_DO = (
@@ -25,25 +27,25 @@ WHAT_TO_DO = (
     type=click.IntRange(1024, 65532),
     default=8000,
     show_default=True,
-    help="Port of the address to open; the three after it are used, too.",
+    metavar="PORT",
+    help="Port of the address to open; the next 3 ports are used, too.",
 )
 @click.option(
     "--state",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder that keeps the people's files.  [default: build/hub]",
+    metavar="DIR",
+    help="The folder that keeps the users' files.  [default: build/hub]",
 )
 def hub(port: int, state: Path | None) -> None:
-    """Start JupyterHub on this machine with an instructor, three students and all labs, until Ctrl-C.
+    """Start a demo JupyterHub on this machine, until Ctrl-C.
 
-    Nothing listens beyond loopback.
-    The accounts exist within the demo only; their files stay for the next time.
+    It has an instructor, 3 students and all labs, and only this machine can reach it.
+    The accounts exist only in the demo. Their files are kept for the next start.
     """
-    from coursekit.jupyter.hub.demo_hub import DemoHub  # noqa: PLC0415 - jupyterhub takes a second to import
-
     console = Console()
-    with console.status("making the course and starting JupyterHub: about half a minute"):
-        running = DemoHub(find_root(), port, state).start()
-    with running:
+    with ExitStack() as stack:
+        with console.status("making the course and starting JupyterHub: about half a minute"):
+            running = stack.enter_context(demo_hub(find_root(), port, state))
         table = Table(box=SIMPLE, padding=(0, 2, 0, 0))
         for title in ("username", "password (a token, only shown here)", "who"):
             table.add_column(title, no_wrap=True)

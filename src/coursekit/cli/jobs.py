@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -11,25 +12,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from coursekit.paths import find_root
+from coursekit.processes import INTERRUPTED_STATUS
 from coursekit.slurm.jobs import listing
 from coursekit.slurm.jobs.follow import follow as follow_job
-from coursekit.slurm.jobs.outcome import read_result
+from coursekit.slurm.jobs.predict import compare
+from coursekit.slurm.jobs.remembered import SubmittedJob, read_result
 from coursekit.slurm.jobs.slurm_cli import SlurmError
 from coursekit.slurm.sites.load import load_site, site_names
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coursekit.slurm.jobs.remembered import SubmittedJob
-
-INTERRUPTED_STATUS = 130  # what a shell reports after Ctrl-C
 
 
 @click.command(epilog="Example: coursekit jobs, then coursekit jobs 123456 --follow")
 @click.argument("job_id", required=False, metavar="[JOB]")
-@click.option("--follow", is_flag=True, help="Follow the job, or see again how it ended.")
+@click.option("--follow", is_flag=True, help="Follow JOB until it ends; if it has ended, show how.")
 def jobs(job_id: str | None, follow: bool) -> None:
-    """List your jobs of this course folder, or one JOB: its state, and in words how it goes."""
+    """List the jobs that you submitted from this course folder, or show one JOB.
+
+    For each job, a sentence says why it waits, how it runs, or why it failed.
+    """
     if follow and not job_id:
         raise click.UsageError("--follow needs the number of a job.")
     if job_id and follow:
@@ -60,8 +59,6 @@ def _compare(root: Path, job: SubmittedJob) -> None:
     """Show what the job measured beside what was to be expected, where it measured a speed."""
     result = read_result(root, job)
     if result and job.site in site_names(root):
-        from coursekit.slurm.jobs.predict import compare  # noqa: PLC0415  # NumPy, which the list does not need
-
         click.echo(compare(load_site(root, job.site), job, result), nl=bool(result.images_per_s))
 
 

@@ -1,4 +1,4 @@
-"""`coursekit script`: the script twin with a student's own answers."""
+"""`coursekit script`: a lab's script with a student's own answers."""
 
 from __future__ import annotations
 
@@ -6,42 +6,52 @@ from pathlib import Path
 
 import click
 
+from coursekit.cli.shared import LAB
 from coursekit.errors import CourseKitError
 from coursekit.files import write_if_changed
-from coursekit.labs.build.answered_twin import answered_twin, find_notebook, read_notebook
-from coursekit.labs.build.twin import TWIN_NAME, kind_of
+from coursekit.labs.build.script import SCRIPT_NAME, answered_script, kind_of, read_notebook
+from coursekit.labs.lab import select_labs
+from coursekit.paths import find_root
 
 
 @click.command(epilog="Example: coursekit script 03, then horovodrun -np 2 python labs/03-keras-cnn/train.py")
-@click.argument("lab")
+@LAB
 @click.argument("notebook", required=False, type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), help=f"Where to write it; by default {TWIN_NAME} beside it.")
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help=f"File to write.  [default: {SCRIPT_NAME} beside the notebook]",
+)
 @click.option("--allow-unanswered", is_flag=True, help="Write the script although answers are missing.")
 def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswered: bool) -> None:
-    """Write the script of a LAB with the answers of your NOTEBOOK.
+    """Turn your NOTEBOOK of LAB into a training script with your answers.
 
-    A launcher starts it on many ranks, and every parameter of the notebook is an option of it.
-    By default the notebook is that of the lab in the current folder, else the one in labs/.
-    A script that was made before is replaced; one that somebody edited is not.
+    A launcher such as srun or horovodrun starts the script on many ranks.
+    The script has an option for each parameter of the notebook.
+    By default NOTEBOOK is the one of the lab in the current folder, or else the one in labs/.
+    The command replaces a script that it generated before, unless somebody has edited it.
     """
-    path = notebook or find_notebook(lab)
+    # The shortest name: Jupyter's duplicates are called "-Copy1".
+    here = min(Path().glob(f"{lab.zfill(2)}*.ipynb"), key=lambda path: len(path.name), default=None)
+    path = notebook or here or _notebook_in_labs(lab)
     content = read_notebook(path, lab)
-    target = output or path.with_name(TWIN_NAME)
-    replaced = ", in place of the one without answers" if _former_kind(target) == "release" else ""
-    text = answered_twin(content, path, lab, target.name, allow_unanswered=allow_unanswered)
+    target = output or path.with_name(SCRIPT_NAME)
+    former = kind_of(target)
+    if target.exists() and not former:
+        raise CourseKitError(
+            f"{target} was not made by coursekit, or somebody edited it: move it away, or choose another with --output."
+        )
+    made = f"Made by `coursekit script {lab}` from {path.name}: change the notebook, then make it again."
+    text = answered_script(content, path, made, target.name, allow_unanswered=allow_unanswered)
+    replaced = ", in place of the one without answers" if former == "release" else ""
     try:
         write_if_changed(target, text.encode(), lambda verdict, _: click.echo(f"{verdict} {target}{replaced}"))
     except OSError as error:
         raise CourseKitError(f"{target} cannot be written ({error.strerror}): choose another with --output.") from None
 
 
-def _former_kind(target: Path) -> str:
-    """Return the kind of a script that exists already; '' if no script exists."""
-    if not target.exists():
-        return ""
-    kind = kind_of(target) if target.is_file() else ""
-    if not kind:
-        raise CourseKitError(
-            f"{target} was not made by coursekit, or somebody edited it: move it away, or choose another with --output."
-        )
-    return kind
+def _notebook_in_labs(lab: str) -> Path:
+    root = find_root()
+    name = select_labs(root, [lab])[0].name
+    return root / "labs" / name / f"{name}.ipynb"

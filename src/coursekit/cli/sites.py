@@ -15,7 +15,10 @@ from coursekit.text import counted
 @click.group(invoke_without_command=True, epilog="Example: coursekit sites show jean-zay")
 @click.pass_context
 def sites(context: click.Context) -> None:
-    """List the machines that job scripts are made for: one file each in slurm/sites/."""
+    """List the machines that have job scripts.
+
+    Each machine has one file in slurm/sites/.
+    """
     if context.invoked_subcommand is None:
         show_list(Console(), load_sites(find_root()))
 
@@ -23,17 +26,19 @@ def sites(context: click.Context) -> None:
 @sites.command(epilog="Example: coursekit sites show karolina")
 @click.argument("name")
 @click.option(
-    "--students",
+    "--class-size",
     "num_students",
     type=click.IntRange(1),
+    metavar="N",
     default=CLASS_SIZE,
     show_default=True,
     help="Size of the class.",
 )
 def show(name: str, num_students: int) -> None:
-    """Show everything about a machine: access, what jobs cost, partitions, software, storage, JupyterLab.
+    """Show how to use the machine NAME, and what jobs cost there.
 
-    A number such as ?2 marks what was not confirmed; the note of that number says what to type there to know.
+    The output has access, costs, partitions, software, storage and JupyterLab.
+    A mark such as ?2 means "not confirmed": the note with that number says which command on the machine confirms it.
     """
     root = find_root()
     site = load_site(root, name)
@@ -43,7 +48,10 @@ def show(name: str, num_students: int) -> None:
 @sites.command(epilog="Example: coursekit sites check my-cluster")
 @click.argument("name", required=False)
 def check(name: str | None) -> None:
-    """Check the file of one machine, or all: unknown and missing keys, and parts that do not fit each other."""
+    """Check the file of the machine NAME, or of all machines.
+
+    The command finds unknown and missing keys, and values that contradict each other.
+    """
     root = find_root()
     for site in [load_site(root, name)] if name else load_sites(root):
         doubts = f"{len(site.confirm) or 'nothing'} to be confirmed on the machine"

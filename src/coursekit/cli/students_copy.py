@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
+from coursekit.labs.build.students_copy import students_files, write_copy
 from coursekit.paths import find_root
 
 
 @click.command("students-copy", epilog="Example: coursekit students-copy ../course-for-students")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def students_copy(folder: Path) -> None:
-    """Write the folder to publish for students into DIR: labs, job scripts and the package, without the answers.
+    """Write the folder DIR that you publish for students.
 
-    DIR is new, empty but for .git, or a copy made before, which is brought up to date; then commit and push it.
+    It gets the labs, the job scripts, the pages and the commands for students, without answers and hidden tests.
+    DIR does not exist yet, or holds only .git, or is an earlier copy, which is updated. Then commit and push it.
     """
-    from coursekit.labs.build.students_copy import students_files, write_copy  # noqa: PLC0415  # brings nbgrader with it
-
     root = find_root()
     files = students_files(root)
     num_written = write_copy(root, files, folder)

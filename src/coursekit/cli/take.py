@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE
@@ -12,39 +13,31 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coursekit.cli.course import FOLDER
+from coursekit.cli.shared import COURSE, LATE
+from coursekit.course.folder import find_course
+from coursekit.course.hand_in.take import NOT_TAKEN, Taken, take_all
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root
 from coursekit.text import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from coursekit.course.hand_in.take import Taken
-
 
 @click.command(epilog="Example: coursekit take ~/Downloads/lab-02")
 @click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--late", is_flag=True, help="Take the newest version even if it is late and another is in time.")
-@FOLDER
+@LATE
+@COURSE
 def take(source: Path, folder: Path | None, *, late: bool) -> None:
-    """Take every hand-in below DIR into the course: files of `coursekit hand-in`, and plain notebooks.
+    """Import hand-ins that came by e-mail or through a learning platform.
 
-    DIR is what an e-mail client or a learning platform left, with files of any name, also in folders per student.
-    Every version is kept, and a file that was taken before changes nothing.
+    DIR is the folder with the downloaded files. They may have any name, and there may be a folder for each student.
+    The command imports the files of `coursekit hand-in`, and plain notebooks.
+    Every version is kept, and a file that was imported before changes nothing.
     Of all versions the newest one that can be graded counts, and a late one only if none came in time.
-    Exit status: 1 when anything was not taken.
+    Exit status: 1 when a file was not imported.
     """
     root = find_root()
-    from coursekit.course.folder import find_course  # noqa: PLC0415 - nbgrader takes a second to import
-    from coursekit.course.hand_in.take import NOT_TAKEN, take_all  # noqa: PLC0415 - as above
-    from coursekit.course.undo import one_call  # noqa: PLC0415 - as above
-
     course = find_course(root, folder)
     try:
-        with one_call(course):
-            taken, settled = take_all(course, source, late=late)
+        taken, settled = take_all(course, source, late=late)
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
         raise CourseKitError(f"{where}: {why}: fix that, and call again; what was taken until then is kept.") from None

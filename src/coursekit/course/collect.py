@@ -5,29 +5,45 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shutil
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from coursekit.course.due import due_of, late_s, sync_due_dates
-from coursekit.course.roster import ID
-from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
+from coursekit.course.folder import Course
+from coursekit.course.hand_in.owner import near
+from coursekit.course.roster import Student, columns_of, folded, speller
+from coursekit.course.versions import (
+    Choice,
+    Version,
+    folder_digest,
+    install,
+    keep,
+    move_versions,
+    read_versions,
+    write_choice,
+)
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import HandIn, classify, read_request
+from coursekit.grading.submission.student_folder import (
+    ID,
+    HandIn,
+    classify,
+    duration,
+    parse_moment,
+    read_request,
+    read_timestamp,
+    shown,
+    utc,
+)
 from coursekit.grading.submission.students_files import RefusedFileError
-from coursekit.grading.submission.times import duration, parse_moment, read_timestamp, shown, utc
 from coursekit.grading.verdict import Flag
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from coursekit.course.folder import Course
 
 # <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 COPIED = "submitted/"
-TOLERANCE_S = 300
 
 
 @dataclass(frozen=True)
@@ -53,32 +69,40 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     Returns:
         One entry per student, sorted, and one sentence for each thing in the exchange that belongs to nobody.
     """
-    arrived, strays = _arrived(course, lab)
-    known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if path.is_dir()}
+    with course.gradebook() as gradebook:
+        roster = [Student(**columns_of(student)) for student in gradebook.students]
+    spelled = speller(student.id for student in roster)
+    arrived, strays = _arrived(course, lab, spelled)
+    strays += _take_over(course, lab, spelled)
+    known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
     lying = course.students_in("submitted", lab)
     with course.gradebook() as gradebook:
         sync_due_dates(course, gradebook)
         due = {name: due_of(course, gradebook, lab, name) for name in {*arrived, *known, *lying}}
-        roster = {student.id for student in gradebook.students}
     collected = []
     for student in sorted(due):
         try:
             collected.append(_collect_one(course, lab, student, arrived.get(student, []), due[student], late=late))
         except RefusedFileError as error:  # noqa: PERF203  # one student's unreadable folder stops nobody else
             strays.append(f"{student}, {lab}: not collected, {error}")
-    strangers = sorted({entry.student for entry in collected} - roster)
-    strays += [f"{student} is not on the roster, and handed in {lab}" for student in strangers]
+    strangers = sorted({entry.student for entry in collected} - {student.id for student in roster})
+    strays += [f"{name} is not on the roster{near(name, roster)}, and handed in {lab}" for name in strangers]
     return collected, strays
 
 
 def read_inbound(path: Path) -> re.Match[str] | None:
     """Return what the name of a folder in the exchange says; None if no hand-in is called like that."""
-    found = INBOUND.fullmatch(path.name)
+    found = INBOUND.fullmatch(unicodedata.normalize("NFC", path.name))
     return found if found and ID.fullmatch(found["student"]) else None
 
 
-def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]]:
+def _arrived(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
     """Return the folders of each student in the exchange, and a sentence for each folder that is not a hand-in."""
+    if faults := [fault for fault in course.faults_of_exchange() if "belongs" in fault]:
+        raise CourseKitError(
+            f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
+            "which another account may have moved, and put it back."
+        )
     if not course.inbound.is_dir():
         raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
     arrived: dict[str, list[Path]] = {}
@@ -90,7 +114,7 @@ def _arrived(course: Course, lab: str) -> tuple[dict[str, list[Path]], list[str]
         elif not (course.root / "solutions" / found["lab"]).is_dir():
             strays.append(f"{found['student']} handed in {found['lab']!a}, which is not a lab: it was left there")
         elif found["lab"] == lab:
-            arrived.setdefault(found["student"], []).append(path)
+            arrived.setdefault(spelled(found["student"]), []).append(path)
     return arrived, strays
 
 
@@ -121,7 +145,7 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
     lines += read_request(versions[-1].folder)  # asked after grading, its version is mostly late
     changed = install(chosen, submitted)
-    refused = tuple(Flag("files", f"{sentence}; it was not collected.") for sentence in chosen.refused)
+    refused = tuple(Flag("files", f"Not collected: {sentence}.") for sentence in chosen.refused)
     write_choice(
         folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
     )
@@ -147,6 +171,26 @@ def _choose(
     return chosen, lines
 
 
+def _take_over(course: Course, lab: str, spelled: Callable[[str], str]) -> list[str]:
+    """Move what lies under another spelling of a student's id to that student; return a sentence for what cannot be.
+
+    nbgrader's own collect names folders as accounts are spelled.
+    """
+    strays = []
+    kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*")}
+    for name in sorted(kept | course.students_in("submitted", lab)):
+        if (student := spelled(name)) == name:
+            continue
+        submitted, folder, into = course.submitted(lab, name), course.hand_ins(lab, name), course.hand_ins(lab, student)
+        try:
+            _keep_submitted(submitted, folder)
+            move_versions(folder, into)
+            shutil.rmtree(submitted, ignore_errors=True)
+        except RefusedFileError as error:
+            strays.append(f"{name}, {lab}: not taken over for {student}, {error}")
+    return strays
+
+
 def _keep_submitted(submitted: Path, folder: Path) -> None:
     """Keep the folder that nbgrader grades as a version, if somebody else put it there."""
     if not submitted.is_dir() or submitted.is_symlink():
@@ -169,10 +213,10 @@ def _time_of(path: Path, student: str, due: datetime | None, *, check_owner: boo
     flags = []
     if claimed is None:
         flags.append(Flag("time", f"The name {path.name!a} tells no time: the file system's is taken."))
-    elif due and claimed <= due and (seen - due).total_seconds() > TOLERANCE_S:
+    elif not late_s(claimed, due) and late_s(seen, due):
         flags.append(Flag("time", f"It claims to be in time, of {shown(claimed)}; it was written at {shown(seen)}."))
     owner = _name_of(status.st_uid)
-    if check_owner and owner != student:
+    if check_owner and folded(owner) != folded(student):
         flags.append(Flag("owner", f"It claims to come from {student} and belongs to {owner}."))
     return claimed or seen, tuple(flags)
 

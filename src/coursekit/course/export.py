@@ -12,17 +12,14 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Callable
 
+from coursekit.course.folder import Course
 from coursekit.course.roster import Student, columns_of
+from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coursekit.course.folder import Course
 
 FORMULA = ("=", "+", "-", "@")  # what a formula begins with, in one spreadsheet or another
 
@@ -54,25 +51,19 @@ def read_grades(course: Course) -> GradeTable:
     Raises:
         CourseKitError: none was.
     """
+    points = read_points(course)
+    maxima = {lab: sum(cell.max_points for cell in cells) for lab, cells in sorted(points.cells.items())}
+    maxima = {lab: most for lab, most in maxima.items() if most}
+    if not maxima:
+        raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
+    students = []
     with course.gradebook() as gradebook:
-        assignments = sorted(gradebook.assignments, key=lambda assignment: str(assignment.name))
-        maxima = {entry.name: float(entry.max_score) for entry in assignments if entry.max_score}
-        if not maxima:
-            raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
-        return GradeTable(maxima, tuple(_grades(student, maxima) for student in gradebook.students))
-
-
-def _grades(student: Any, labs: Mapping[str, float]) -> Grades:
-    submissions = [entry for entry in student.submissions if entry.name in labs]
-    points = {entry.name: points_of(entry) for entry in submissions}
-    num_waiting = sum(bool(entry.needs_manual_grade) for entry in submissions)
-    return Grades(**columns_of(student), points=points, num_waiting=num_waiting)
-
-
-def points_of(submission: Any) -> float:
-    """Return the points of one of the gradebook's submissions, less what a late one costs."""
-    points: float = submission.score - (submission.late_submission_penalty or 0)
-    return max(0.0, points)
+        for student in gradebook.students:
+            graded = {lab: points.graded[student.id, lab] for lab in maxima if (student.id, lab) in points.graded}
+            totals = {lab: one.total for lab, one in graded.items()}
+            num_waiting = sum(one.waits for one in graded.values())
+            students.append(Grades(**columns_of(student), points=totals, num_waiting=num_waiting))
+    return GradeTable(maxima, tuple(students))
 
 
 def plain(table: GradeTable) -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 
+from coursekit.course.roster import folded
 from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import CourseKitError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from pathlib import Path
-    from typing import Any
-
-    from nbformat import NotebookNode
+from coursekit.files import faults_of_exchange
 
 COURSE = "course"
 REPORTS = "reports"
@@ -65,6 +63,10 @@ class Course:
         """The exchange's folder of what students handed in."""
         return self.folder / "exchange" / self.settings.name / "inbound"
 
+    def faults_of_exchange(self) -> tuple[str, ...]:
+        """Say what lets other accounts replace the exchange of this course, or has done so."""
+        return tuple(faults_of_exchange(self.folder / "exchange", [self.settings.name]))
+
     def outbound(self, lab: str) -> Path:
         """Return the exchange's folder of a released lab."""
         return self.folder / "exchange" / self.settings.name / "outbound" / lab
@@ -82,7 +84,8 @@ class Course:
 
     def extension(self, lab: str, student: str) -> datetime | None:
         """Return when a lab is due for this student alone, likewise; None if it is due as for all."""
-        text = self.settings.extensions.get(lab, {}).get(student)
+        own = {folded(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
+        text = own.get(folded(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}") if text else None
 
     @contextmanager
@@ -93,8 +96,8 @@ class Course:
             CourseKitError: the database cannot be reached.
         """
         # nbgrader takes a second to import, which a mistake in the arguments should not cost.
-        from nbgrader.api import Gradebook  # noqa: PLC0415
-        from sqlalchemy.exc import OperationalError  # noqa: PLC0415
+        from nbgrader.api import Gradebook
+        from sqlalchemy.exc import OperationalError
 
         settings = self.config.CourseDirectory
         try:
@@ -115,8 +118,8 @@ class Course:
 
     def api(self) -> Any:
         """Return nbgrader's own interface to this folder."""
-        from nbgrader.apps.api import NbGraderAPI  # noqa: PLC0415 - as above
-        from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
+        from nbgrader.apps.api import NbGraderAPI
+        from nbgrader.coursedir import CourseDirectory
 
         return NbGraderAPI(CourseDirectory(config=self.config), config=self.config)
 
@@ -144,9 +147,9 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
 
 def _load_config(folder: Path) -> Any:
     """Read the configuration as nbgrader does."""
-    from traitlets.config.loader import PyFileConfigLoader  # noqa: PLC0415 - heavy, as above
+    from traitlets.config.loader import PyFileConfigLoader
 
-    from coursekit.course.nbgrader_config import CONFIG  # noqa: PLC0415
+    from coursekit.course.nbgrader_config import CONFIG
 
     if not (folder / CONFIG).is_file():
         raise CourseKitError(

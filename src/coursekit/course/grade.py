@@ -6,29 +6,20 @@ After a kill, a second call takes the saved verdicts and records the rest; recor
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from coursekit.course.folder import PRIVATE_MODE
+from coursekit.course.folder import PRIVATE_MODE, Course
 from coursekit.course.record import record
-from coursekit.course.submitted import find_hand_ins
+from coursekit.course.versions import find_hand_ins
 from coursekit.errors import CourseKitError
-from coursekit.files import write_file
-from coursekit.grading.judge.digest import key_of
-from coursekit.grading.judge.pool import judge_all
-from coursekit.grading.submission.student_folder import staged_cells
-from coursekit.grading.submission.work import Submission, Work
-from coursekit.grading.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-
-    from coursekit.course.folder import Course
-    from coursekit.grading.judge.pool import PoolSettings
-    from coursekit.grading.submission.student_folder import HandIn
-    from coursekit.grading.verdict import Flag
+from coursekit.files import remove_unfinished, write_file
+from coursekit.grading.judge.pool import PoolSettings, judge_all
+from coursekit.grading.submission.student_folder import HandIn, staged_cells
+from coursekit.grading.submission.work import Submission, Work, key_of
+from coursekit.grading.verdict import Flag, Verdict
 
 VERDICTS = "verdicts"
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
@@ -119,7 +110,8 @@ def grade_all(
     Raises:
         CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
     """
-    _remove_unfinished(course)
+    for name in (VERDICTS, "autograded"):
+        remove_unfinished(course.folder / name)
     waiting: dict[str, list[Staged]] = {}
     for one in to_judge(course, staged, again=again):
         waiting.setdefault(one.submission.key, []).append(one)
@@ -134,7 +126,9 @@ def grade_all(
     with closing(judge([group[0].submission for group in waiting.values()], settings)) as verdicts:
         for verdict in verdicts:
             if not verdict.fault:
-                save_verdict(course, verdict)
+                with clear_failures(course):
+                    (course.folder / VERDICTS).mkdir(mode=PRIVATE_MODE, exist_ok=True)
+                    write_file(_path(course, verdict.key), verdict.dumps().encode())
             for one in waiting[verdict.key]:
                 yield _recorded(course, one, verdict)
 
@@ -145,13 +139,6 @@ def _recorded(course: Course, one: Staged, verdict: Verdict) -> GradedHandIn:
     with clear_failures(course):
         changed = record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
     return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, changed=changed)
-
-
-def save_verdict(course: Course, verdict: Verdict) -> None:
-    """Save a verdict, whole or not at all."""
-    with clear_failures(course):
-        (course.folder / VERDICTS).mkdir(mode=PRIVATE_MODE, exist_ok=True)
-        write_file(_path(course, verdict.key), verdict.dumps().encode())
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:
@@ -166,19 +153,10 @@ def _path(course: Course, key: str) -> Path:
     return course.folder / VERDICTS / key[:2] / f"{key}.json"
 
 
-def _remove_unfinished(course: Course) -> None:
-    """Remove unfinished files of killed graders; `write_file` puts the process id into their names."""
-    for folder in (VERDICTS, "autograded"):
-        for path in (course.folder / folder).rglob(".*.tmp"):
-            pid = path.suffixes[-2][1:] if len(path.suffixes) > 1 else ""
-            if pid.isdigit() and not Path(f"/proc/{pid}").exists():
-                path.unlink(missing_ok=True)
-
-
 @contextmanager
 def clear_failures(course: Course) -> Iterator[None]:
     """Turn a full disk or a lost database into a sentence."""
-    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as nbgrader, heavy
+    from sqlalchemy.exc import DBAPIError  # as nbgrader, heavy
 
     after = "then run `coursekit grade` again: what was judged is kept"
     try:

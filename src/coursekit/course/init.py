@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coursekit.course.due import sync_due_dates
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
-from coursekit.course.roster import COLUMNS, ROSTER, merge, read_roster, write_roster
+from coursekit.course.release import close_inbound
+from coursekit.course.roster import COLUMNS, ROSTER, Student, merge, read_roster, refuse_other_spellings, write_roster
 from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coursekit.course.roster import Student
 
 DEFAULT_NAME = "course"
 FOLDER_MODE = 0o711  # students pass through to the exchange
@@ -63,12 +59,20 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     old = read_roster(own) if own.is_file() else ()
     guesses: list[str] = []
     students, differing = merge(old, read_roster(roster, guesses) if roster else ())
+    if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
+        with find_course(root, folder).gradebook() as gradebook:  # knows also who handed in and was on no roster
+            refuse_other_spellings((student.id for student in gradebook.students), students)
 
     written = _write_files(root, folder, name or DEFAULT_NAME, database or "")
     if students and students != old:
         write_roster(own, students)
         written += [] if old else [ROSTER]
     course = find_course(root, folder)
+    own = course.inbound.parent
+    if not own.exists():
+        own.mkdir()  # before another account takes its name
+        own.chmod(0o755)
+    close_inbound(course)
     new_students, num_students, num_labs = _fill_gradebook(course, students)
     return Made(course, tuple(written), new_students, num_students, differing, num_labs, tuple(guesses))
 
@@ -90,7 +94,7 @@ def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str
         (folder / inner).mkdir(mode=PRIVATE_MODE, exist_ok=True)
     (folder / STUDENT).mkdir(mode=0o755, exist_ok=True)
     (folder / EXCHANGE).mkdir(exist_ok=True)
-    (folder / EXCHANGE).chmod(0o777)  # nbgrader demands it; each student's files are their own
+    (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move what is in it
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
     settings = SETTINGS_TEMPLATE.format(name=name, database=database)

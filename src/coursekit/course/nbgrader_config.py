@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import sysconfig
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from nbconvert.preprocessors.sanitize import ALLOWED_TAGS  # type: ignore[attr-defined]  # its own default, from bleach
+from traitlets.config import Config
 
 from coursekit.course.settings import load_settings
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.nbgrader_settings import nbgrader_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from traitlets.config import Config
 
 CONFIG = "nbgrader_config.py"
 GRADEBOOK = "gradebook.db"
@@ -80,18 +76,15 @@ def course_config(folder: Path, root: Path) -> Config:
     config.CourseDirectory.source_directory = os.path.relpath((folder / root).resolve() / "build" / "source", folder)
     config.Exchange.root = str(folder / EXCHANGE)
 
-    # Stubs as in labs/, and the script twin that holds stubs instead of the solution's.
+    # Stubs as in labs/, and a script that holds stubs instead of the solution's.
     config.ClearSolutions.code_stub = {"python": CODE_STUB}
     config.ClearSolutions.text_stub = TEXT_STUB
-    steps = "IncludeHeaderFooter InstantiateTests LockCells ClearSolutions ClearOutput CheckCellMetadata "
-    steps += "ComputeChecksums SaveCells ClearHiddenTests ClearMarkScheme ComputeChecksums CheckCellMetadata"
-    own = [f"nbgrader.preprocessors.{step}" for step in steps.split()]
-    config.GenerateAssignment.preprocessors = [*own, f"{PREPROCESSORS}.TwinWithStubs"]
+    config.GenerateAssignment.preprocessors.append(f"{PREPROCESSORS}.ScriptWithStubs")  # to nbgrader's own
 
     config.AssignLatePenalties.plugin_class = f"{PREPROCESSORS}.LatePenalty"
     config.LatePenalty.terms = settings.late_penalty
 
-    # What a student wrote into a text cell must not run in the browser of whoever grades it, in formgrader as in pages.
+    # What a student wrote into a text cell must not run in the browser of the grader, in formgrader and in pages.
     config.SanitizeHTML.enabled = True
     config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the hints of the labs fold
     config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks", "nbconvert.preprocessors.sanitize.SanitizeHTML"]

@@ -1,10 +1,11 @@
-"""Steps for nbgrader: release the script twin, show students a safe part of graded notebooks, disarm links."""
+"""Steps for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -13,11 +14,7 @@ from traitlets import Unicode
 
 from coursekit.course.settings import penalty
 from coursekit.labs.build.regions import MARKER_WORDS, RegionError, outside_regions
-from coursekit.labs.build.twin import twin_files
-
-if TYPE_CHECKING:
-    from nbconvert.exporters.exporter import ResourcesDict
-    from nbformat import NotebookNode
+from coursekit.labs.build.script import script_files
 
 SHOWN_TYPES = ("text/plain", "image/png")
 NOT_SHOWN = "# This cell cannot be shown."
@@ -27,13 +24,13 @@ UNSAFE = re.compile(r"[:&\\\x00-\x20]")
 WEB = re.compile(r"<?(https?|mailto):[^\x00-\x20]*")
 
 
-class TwinWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Release the script twin with stubs: nbgrader has copied the solution's, which lies beside the source."""
+class ScriptWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Release a lab's script with stubs: nbgrader has copied the solution's, which is next to the source."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Hand the twin to the writer, which writes it over the copy."""
-        twins = twin_files(nb, "release") if "coursekit" in nb.metadata else {}
-        resources["outputs"] = {**(resources.get("outputs") or {}), **twins}
+        """Hand the script to the writer, which writes it over the copy."""
+        scripts = script_files(nb, "release") if "coursekit" in nb.metadata else {}
+        resources["outputs"] = {**(resources.get("outputs") or {}), **scripts}
         return nb, resources
 
 

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbgrader.utils import compute_checksum, determine_grade
 
 from coursekit.course.due import due_of, late_s
-from coursekit.course.graded_notebook import graded_files
+from coursekit.course.folder import Course
+from coursekit.course.roster import speller
+from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import staged_cells
-
-if TYPE_CHECKING:
-    from coursekit.course.folder import Course
-    from coursekit.course.graded_notebook import GradedWork
-    from coursekit.grading.submission.student_folder import HandIn
-    from coursekit.grading.verdict import Verdict
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.student_folder import ASKS, SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
+from coursekit.grading.verdict import Verdict
+from coursekit.labs.build.generated import to_bytes
+from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 
 READABLE = 0o444  # as nbgrader leaves what it graded
+NO_RESPONSE = "No response."  # nbgrader's words
+MAX_SECRET_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class GradedWork:
+    """What is recorded beside the judge's points.
+
+    Attributes:
+        files: Name to content of what goes to `autograded/<student>/<lab>`, the notebook last.
+        manual_scores: Cell that a person grades to 0 when nothing was written, else None.
+        comments: Answer cell to nbgrader's own comment, or None.
+    """
+
+    files: Mapping[str, bytes]
+    manual_scores: Mapping[str, float | None]
+    comments: Mapping[str, str | None]
 
 
 def record(course: Course, verdict: Verdict, hand_in: HandIn) -> bool:
@@ -43,14 +69,24 @@ def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_
     notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
     scores = {**{score.grade_id: score.points for score in verdict.scores}, **graded.manual_scores}
     comments = graded.comments
-    if (
-        not is_new
-        and submission.timestamp == hand_in.timestamp
-        and all(grade.auto_score == scores.get(grade.cell.name) for grade in notebook.grades)
-        and not any(grade.auto_score is None and not _waits(grade) for grade in notebook.grades)
-        and all(comment.auto_comment == comments.get(comment.cell.name) for comment in notebook.comments)
-        and (notebook.late_submission_penalty or 0) == (_late_penalty(course, gradebook, submission, notebook) or 0)
-    ):
+    recorded = (
+        submission.timestamp,
+        {grade.cell.name: grade.auto_score for grade in notebook.grades},
+        {comment.cell.name: comment.auto_comment for comment in notebook.comments},
+        notebook.late_submission_penalty or 0,
+    )
+    wanted = (
+        hand_in.timestamp,
+        {grade.cell.name: scores.get(grade.cell.name) for grade in notebook.grades},
+        {comment.cell.name: comments.get(comment.cell.name) for comment in notebook.comments},
+        _late_penalty(course, gradebook, submission, notebook) or 0,
+    )
+    # A cell that only a person can grade waits for one, or was graded by one.
+    is_open = any(
+        grade.auto_score is None and not grade.needs_manual_grade and grade.manual_score is None
+        for grade in notebook.grades
+    )
+    if not is_new and not is_open and recorded == wanted:
         session.rollback()
         return False
     submission.timestamp = hand_in.timestamp
@@ -66,17 +102,12 @@ def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_
     return True
 
 
-def _waits(grade: Any) -> bool:
-    """Whether a cell that only a person can grade waits for a person, or was graded by one."""
-    return bool(grade.needs_manual_grade or grade.manual_score is not None)
-
-
 def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
     """Return a student's submission, and whether it was made within this transaction, with grades that are empty yet.
 
     nbgrader's own `add_submission` would commit before there are points.
     """
-    from nbgrader.api import (  # noqa: PLC0415 - heavy
+    from nbgrader.api import (
         Comment,
         Grade,
         MissingEntry,
@@ -91,6 +122,11 @@ def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
     except MissingEntry:
         pass
     if session.get(Student, student) is None:
+        there = speller(one.id for one in gradebook.students)(student)
+        if there != student:  # nbgrader's own collect names folders as accounts are spelled
+            raise CourseKitError(
+                f"{student} and {there} are one student: run `coursekit course collect {lab[:2]}` first."
+            )
         session.add(Student(id=student))
     assignment = gradebook.find_assignment(lab)
     with session.no_autoflush:
@@ -108,7 +144,7 @@ def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
 
 def _late_penalty(course: Course, gradebook: Any, submission: Any, notebook: Any) -> float | None:
     """Return the points that nbgrader's plugin takes off, from 0 to all."""
-    from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415 - heavy
+    from nbgrader.preprocessors import AssignLatePenalties
 
     seconds = late_s(submission.timestamp, due_of(course, gradebook, submission.name, submission.student_id))
     if not seconds:
@@ -128,3 +164,49 @@ def _write_files(course: Course, verdict: Verdict, graded: GradedWork) -> bool:
             write_file(path, data, READABLE)
             changed = True
     return changed
+
+
+def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> GradedWork:
+    """Return the graded notebook and what nbgrader wants beside it; `released`, as students got it, is not changed."""
+    notebook = deepcopy(released)
+    scores = {score.grade_id: score for score in verdict.scores}
+    for cell in notebook.cells:
+        if is_solution(cell):
+            cell.source = cells.answers.get(cell_name(cell), cell.source)
+        if cell_name(cell) in scores and cell.cell_type == "code":
+            cell.outputs = _outputs(scores[cell_name(cell)])
+    answers = [cell for cell in notebook.cells if is_solution(cell)]
+    manual = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
+    untouched = {
+        cell_name(cell) for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    }
+    comments = {cell_name(cell): NO_RESPONSE if cell_name(cell) in untouched else None for cell in answers}
+    flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
+    first = next((cell for cell in notebook.cells if is_grade(cell)), None)
+    if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
+        first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
+    asked = [new_markdown_cell(note, id="request") for note in hand_in.notes if note.startswith(ASKS)]
+    notebook.cells = [*asked, *_with_extra(notebook.cells, cells)]
+
+    files = {}
+    if hand_in.timestamp:
+        files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
+    with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
+        files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
+    return GradedWork({**files, f"{verdict.lab}.ipynb": to_bytes(notebook)}, manual, comments)
+
+
+def _outputs(score: CellScore) -> list[NotebookNode]:
+    if score.passed:
+        return []
+    name, _, text = score.message.partition(": ")
+    return [new_output("error", ename=name, evalue=text, traceback=[score.message])]
+
+
+def _with_extra(known: list[NotebookNode], cells: Cells) -> list[NotebookNode]:
+    """Return the cells with those that the student added at their places, for a person who grades."""
+    after: dict[str, list[NotebookNode]] = {}
+    for i, (name, source) in enumerate(cells.extra, 1):
+        cell = new_code_cell(source, id=f"added-{i}", metadata={"coursekit": {"added": True}})
+        after.setdefault(name, []).append(cell)
+    return [*after.get("", []), *(one for cell in known for one in (cell, *after.get(cell_name(cell), [])))]

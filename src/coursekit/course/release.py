@@ -1,26 +1,27 @@
-"""Release labs: nbgrader records them in the gradebook, and students find in the exchange what lies in labs/."""
+"""Release labs and feedback: students find in the exchange what is in labs/, and a page for what was graded."""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+import stat
+from collections.abc import Collection, Iterable
+from pathlib import Path
 
 import nbformat
 
 from coursekit.course.due import sync_due_dates
-from coursekit.course.folder import succeed
+from coursekit.course.export import to_csv
+from coursekit.course.folder import Course, succeed
+from coursekit.course.roster import folded
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
+from coursekit.grading.submission.student_folder import SECRET
 from coursekit.grading.submission.students_files import SKIPPED
-from coursekit.labs.build.build import build_sources, finish
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.build.release import finish
+from coursekit.labs.lab import Lab
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from coursekit.course.folder import Course
-    from coursekit.labs.lab import Lab
-
+ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
 RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
 NEW_DATE = "unchanged but for its due date"
 
@@ -42,6 +43,7 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name
     _refuse_stale(lab.name, made, committed)
     _copy(committed, made)
+    write_file(made / "AGENTS.md", (course.root / ASSISTANTS).read_bytes(), mode=0o644)
 
     outbound = course.outbound(lab.name)
     is_out = outbound.is_dir()
@@ -54,32 +56,26 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
         )
     api.config.ExchangeReleaseAssignment.force = is_out
     succeed(f"release {lab.name} to the exchange", api.release_assignment(lab.name))
+    close_inbound(course)
     return RELEASED_AGAIN if is_out else RELEASED
 
 
-def take_back(course: Course, lab: str) -> None:
-    """Take a lab out of the exchange; gradebook, hand-ins and what students have fetched stay.
-
-    Raises:
-        CourseKitError: it is not in there.
-    """
-    if not course.outbound(lab).is_dir():
-        raise CourseKitError(f"{lab} is not released, so there is nothing to take back.")
-    shutil.rmtree(course.outbound(lab))
+def close_inbound(course: Course) -> None:
+    """Let nobody but its owner move a hand-in away; nbgrader makes the folder so that everybody can."""
+    if course.inbound.is_dir():
+        course.inbound.chmod(stat.S_IMODE(course.inbound.stat().st_mode) | stat.S_ISVTX)
 
 
 def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
     """Hold what students get against what the solutions make; only what the builder does after nbgrader may differ."""
     notebook = f"{lab}.ipynb"
     fresh = (committed / notebook).is_file()
-    fresh = fresh and finish(_read(made / notebook)).cells == _read(committed / notebook).cells
+    if fresh:
+        ours, theirs = (nbformat.read(folder / notebook, as_version=4) for folder in (made, committed))
+        fresh = finish(ours).cells == theirs.cells
     others = [{name: data for name, data in _files(folder).items() if name != notebook} for folder in (made, committed)]
     if not fresh or others[0] != others[1]:
         raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")
-
-
-def _read(notebook: Path) -> Any:
-    return nbformat.read(notebook, as_version=4)
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -94,3 +90,39 @@ def _copy(committed: Path, made: Path) -> None:
     for path in made.glob("*"):
         if path.is_dir() and path.name in SKIPPED:
             shutil.rmtree(path)
+
+
+def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the students whose hand-in of a lab was graded, of these or of all."""
+    found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
+    wanted = set(map(folded, students or found))
+    return tuple(sorted(student for student in found if folded(student) in wanted))
+
+
+def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:
+    """Make the page of one student, and release it.
+
+    Returns:
+        The page, and whether its student can fetch it: what did not come through the exchange cannot go back there.
+
+    Raises:
+        CourseKitError: nbgrader fails.
+    """
+    api = course.api()
+    succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
+    folder = course.folder / "feedback" / student / lab
+    goes_back = (folder / SECRET).is_file()
+    if goes_back:
+        succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
+    return folder / f"{lab}.html", goes_back
+
+
+def write_folder(course: Course, pages: Iterable[tuple[str, Path]], into: Path) -> None:
+    """Copy pages of students into one folder, named by student and lab, with the address for each in addresses.csv."""
+    with course.gradebook() as gradebook:
+        addresses = {student.id: student.email or "" for student in gradebook.students}
+    rows = [("id", "email", "file")]
+    for student, page in pages:
+        rows.append((student, addresses.get(student, ""), f"{student}_{page.name}"))
+        write_file(into / rows[-1][-1], page.read_bytes())
+    write_file(into / "addresses.csv", to_csv(rows).encode())

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping  # noqa: TC003 - the strict loader evaluates annotations
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import date, datetime, time, timezone
 from math import ceil
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.toml_files import MAY_BE_EMPTY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -24,6 +22,7 @@ DATABASES = ("sqlite://", "postgresql://", "postgresql+psycopg://")
 LATE_PENALTIES = {"none": (0.0, 1.0, 1.0), "zero": (1.0, 1.0, 1.0)}
 GRADUATED = re.compile(r"(\d{1,3}) ?% an? (day|hour)(?:, at most (\d{1,3}) ?%)?")
 PERIODS_S = {"day": 86400.0, "hour": 3600.0}
+GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
 
 TEMPLATE = """\
 # One event of the course. `coursekit course init` made this file once; it is yours to edit.
@@ -36,11 +35,12 @@ name = "{name}"
 database = "{database}"
 
 # Of all versions the newest one that can be graded counts, and a late one only if none came in time.
+# Five minutes after the due date are still in time.
 # What a late one costs: "none", "zero" for all its points, or for each day or hour that has begun a part of its points,
 # such as "10 % a day, at most 50 %".
 late_penalty = "none"
 
-# When labs are due; without an offset it is this machine's time. Example:
+# When labs are due: without an offset in this machine's time, without a time at the end of that day. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
 # `coursekit course extend` writes later dates into this file, for all or for single students.
 [due]
@@ -70,7 +70,9 @@ class Settings:
 
 
 def penalty(late_penalty: str, points: float, late_s: float) -> float:
-    """Return the points that a hand-in loses which is late by so many seconds; each period that has begun counts.
+    """Return the points that a hand-in loses which is late by so many seconds.
+
+    Each period counts that has begun after the grace.
 
     Raises:
         CourseKitError: `late_penalty` is not one that `course.toml` may have.
@@ -84,7 +86,7 @@ def penalty(late_penalty: str, points: float, late_s: float) -> float:
         raise CourseKitError(
             f'late_penalty must be "none", "zero", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
         )
-    return points * min(share * ceil(late_s / period_s), most, 1.0)
+    return points * min(share * ceil(max(0.0, late_s - GRACE_S) / period_s), most, 1.0)
 
 
 def load_settings(folder: Path) -> Settings:
@@ -109,41 +111,50 @@ def load_settings(folder: Path) -> Settings:
     return settings
 
 
-def set_key(folder: Path, table: str, key: str, value: str) -> None:
-    """Write one key of a table into the settings; every other line stays as it is.
+def set_key(folder: Path, keys: Sequence[str], value: str) -> None:
+    """Write one value into the settings, by the names of its tables and its key; all else stays as it is.
 
     Raises:
-        CourseKitError: the file would not be right afterwards; it stays as it was.
+        CourseKitError: the file has a form that cannot be edited; it stays as it was.
     """
+    import tomlkit  # seldom needed
+
     path = folder / SETTINGS
-    before = path.read_text(encoding="utf-8")
-    lines = before.splitlines()
-    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("[")]
-    start = next((i for i in heads if lines[i].partition("#")[0].strip() == f"[{table}]"), None)
-    if start is None:
-        lines += ["", f"[{table}]"]
-        start = len(lines) - 1
-    end = next((i for i in heads if i > start), len(lines))
-    same = re.compile(rf'\s*"?{re.escape(key)}"?\s*=')
-    kept = [line for line in lines[start + 1 : end] if not same.match(line)]
-    line = f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(value)}"
-    text = "\n".join([*lines[: start + 1], line, *kept, *lines[end:]]) + "\n"
-    write_file(path, text.encode())
-    try:
-        load_settings(folder)
-    except CourseKitError:
-        write_file(path, before.encode())
-        raise
+    document = tomlkit.parse(path.read_bytes())
+    expected = document.unwrap()
+    _put(document, keys, value)
+    _put(expected, keys, value)
+    text = tomlkit.dumps(document)
+    with suppress(tomlkit.exceptions.TOMLKitError):
+        if tomlkit.parse(text).unwrap() == expected:
+            write_file(path, text.encode())
+            return
+    raise CourseKitError(f"{path} cannot be edited as it is: set {'.'.join(keys)} to {value!r} there, and call again.")
+
+
+def _put(table: Any, keys: Sequence[str], value: object) -> None:
+    """Set a value within tables, making those that are missing."""
+    first, *rest = keys
+    if rest and first in table:
+        _put(table[first], rest, value)
+        return
+    for name in reversed(rest):
+        value = {name: value}
+    table[first] = value
 
 
 def due_date(text: str, where: str) -> datetime:
     """Return when a lab is due, in UTC and without an offset, as nbgrader keeps it.
 
+    A date alone is the end of that day: its last second.
+
     Raises:
-        CourseKitError: the text is not a date and time.
+        CourseKitError: the text is not a date, with or without a time.
     """
+    with suppress(ValueError):
+        text = datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59)).isoformat()
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise CourseKitError(
             f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.'

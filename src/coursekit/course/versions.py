@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from coursekit.course.folder import Course
+from coursekit.course.roster import folded
 from coursekit.files import write_file
-from coursekit.grading.submission.students_files import list_folder, read_file
-from coursekit.grading.submission.times import TIMESTAMP, timestamp_text
+from coursekit.grading.submission.student_folder import TIMESTAMP, HandIn, classify, timestamp_text
+from coursekit.grading.submission.students_files import RefusedFileError, list_folder, read_file
 from coursekit.grading.verdict import Flag
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 GRADED = "graded.json"
 NUM_DIGITS = 12
@@ -90,6 +89,17 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
     return tuple(sorted(versions, key=lambda version: (version.timestamp, version.folder.name)))
 
 
+def move_versions(folder: Path, into: Path) -> None:
+    """Move all versions from one `hand-ins/<lab>/<student>` to another; killed at any moment, a second call goes on."""
+    into.mkdir(parents=True, exist_ok=True)
+    for version in read_versions(folder):
+        name = version.folder.name
+        if version.folder.is_dir() and not (into / name).exists():
+            version.folder.rename(into / name)
+        (folder / f"{name}.json").replace(into / f"{name}.json")  # the last: what has no record is no version
+    shutil.rmtree(folder)
+
+
 def install(version: Version, submitted: Path) -> bool:
     """Let `submitted/<student>/<lab>` hold this version; return whether it did not yet.
 
@@ -150,3 +160,31 @@ def write_choice(folder: Path, choice: Choice) -> None:
     path = folder / GRADED
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)
+
+
+def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str] = ()) -> tuple[HandIn, ...]:
+    """Return the hand-ins of these labs, of these students or of all, sorted by student and lab."""
+    wanted = set(map(folded, students))
+    names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
+    pairs = [(name, lab) for name in names for lab in labs if not wanted or folded(name) in wanted]
+    return tuple(read_hand_in(course, lab, name) for name, lab in pairs if course.submitted(lab, name).is_dir())
+
+
+def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
+    """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
+    folder = course.folder / "release" / lab
+    public = tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    hand_in = classify(course.submitted(lab, student), student, lab, course.released(lab), public)
+    choice = read_choice(course.hand_ins(lab, student))
+    try:
+        collected = choice.version.endswith(f"-{folder_digest(hand_in.folder)}")
+    except RefusedFileError:
+        collected = False
+    if not collected:  # nbgrader's own collect put something else there
+        return hand_in
+    return replace(
+        hand_in,
+        timestamp=datetime.fromisoformat(choice.timestamp),
+        notes=(*choice.notes, *hand_in.notes),
+        flags=(*choice.flags, *hand_in.flags),
+    )

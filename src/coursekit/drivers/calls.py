@@ -2,10 +2,82 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+UNUSABLE = "the check cannot use the answer, or what it returned"
+
+
+class WrongReturnError(TypeError):
+    """An answer returned something of another kind than expected; the message says what, and what was expected."""
+
+
+def require_returned(answer: Callable[..., Any], value: Any, *, fits: bool, expected: str) -> None:
+    """Raise a `WrongReturnError` unless what an answer returned fits.
+
+    Args:
+        answer: the function that was called.
+        value: what it returned.
+        fits: whether a driver can continue with that.
+        expected: what it can continue with, for example "a tf.data.Dataset".
+    """
+    if not fits:
+        raise _wrong_return(answer, value, expected)
+
+
+def require_values(answer: Callable[..., Any], value: Any, expected: str, number: int | None = None) -> None:
+    """Require that an answer returned a row of values, for example a tuple, of this `number`."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:  # of an array or a tensor, of which a symbolic one has no len()
+        fits = shape != () and number in {None, shape[0]}
+    else:
+        fits = isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and number in {None, len(value)}
+    require_returned(answer, value, fits=fits, expected=expected)
+
+
+def require_numbers(answer: Callable[..., Any], value: Any, expected: str) -> Array:
+    """Return what an answer returned as an array of double precision; require that it is one."""
+    try:
+        if value is not None:
+            return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        pass
+    raise _wrong_return(answer, value, expected)
+
+
+def _wrong_return(answer: Callable[..., Any], value: Any, expected: str) -> WrongReturnError:
+    name = getattr(answer, "__name__", "the answer")
+    return WrongReturnError(f"{name} returned {_kind_of(value)}; {expected} was expected")
+
+
+def _kind_of(value: Any) -> str:
+    """Return in words what kind of thing a value is, and nothing of its content."""
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    if isinstance(value, (tuple, list)):
+        return f"a {kind} of {len(value)}"
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"an array or tensor of shape {tuple(shape)}"
+    if hasattr(value, "element_spec"):
+        return f"a data set, each element of which is {_parts_of(value.element_spec)}"
+    return f"a {kind}"
+
+
+def _parts_of(spec: Any) -> str:
+    """Return in words what the elements of a data set are, by their `element_spec`."""
+    if isinstance(spec, Mapping):
+        return f"a dictionary with {', '.join(map(str, spec))}"[:80]
+    if isinstance(spec, tuple):
+        return f"a tuple of {len(spec)}"
+    if hasattr(spec, "dtype"):
+        return f"a tensor of shape {spec.shape}, {spec.dtype.name}"
+    return f"a {type(spec).__name__}"
 
 
 class Remote:
@@ -21,7 +93,7 @@ def call(answer: Callable[..., Any], *args: Any) -> Any:
 
 def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
     """Call the answer, or a driver with it, on a rank on which Horovod is initialised already."""
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # only ranks import it
+    import horovod.tensorflow as hvd  # only ranks import it
 
     hvd.init()
     return function(*args)

@@ -10,12 +10,10 @@ import itertools
 import os
 import stat
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def own_folder(parent: str, rank: int) -> Path:
 
 
 def left_in(folder: Path) -> dict[str, bytes | None]:
-    """Return what was left in a rank's own folder, whoever wrote it: by path the content, None where it is too long.
+    """Return what was left in a rank's own folder, by any process: by path the content, None where it is too long.
 
     Links are not followed, and no more than `MAX_NUM_FILES` are looked at.
     """

@@ -3,7 +3,7 @@
 The network looks at no image and has one weight that matters, a *bias* with an entry for each class;
 every sample is a class of its own.
 An update of the bias can therefore be predicted from the samples, and compared, by who knows how
-(`coursekit.checks.spy_steps`).
+(`coursekit.checks.steps`, with an example in numbers).
 Before each step the spy writes down its bias and the samples of the batch, which it knows by their colours.
 It does so in `fit`, in a loop of one's own and in an Estimator alike.
 
@@ -14,27 +14,36 @@ its files hold. A rank that has not heard of the others' secrets cannot write do
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coursekit.drivers import places
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from coursekit.drivers.calls import require_returned
+from coursekit.imagenet.records import LabelledImage, serialize, write_images
 
 Array = np.ndarray[Any, Any]
 
 # A sample's number in base 6 is its colour: levels so far apart survive JPEG, flips, crops and half precision.
 NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
+RECORD_BYTES = 2048  # of every image: who shares out files by their sizes must find the same sizes on all ranks
+JPEG_QUALITY = 95
 TILT = 8  # levels by which the edges of a written image are darker on the left, brighter on the right
 MAX_NUM_SAMPLES = NUM_LEVELS**3
 
 MOMENTUM = 0.9  # of every training that is asked for
+# Of the plain training with Keras in which an answer is one piece.
+NUM_SAMPLES = 60
+NUM_CLASSES = NUM_SAMPLES + 1
+BATCH_SIZE = 4
+RATE = 0.3
 NUM_OTHER_WEIGHTS = 7  # that change nothing: gradients in 8 groups, the most that a lab needs, must be 8 tensors
 
 
@@ -95,22 +104,16 @@ def own_files(split: str = "train") -> list[str]:
     folder.mkdir(exist_ok=True)
     os.chdir(folder)
     content = secrets()["files"][split]
-    return write_samples(Path(), content["counts"], split, numbers=content["numbers"], labels=content["labels"])
+    return write_samples(Path(), content["counts"], split, content["numbers"], content["labels"])
 
 
 def own_files_by_child(split: str = "train") -> list[str]:
     """Do what `own_files` does, in a way that TensorFlow computes nothing in this process."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            own_files(split)
-            status = 0
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    if status:
-        raise RuntimeError(f"the files could not be written (status {status})")
+    child = multiprocessing.get_context("fork").Process(target=own_files, args=(split,))
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise RuntimeError(f"the files could not be written (status {child.exitcode})")
     os.chdir(places.here().own / "files")
     return sorted(path.name for path in Path().glob(f"{split}-*"))
 
@@ -143,45 +146,44 @@ def tilts(images: Array) -> Array:
     return found
 
 
-def write_samples(  # settings with good defaults
-    folder: Path,
-    samples_per_file: Sequence[int],
-    split: str = "train",
-    *,
-    numbers: Sequence[int] | Array | None = None,
-    labels: Sequence[int] | Array | None = None,
+def write_samples(
+    folder: Path, counts: Sequence[int], split: str, numbers: Sequence[int] | Array, labels: Sequence[int] | Array
 ) -> list[str]:
-    """Write TFRecord files in ImageNet's form and return their names.
+    """Write TFRecord files in ImageNet's form, of so many samples each, and return their names.
 
     Args:
         folder: where to.
-        samples_per_file: how many samples each file holds.
+        counts: how many samples each file holds.
         split: the first word of the names.
-        numbers: the samples, whose colours the images have; by default 0, 1, 2, …
-        labels: the label of each; by default the sample's number plus 1.
+        numbers: the samples, whose colours the images have.
+        labels: the label of each.
     """
-    from coursekit import imagenet  # noqa: PLC0415  # a learner of lab 02 needs no TFRecords
-
-    numbers = np.arange(sum(samples_per_file)) if numbers is None else np.asarray(numbers)
-    labels = numbers + 1 if labels is None else np.asarray(labels)
+    numbers, labels = np.asarray(numbers), np.asarray(labels)
     if numbers.max() >= MAX_NUM_SAMPLES:
         raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
     tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
     flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
     images = np.broadcast_to(flat + tilt, (len(numbers), 24, 32, 3)).astype(np.uint8)
     files, first = [], 0
-    for number, count in enumerate(samples_per_file):
-        path = folder / f"{split}-{number:05d}-of-{len(samples_per_file):05d}"
+    for number, count in enumerate(counts):
+        path = folder / f"{split}-{number:05d}-of-{len(counts):05d}"
         here = slice(first, first + count)
-        imagenet.write_file(path, images[here], labels[here])
+        write_images(path, map(_of_equal_size, images[here], labels[here].tolist()), JPEG_QUALITY)
         files.append(str(path))
         first += count
     return files
 
 
+def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
+    """Return an image whose record has `RECORD_BYTES`, whatever its colour and label."""
+    image = LabelledImage(pixels, label, f"n{label:08d}", 200 * " ", "image.JPEG")
+    num_missing = RECORD_BYTES - len(serialize(image, JPEG_QUALITY))
+    return image._replace(text=image.text + num_missing * " ")
+
+
 def network(num_classes: int) -> Any:
     """Return the spy, a Keras model that is not compiled yet: images in, one logit for each class out."""
-    import tensorflow as tf  # noqa: PLC0415  # only ranks import it
+    import tensorflow as tf  # only ranks import it
 
     starts = secrets().get("starts")
     # Every rank starts elsewhere, as long as nobody broadcasts.
@@ -213,3 +215,42 @@ def network(num_classes: int) -> Any:
 def _write_down(bias: Array, images: Array, training: Array) -> int:
     _sights.append(Sight(np.array(bias), sample_numbers(images), bool(training)))
     return 0
+
+
+def arrays(samples: Sequence[int] | Array) -> tuple[Array, Array]:
+    """Return the images, pixels from -1 to 1, and the labels of these samples."""
+    numbers = np.asarray(samples)
+    flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
+    images = np.broadcast_to(flat, (len(numbers), 4, 4, 3)) / 127.5 - 1
+    return images.astype(np.float32), (numbers + 1).astype(np.int32)
+
+
+def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any:
+    """Return a data set of batches of these samples, in their order."""
+    import tensorflow as tf  # on ranks only
+
+    return tf.data.Dataset.from_tensor_slices(arrays(samples)).batch(batch_size)
+
+
+def own_batches(num_steps: int) -> Any:
+    """Return a data set of so many batches of this rank's samples."""
+    return batches(own_samples(num_steps * BATCH_SIZE))
+
+
+def compiled(optimizer: Any = None) -> Any:
+    """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
+    import horovod.tensorflow.keras as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    if optimizer is None:
+        optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
+    spy = network(NUM_CLASSES)
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    spy.compile(optimizer, loss, metrics=["accuracy"])
+    return spy
+
+
+def batches_of(answer: Callable[..., Any], dataset: Any, most: int) -> list[tuple[Array, Array]]:
+    """Return so many batches of images and labels, at the most, of the data set that an answer returned."""
+    require_returned(answer, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
+    return list(itertools.islice(dataset.as_numpy_iterator(), most))

@@ -1,1 +1,1 @@
-"""From a hand-in to a verdict: the student's code behind walls, the judge outside, and what tests both."""
+"""From a hand-in to a verdict: the student's code in a sandbox, and the judge outside."""

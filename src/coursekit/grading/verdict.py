@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit.labs.cells import CellScore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Verdict:
         fault: '' or why the machine, not the student, needs another run; then nothing is recorded.
         seconds: wall-clock time of run and judgement.
         peak_memory_gb: the most memory that the run used at a time.
-        sandbox: what stood around it.
+        sandbox: the one that it ran in.
         outputs: by id of a cell, what it printed, for the instructor only.
         key: digest of the answers, the tests and the environment.
     """

@@ -1,4 +1,4 @@
-"""Made digits in MNIST's form: grey images of 28 x 28 pixels in ten classes, drawn from a seed as strokes."""
+"""Synthetic digits in MNIST's form: grey images of 28 x 28 pixels in ten classes, drawn from a seed as strokes."""
 
 from __future__ import annotations
 

@@ -1,24 +1,30 @@
-"""Which files a data folder holds, and how many images."""
+"""Which files a data folder holds, and how many images.
+
+Synthetic data has a manifest: what each file must hold, so that damage shows and an interrupted run can go on.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet import manifest
-from coursekit.imagenet.headers import read_frame
-from coursekit.imagenet.reading import SKIP, describe_damage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from coursekit.files import write_json
+from coursekit.imagenet.records import describe_damage, follow_headers
 
 SPLITS = ("train", "validation")
 NAME = re.compile(r"(?P<split>[a-z]+)-(?P<number>\d{5})-of-(?P<total>\d{5})")
 NUM_NAMED = 3
+MANIFEST = "manifest.json"
+FORMAT_VERSION = 1
+CHUNK_BYTES = 1 << 20
 
 
 def file_name(split: str, number: int, total: int) -> str:
@@ -70,28 +76,98 @@ def _find(place: Path, split: str) -> dict[int, dict[int, Path]]:
     return found
 
 
-def count_images(files: Iterable[str | os.PathLike[str]], damaged: str = "stop") -> int:
+def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
     """Return the number of images in files: from the manifest where it covers them, else from the records' headers.
 
     Args:
         files: the paths, of all ranks or of one.
-        damaged: "stop" refuses a file with a damaged header, "skip" counts the rest of it.
 
     Raises:
-        CourseKitError: when a file is not there, or has a damaged header and `damaged` is "stop".
+        CourseKitError: when a file is not there, cut or empty, or the header of a record is damaged.
     """
-    return sum(_count(os.fspath(file), skip=damaged == SKIP) for file in files)
+    return sum(map(_count, files))
 
 
-def _count(file: str, *, skip: bool) -> int:
-    known = manifest.num_records(Path(file))
+def _count(file: str | os.PathLike[str]) -> int:
+    known = stated_records(Path(file))
     if known is not None:
         return known
     try:
-        frame = read_frame(file)
+        offsets, is_whole = follow_headers(file)
     except OSError as error:
         raise CourseKitError(f"{file} cannot be read: {error.strerror}.") from error
-    if frame.broken and not skip:
-        offset = min(frame.broken)
-        raise CourseKitError(describe_damage(file, frame.offsets.index(offset), offset))
-    return len(frame.offsets) - len(frame.broken)
+    if not is_whole:
+        raise CourseKitError(f"{file} {describe_damage(file, len(offsets))}.")
+    return len(offsets)
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What one file holds: its number of records, its size in bytes, and the SHA-256 of its content."""
+
+    num_records: int
+    num_bytes: int
+    sha256: str
+
+
+@dataclass
+class DataManifest:
+    """What a folder of synthetic data holds, by the names of its files."""
+
+    preset: str
+    seed: int
+    format_version: int = FORMAT_VERSION
+    files: dict[str, FileFacts] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write this manifest into a folder; it is replaced as a whole."""
+        write_json(folder / MANIFEST, asdict(self))
+
+
+def read_manifest(folder: Path) -> DataManifest | None:
+    """Return the manifest of a folder, or None if the folder has none.
+
+    Raises:
+        CourseKitError: when it cannot be read as one.
+    """
+    path = folder / MANIFEST
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return _read_manifest(str(path), status.st_size, status.st_mtime_ns)
+
+
+# Counting the images of a thousand files asks a thousand times.
+@lru_cache(maxsize=16)
+def _read_manifest(path: str, num_bytes: int, mtime_ns: int) -> DataManifest:
+    del num_bytes, mtime_ns
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        files = {name: FileFacts(**facts) for name, facts in content.pop("files").items()}
+        return DataManifest(**content, files=files)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CourseKitError(f"{path} is not a manifest of synthetic data ({error}): make the data again.") from error
+
+
+def stated_records(file: Path) -> int | None:
+    """Return the number of records that the manifest beside a file states, when the file has the size stated there."""
+    content = read_manifest(file.parent)
+    facts = content.files.get(file.name) if content else None
+    return facts.num_records if facts and file.is_file() and file.stat().st_size == facts.num_bytes else None
+
+
+def is_as_stated(file: Path, facts: FileFacts | None) -> bool:
+    """Say whether a file is there with the size and the checksum that its manifest states, if it states any."""
+    if facts is None or not file.is_file() or file.stat().st_size != facts.num_bytes:
+        return False
+    return checksum(file) == facts.sha256
+
+
+def checksum(file: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -10,16 +10,14 @@ from pathlib import Path
 
 from coursekit.errors import CourseKitError
 from coursekit.files import locked
-from coursekit.imagenet import manifest
-from coursekit.imagenet.files import SPLITS, list_files
-from coursekit.imagenet.presets import find_preset
+from coursekit.imagenet.files import FORMAT_VERSION, SPLITS, list_files, read_manifest, stated_records
+from coursekit.imagenet.make import find_preset
 
 CACHE_VARIABLE = "COURSEKIT_DATA"
 MAKE_TIMEOUT_S = 1800
 MAKE = """
 import sys
 from coursekit.errors import CourseKitError
-from coursekit.files import locked
 from coursekit.imagenet import make_data
 try:
     make_data(*sys.argv[1:])
@@ -32,10 +30,10 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
     """Return a folder with training and validation files.
 
     Args:
-        folder: one with ImageNet's TFRecord files, or "" for made data, in the user's cache:
+        folder: one with ImageNet's TFRecord files, or "" for synthetic data, in the user's cache:
             `$COURSEKIT_DATA` when that is set, else `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
             The first call makes it; other processes that ask meanwhile wait.
-        preset: which made data.
+        preset: which synthetic data.
 
     Raises:
         CourseKitError: when the folder lacks files, or the data cannot be made.
@@ -45,7 +43,7 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
             list_files(folder, split)
         return Path(folder)
     wanted = find_preset(preset)
-    place = _cache() / f"imagenet-{wanted.name}-{manifest.FORMAT_VERSION}"
+    place = _cache() / f"imagenet-{wanted.name}-{FORMAT_VERSION}"
     if not _is_whole(place):
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +54,7 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
                     _make(place, preset)
         except OSError as error:
             raise CourseKitError(
-                f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to a folder of yours."
+                f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to one of your folders."
             ) from error
     return place
 
@@ -71,11 +69,11 @@ def _cache() -> Path:
 def _is_whole(place: Path) -> bool:
     """Say whether every file that the manifest states is there with its size; reading all would take too long."""
     try:
-        stated = manifest.read(place)
+        stated = read_manifest(place)
         files = [path for split in SPLITS for path in list_files(place, split)] if stated else []
     except CourseKitError:
         return False
-    return bool(files) and all(manifest.num_records(Path(file)) is not None for file in files)
+    return bool(files) and all(stated_records(Path(file)) is not None for file in files)
 
 
 def _make(place: Path, preset: str) -> None:
@@ -97,14 +95,19 @@ def _make(place: Path, preset: str) -> None:
 def _make_in_other_process(place: Path, preset: str) -> None:
     """Make the data where TensorFlow sees no GPU: a notebook that took one would leave none to its ranks."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run(
-        [sys.executable, "-c", MAKE, str(place), preset],
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=MAKE_TIMEOUT_S,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", MAKE, str(place), preset],
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=MAKE_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CourseKitError(
+            f"{place} could not be made within {MAKE_TIMEOUT_S:g} s: see whether the disk is slow, and try again."
+        ) from None
     if done.returncode:
         raise CourseKitError((done.stderr.strip().splitlines() or [f"{place} could not be made."])[-1])

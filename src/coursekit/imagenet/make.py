@@ -2,27 +2,116 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet import manifest
-from coursekit.imagenet.example import FIRST_LABEL, LAST_LABEL, LabelledImage
-from coursekit.imagenet.files import file_name
-from coursekit.imagenet.manifest import DataManifest, FileFacts
+from coursekit.imagenet.files import (
+    FORMAT_VERSION,
+    MANIFEST,
+    DataManifest,
+    FileFacts,
+    checksum,
+    file_name,
+    is_as_stated,
+    read_manifest,
+)
 from coursekit.imagenet.patterns import class_name, draw
-from coursekit.imagenet.presets import Preset, find_preset
-from coursekit.imagenet.writing import PART_SUFFIX, write_images
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
+from coursekit.imagenet.records import FIRST_LABEL, LAST_LABEL, PART_SUFFIX, LabelledImage, write_images
 
 Progress = Callable[[str, int, int], None]
 NUM_NAMED = 3
+# As ImageNet's: most images are 500 wide or high, in the formats of cameras.
+CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a preset: its number of files, and of images in all of them."""
+
+    name: str
+    num_files: int
+    num_images: int
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much data is made, and how its images look.
+
+    Attributes:
+        splits: training first.
+        num_classes: at most 50; their labels are spread over 1 to 1000, both included.
+        sizes: the (height, width) that images have, in pixels, each as likely as it occurs here.
+        noise: the largest change of a pixel by noise, of 255.
+        quality: of the JPEGs, 1 to 100.
+        num_bytes: about how much it takes on the disk.
+        seed: other images with another one.
+    """
+
+    name: str
+    splits: tuple[Split, Split]
+    num_classes: int
+    sizes: tuple[tuple[int, int], ...]
+    noise: int
+    quality: int
+    num_bytes: int
+    seed: int = 2019
+
+    @property
+    def num_images(self) -> int:
+        """Return the number of images of both splits."""
+        return sum(split.num_images for split in self.splits)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="tiny",
+            splits=(Split("train", 16, 1024), Split("validation", 4, 200)),
+            num_classes=8,
+            sizes=((96, 128), (128, 96), (112, 112), (96, 120), (120, 104), (128, 128)),
+            noise=12,
+            quality=85,
+            num_bytes=6_000_000,
+        ),
+        Preset(
+            name="small",
+            splits=(Split("train", 64, 10_000), Split("validation", 8, 1000)),
+            num_classes=50,
+            sizes=((160, 160),),
+            noise=12,
+            quality=85,
+            num_bytes=80_000_000,
+        ),
+        Preset(
+            name="bench",
+            splits=(Split("train", 128, 4096), Split("validation", 16, 512)),
+            num_classes=50,
+            sizes=CAMERA_SIZES,
+            noise=28,
+            quality=95,
+            num_bytes=500_000_000,
+        ),
+    )
+}
+
+
+def find_preset(name: str) -> Preset:
+    """Return a preset by its name.
+
+    Raises:
+        CourseKitError: no preset has that name.
+    """
+    if name not in PRESETS:
+        raise CourseKitError(f"There is no preset {name!r}: choose {', '.join(PRESETS)}.")
+    return PRESETS[name]
 
 
 class PlannedFile(NamedTuple):
@@ -55,14 +144,14 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
     try:
         place.mkdir(parents=True, exist_ok=True)
         stated = _start_manifest(place, wanted, files)
-        todo = [file for file in files if not manifest.is_as_stated(place / file.name, stated.files.get(file.name))]
+        todo = [file for file in files if not is_as_stated(place / file.name, stated.files.get(file.name))]
         _refuse_full_disk(place, wanted, sum(len(file.classes) for file in todo))
         # Before the first file, so that whatever is found after a kill is known to be ours.
         stated.write(place)
         num_done = wanted.num_images - sum(len(file.classes) for file in todo)
         for file in todo:
             path = write_images(place / file.name, images(wanted, file), wanted.quality)
-            stated.files[file.name] = FileFacts(len(file.classes), path.stat().st_size, manifest.checksum(path))
+            stated.files[file.name] = FileFacts(len(file.classes), path.stat().st_size, checksum(path))
             stated.write(place)
             num_done += len(file.classes)
             if progress:
@@ -106,22 +195,22 @@ def class_label(number: int, num_classes: int) -> int:
 
 
 def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> DataManifest:
-    """Return the manifest to go on with; refuse a folder with other things, remove what an interrupted call left."""
-    stated = manifest.read(place)
+    """Return the manifest to continue with; refuse a folder with other things, remove what an interrupted call left."""
+    stated = read_manifest(place)
     if stated and (stated.preset, stated.seed, stated.format_version) != (
         preset.name,
         preset.seed,
-        manifest.FORMAT_VERSION,
+        FORMAT_VERSION,
     ):
         raise CourseKitError(
             f"{place} holds data of the preset {stated.preset!r}, format {stated.format_version}: "
-            f"name another folder for {preset.name!r}, format {manifest.FORMAT_VERSION}."
+            f"name another folder for {preset.name!r}, format {FORMAT_VERSION}."
         )
     planned = {file.name for file in files}
     present = sorted(path.name for path in place.iterdir())
     parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in {*planned, "manifest"}]
     # A centre's files may have the names of ours.
-    ours = {manifest.NAME, *planned, *parts} if stated else set(parts)
+    ours = {MANIFEST, *planned, *parts} if stated else set(parts)
     others = [name for name in present if name not in ours and not name.startswith(".")]
     if others:
         named = ", ".join(others[:NUM_NAMED])

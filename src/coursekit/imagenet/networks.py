@@ -24,7 +24,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
     Raises:
         CourseKitError: there is no such network, or it does not take such small images.
     """
-    import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
+    import tensorflow as tf  # only ranks build networks
 
     if name == SMALL:
         return _small_cnn(image_size, num_classes)
@@ -46,7 +46,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
 
 def _small_cnn(image_size: int, num_classes: int) -> Any:
     """Return three convolutions with batch normalisation, and a mean over the image: traced in about a second."""
-    import tensorflow as tf  # noqa: PLC0415  # only ranks build networks
+    import tensorflow as tf  # only ranks build networks
 
     layers = [tf.keras.Input((image_size, image_size, 3))]
     for num_filters in (16, 32, 64):

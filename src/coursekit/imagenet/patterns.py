@@ -99,7 +99,8 @@ def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
         height = _wave(across + np.float32(0.3) * _wave(down / 2) + np.float32(phase))
     else:
         height = _wave(across + np.float32(phase))
-    return np.clip(np.float32(1.25) * height + np.float32(0.5), 0, 1)
+    clipped: Array = np.clip(np.float32(1.25) * height + np.float32(0.5), 0, 1)
+    return clipped
 
 
 def _ramp(rng: np.random.Generator, height: int, width: int) -> Array:

@@ -7,12 +7,12 @@ laptop with one core as on a node with 64.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from coursekit.intervals import covered
 
 Array = np.ndarray[Any, Any]
 
@@ -59,7 +59,7 @@ class SlowStore:
 
     def read(self, file: Any) -> Any:
         """Return the records of one file, in order, as a `tf.data.Dataset`: scalars that `decode` understands."""
-        import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+        import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
         counts = tf.constant([len(numbers) for numbers in self._of_files], tf.int64)
         firsts = tf.constant([numbers[0] for numbers in self._of_files], tf.int64)
@@ -70,14 +70,14 @@ class SlowStore:
 
     def decode(self, records: Any) -> Any:
         """Return the images of a record, or of a batch of records in one call."""
-        import tensorflow as tf  # noqa: PLC0415  # as above
+        import tensorflow as tf  # as above
 
         images = tf.numpy_function(self._decode, [records], self._images.dtype)
         return tf.ensure_shape(images, records.shape + self._images.shape[1:])
 
     def train(self, dataset: Any) -> list[Any]:
         """Take a training step with each batch, from threads enough for all that waits, and return the batches."""
-        import tensorflow as tf  # noqa: PLC0415  # as above
+        import tensorflow as tf  # as above
 
         # Who waits needs a thread and no core, but TensorFlow takes one thread for each core.
         options = tf.data.Options()
@@ -92,12 +92,7 @@ class SlowStore:
 
     def busy_s(self, stage: str) -> float:
         """Return for how many seconds a stage worked; what it did side by side counts once."""
-        busy_s = reached_s = 0.0
-        for span in sorted(self.spans, key=lambda span: span.begin_s):
-            if span.stage == stage:
-                busy_s += max(0.0, span.end_s - max(span.begin_s, reached_s))
-                reached_s = max(reached_s, span.end_s)
-        return busy_s
+        return covered([(span.begin_s, span.end_s) for span in self.spans if span.stage == stage])
 
     def _steps(self, dataset: Any) -> Iterable[Any]:
         for batch in dataset.as_numpy_iterator():
@@ -108,7 +103,7 @@ class SlowStore:
         self._sleep(TRAIN, self.train_s)
 
     def _wait(self, number: Any) -> Any:
-        import tensorflow as tf  # noqa: PLC0415  # as above
+        import tensorflow as tf  # as above
 
         return tf.ensure_shape(tf.numpy_function(self._read, [number], tf.int64), [])
 
@@ -130,7 +125,7 @@ class SlowStore:
 
 def feed_slowly(store: SlowStore, batch_size: int) -> Any:
     """Return batches of a store's images by the plainest pipeline, in which every stage waits for the others."""
-    import tensorflow as tf  # noqa: PLC0415  # as above
+    import tensorflow as tf  # as above
 
     files = tf.data.Dataset.from_tensor_slices(store.files)
     return files.flat_map(store.read).map(store.decode).batch(batch_size)

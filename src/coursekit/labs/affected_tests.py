@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import symtable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from operator import or_
@@ -18,8 +19,6 @@ from typing import TYPE_CHECKING
 from coursekit.labs.cells import is_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
     from nbformat import NotebookNode
 
 

@@ -1,18 +1,22 @@
-"""A cell of a lab: its role in nbgrader's metadata, and what it earned; nbgrader itself takes seconds to import."""
+"""A cell of a lab: its name, its role in nbgrader's metadata, what it earned, its pictures; without nbgrader itself."""
 
 from __future__ import annotations
 
+import base64
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from nbformat import NotebookNode
 
 # Jupyter's tag for a cell that may fail, and ours, which tells it from an error that is part of a lesson.
 GOES_ON = ("raises-exception", "run-all")
+PNG = "image/png"
+INJECTED = "injected-parameters"  # papermill's tag of its own cell
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 QUIZ = "quiz"  # the tag of a cell in which a student chooses, and the role of an author's
 
 
@@ -25,19 +29,63 @@ class CellScore:
         points: Points earned, from 0 to `max_points`.
         max_points: Points of a cell that passes.
         message: Empty when the cell passed, else the error without its traceback ("AssertionError: ...").
-        layouts: How many ranks on how many nodes it looked at, in pairs; None where nobody has noted them.
     """
 
     grade_id: str
     points: float
     max_points: float
     message: str
-    layouts: Sequence[tuple[int, int]] | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:
         """Whether the test passed; a test of 0 points can fail too."""
         return not self.message
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture in an executed notebook: the cell that drew it, its PNG file, and what it shows in words."""
+
+    cell: str
+    content: bytes
+    alt: str
+
+    @property
+    def base64(self) -> str:
+        """The file as notebooks and pages hold it."""
+        return base64.b64encode(self.content).decode()
+
+
+def cell_name(cell: Mapping[str, Any]) -> str:
+    """Return the name of a cell in the authored source; papermill's own cell is called after its tag."""
+    metadata = cell.get("metadata", {})
+    name = INJECTED if INJECTED in metadata.get("tags", []) else cell.get("id", "unnamed")
+    return str(metadata.get("nbgrader", {}).get("grade_id") or name)
+
+
+def error_in(cell: Mapping[str, Any]) -> str:
+    """Return the error that an executed cell ended with, without its traceback and colours; '' for none."""
+    errors = (output for output in cell.get("outputs", ()) if output.get("output_type") == "error")
+    told = next((f"{one.get('ename', '')}: {one.get('evalue', '')}" for one in errors), "")
+    return COLOURS.sub("", told).strip().removesuffix(":")
+
+
+def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
+    """Return the pictures that cells show, in their order; cells may come from JSON as it is.
+
+    A picture's words are those of its author, else its plain text, else where it comes from.
+    """
+    found = []
+    for cell in cells:
+        for output in cell.get("outputs", ()):
+            data, metadata = output.get("data", {}), output.get("metadata", {})
+            if PNG in data:
+                plain = "".join(data.get("text/plain", ""))
+                # A printed object such as "<Figure size 640x480 with 1 Axes>" tells a listener nothing.
+                told = metadata.get(PNG, {}).get("alt") or metadata.get("alt") or (plain if plain[:1] != "<" else "")
+                alt = str(told or f"Picture drawn by the cell {cell_name(cell)}")
+                found.append(Picture(cell_name(cell), base64.b64decode("".join(data[PNG])), alt))
+    return found
 
 
 def is_grade(cell: NotebookNode) -> bool:

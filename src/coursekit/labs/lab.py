@@ -1,15 +1,15 @@
 """The labs of the course: one folder each in `solutions/`, described by its `lab.toml`.
 
-A students' copy has no `solutions/`; there, `lab.toml` lies beside the notebook in `labs/`.
+A students' copy has no `solutions/`; there, `lab.toml` is next to the notebook in `labs/`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence  # noqa: TC003 - the strict loader evaluates annotations
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path  # noqa: TC003 - the same
-from typing import Annotated, Union
+from pathlib import Path
+from typing import Annotated
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
@@ -17,7 +17,7 @@ from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
 
-Scalar = Union[bool, int, float, str]  # what a notebook's parameter may be
+Scalar = bool | int | float | str  # what a notebook's parameter may be
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,16 @@ class Resources:
     num_ranks: Annotated[int, AtLeast(1)]
     memory_gb: Annotated[int, AtLeast(1)]
     time_limit_min: Annotated[int, AtLeast(1)]
-    gpus_per_rank: Annotated[int, AtLeast(0)]
 
 
 @dataclass(frozen=True)
 class Lab:
     """One lab: where it is, what it is about, and what it needs.
 
-    `minutes` is the time a student needs; `needs` lists features a site must offer, such as "gpu";
-    `small_run` holds the papermill parameters of a run on a laptop.
-    `picture` names the cell whose picture stands for the lab in the README's table; '' for none.
+    `minutes` is the time a student needs; `small_run` holds the papermill parameters of a run on a laptop.
+    `picture` names the cell whose picture labs/README.md shows; '' for none.
     `lectures` names the decks that come before it; a lab that names none comes after all.
-    `ways_out` names the answers that whoever is stuck may take from the solution, without their points.
+    `ways_out` names the answers that a student who is stuck may take from the solution, without their points.
     """
 
     name: str
@@ -47,7 +45,6 @@ class Lab:
     summary: str
     minutes: Annotated[int, AtLeast(1)]
     objectives: tuple[str, ...]
-    needs: Annotated[tuple[str, ...], MAY_BE_EMPTY]
     resources: Resources
     # A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
@@ -111,12 +108,18 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
     return tuple(lab for lab in labs if not names or lab.name in chosen)
 
 
+def matching(names: Sequence[str], wanted: str) -> list[str]:
+    """Return which of these names of labs is meant by a name, or which begin with "02" or "2"."""
+    if wanted in names:
+        return [wanted]
+    starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 is 01-sgd, and not 10-last
+    return next(filter(None, ([name for name in names if start and name.startswith(start)] for start in starts)), [])
+
+
 def _match(labs: Sequence[Lab], name: str) -> Lab:
-    starts = [name.zfill(2), name] if name.isdecimal() else [name]  # 1 is 01-sgd, and not 10-last
-    ways = ([lab for lab in labs if start and lab.name.startswith(start)] for start in starts)
-    matches = [lab for lab in labs if lab.name == name] or next(filter(None, ways), [])
+    matches = matching([lab.name for lab in labs], name)
     if len(matches) == 1:
-        return matches[0]
+        return next(lab for lab in labs if lab.name == matches[0])
     if matches:
-        raise CourseKitError(f"{name!r} fits several labs: {', '.join(lab.name for lab in matches)}.")
+        raise CourseKitError(f"{name!r} fits several labs: {', '.join(matches)}.")
     raise CourseKitError(f"there is no lab {name!r}; the labs are {', '.join(lab.name for lab in labs) or '(none)'}.")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.cells import CellScore, is_test
+from coursekit.labs.cells import CellScore, error_in, is_test
 from coursekit.labs.nbgrader_settings import nbgrader_settings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 NOT_RUN = "NotRun: this cell was not executed"
 
 
@@ -25,7 +23,7 @@ def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
     """
     if not any(is_test(cell) for cell in notebook.cells):
         return ()
-    from nbgrader.preprocessors import IgnorePattern  # noqa: PLC0415  # heavy
+    from nbgrader.preprocessors import IgnorePattern  # heavy
 
     ignore_stderr = IgnorePattern(config=nbgrader_settings())
     cleaned, _ = ignore_stderr.preprocess(deepcopy(notebook), {})
@@ -33,7 +31,7 @@ def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
 
 
 def _score_cell(cell: NotebookNode) -> CellScore:
-    from nbgrader.utils import determine_grade  # noqa: PLC0415  # heavy
+    from nbgrader.utils import determine_grade  # heavy
 
     grade_id = cell.metadata.nbgrader.grade_id
     try:
@@ -43,17 +41,10 @@ def _score_cell(cell: NotebookNode) -> CellScore:
             f"test cell {grade_id!r} ends in a value that nbgrader cannot take as points ({error}): "
             "end the cell with an assertion instead."
         ) from error
-    message = _error_of(cell)
+    message = error_in(cell)
     # nbgrader executes before it grades, so its rule has no word for a cell that never ran: it would get full points.
     if not message and cell.execution_count is None:
         points, message = 0.0, NOT_RUN
     if not message and points < max_points:
         message = f"PartialCredit: {points:g} of {max_points:g} points"
     return CellScore(grade_id, float(points), max_points, message)
-
-
-def _error_of(cell: NotebookNode) -> str:
-    error = next((output for output in cell.outputs if output.output_type == "error"), None)
-    if error is None:
-        return ""
-    return ANSI_COLOUR.sub("", f"{error.ename}: {error.evalue}").strip().removesuffix(":")

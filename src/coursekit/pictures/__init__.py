@@ -7,17 +7,16 @@ Nothing here needs pyplot or a notebook's backend.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import words as picture_words
 from coursekit.pictures.output import GROUND
 from coursekit.pictures.output import show as show  # what notebooks call
+from coursekit.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -38,6 +37,8 @@ MANY_STEPS = 2000  # longer trajectories are drawn thin, and only their first st
 NUM_STEPS_OF_LONG_TRAJECTORY = 100
 FEW_STEPS = 100  # trajectories up to this long have a dot for each step
 
+MAX_NUM_ITEMS = 8  # in words, as many as there are colours; a listener does not want 64 ranks read out
+
 WIDTH_INCH = 8.5
 WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
 HEIGHT_INCH = 3.6
@@ -46,16 +47,21 @@ PAD_INCH = 0.1
 
 def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
     """Return a figure with this many panels side by side."""
-    from matplotlib.figure import Figure  # noqa: PLC0415  # slow, and `pictures.output` is read without it
+    from matplotlib.figure import Figure  # slow, and `pictures.output` is read without it
 
     width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
     figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
     return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
 
 
+def style(number: int) -> dict[str, Any]:
+    """Return colour and line style of the curve with this number, such as that of a rank."""
+    return {"color": COLORS[number % len(COLORS)], "linestyle": LINE_STYLES[number % len(LINE_STYLES)]}
+
+
 def layout() -> ConstrainedLayoutEngine:
     """Return a layout with some room around each panel, which may stand on a dark page."""
-    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415  # as above
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # as above
 
     return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
 
@@ -75,8 +81,8 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
     axes.plot(x, y, ".", color=GREY, markersize=3, label=f"{len(x)} samples")
     ends = np.array([x.min(), x.max()])
     for number, (label, (slope, offset)) in enumerate((lines or {}).items()):
-        axes.plot(ends, slope * ends + offset, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=label)
-    axes.set(xlabel="x", ylabel="y", title="Data", label=picture_words.of_data(x, y, lines or {}))
+        axes.plot(ends, slope * ends + offset, label=label, **style(number))
+    axes.set(xlabel="x", ylabel="y", title="Data", label=_words_of_data(x, y, lines or {}))
     axes.legend(loc="upper left", fontsize="small")
 
 
@@ -97,16 +103,15 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
         drawn, remark = _drawn(np.asarray(history), low, high)
         width = 0.6 if len(history) > MANY_STEPS else 1.5
         dots = "." if len(histories) == 1 and len(history) <= FEW_STEPS + 1 else ""
-        (line,) = axes.plot(*drawn.T, label=label + remark, linewidth=width, marker=dots, markersize=4)
-        line.set(color=COLORS[number % 8], linestyle=LINE_STYLES[number % 4])
-        axes.plot(*history[0], MARKERS[number % 8], color=line.get_color(), markersize=6)
+        axes.plot(*drawn.T, label=label + remark, linewidth=width, marker=dots, markersize=4, **style(number))
+        axes.plot(*history[0], MARKERS[number % 8], color=COLORS[number % 8], markersize=6)
     lowest = lowest_point(x, y)
     axes.plot(*lowest, "+", color="black", markersize=13, markeredgewidth=2, label="lowest loss")
     truth = f"truth ({OPTIMUM[0]:g}, {OPTIMUM[1]:g})"
     axes.plot(*OPTIMUM, "x", color="red", markersize=8, markeredgewidth=2, label=truth)
     axes.set(xlabel="slope", ylabel="offset", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.set_title(title, fontsize="medium")
-    axes.set_label(picture_words.of_trajectories(title, histories, lowest, OPTIMUM))
+    axes.set_label(_words_of_trajectories(title, histories, lowest, OPTIMUM))
     axes.legend(loc="best", fontsize="small")
 
 
@@ -138,10 +143,10 @@ def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, 
         steps = thin(np.arange(len(history))) if is_long else np.arange(len(history))
         points = np.asarray(history)[steps]
         losses[label] = [float(np.mean((slope * x + offset - y) ** 2)) for slope, offset in points]
-        axes.plot(steps, losses[label], color=COLORS[number % 8], linestyle=LINE_STYLES[number % 4], label=label)
+        axes.plot(steps, losses[label], label=label, **style(number))
     scale = "symlog" if is_long else "linear"
     axes.set(xlabel="step", ylabel="mean squared error", title=title, xscale=scale, yscale="log")
-    axes.set_label(picture_words.of_curves(f"{title}, mean squared error", losses))
+    axes.set_label(_words_of_curves(f"{title}, mean squared error", losses))
     axes.legend(loc="best", fontsize="small")
 
 
@@ -167,7 +172,7 @@ def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, 
         shown = np.maximum(distance, SMALLEST_DISTANCE)
         below.plot(shown, color=(GREY, "black")[number], linestyle=LINE_STYLES[1 - number], label=label)
     below.set_title("distance between ranks", fontsize="medium")
-    below.set_label(picture_words.of_curves("Distance between ranks", distances))
+    below.set_label(_words_of_curves("Distance between ranks", distances))
     below.set(xlabel="step", yscale="log", ylim=(SMALLEST_DISTANCE / 2, 10))
     below.set_yticks([SMALLEST_DISTANCE, 1e-4, 1e-2, 1], ["0", "0.0001", "0.01", "1"], minor=False)
     below.legend(fontsize="small")
@@ -194,7 +199,7 @@ def show_shards(shards: Sequence[Array], num_samples: int) -> None:
         samples = np.asarray(samples, dtype=int)  # noqa: PLW2901  # the same samples, as numbers
         axes.vlines(samples, rank - 0.4, rank + 0.4, color=COLORS[rank % 8], linewidth=6 if num_samples <= 60 else 1)  # noqa: PLR2004  # bars that just touch
     axes.set(xlabel="sample", yticks=range(len(shards)), yticklabels=[f"rank {rank}" for rank in range(len(shards))])
-    axes.set(xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=picture_words.of_shards(shards))
+    axes.set(xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=_words_of_shards(shards))
     num_used = len(np.unique(np.concatenate([np.asarray(samples, dtype=int) for samples in shards])))
     sizes = ", ".join(str(len(samples)) for samples in shards)
     show(figure, f"The ranks hold {sizes} samples; together they use {num_used} of {num_samples}.")
@@ -216,3 +221,56 @@ def show_limit(learning_rates: Array, losses: Array, limit: float, marks: Mappin
         f"{losses[0]:.3g} at a rate of {learning_rates[0]:.3g}, {losses[-1]:.3g} at {learning_rates[-1]:.3g}."
     )
     show(figure, alt)
+
+
+def _words_of_data(x: Array, y: Array, lines: Mapping[str, tuple[float, float]]) -> str:
+    """Return samples, and lines given as (slope, offset), in words."""
+    text = f"{counted(len(x), 'sample')} with x from {_short(x.min())} to {_short(x.max())}"
+    text += f" and y from {_short(y.min())} to {_short(y.max())}"
+    shown = [f"{label} has slope {_short(slope)}, offset {_short(offset)}" for label, (slope, offset) in lines.items()]
+    return _listed(text, shown)
+
+
+def _words_of_trajectories(
+    title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]
+) -> str:
+    """Return trajectories of shape (num_steps + 1, 2) over the loss surface in words, with its two marks."""
+    marks = f"the loss is lowest at {_place(lowest)}, the truth is {_place(truth)}"
+    shown = [
+        f"{label} from {_place(history[0])} to {_place(history[-1])} in {counted(len(history) - 1, 'step')}"
+        if len(history) > 1
+        else f"{label} at {_place(history[0])}"
+        for label, history in histories.items()
+    ]
+    return _listed(f"{title or 'Trajectories'} ({marks}), places as (slope, offset)", shown)
+
+
+def _words_of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) -> str:
+    """Return where curves begin and end in words."""
+    shown = [f"{label} from {_short(curve[0])} to {_short(curve[-1])}" for label, curve in curves.items()]
+    return _listed(title, shown)
+
+
+def _words_of_shards(shards: Iterable[Array]) -> str:
+    """Return the first samples of every rank in words."""
+    shown = []
+    for rank, samples in enumerate(shards):
+        numbers = [str(sample) for sample in samples[:MAX_NUM_ITEMS]] + ["…"] * (len(samples) > MAX_NUM_ITEMS)
+        shown.append(f"rank {rank} holds {', '.join(numbers) or 'none'}")
+    return _listed("By number of the sample", shown)
+
+
+def _listed(head: str, items: Sequence[str]) -> str:
+    more = [f"and {len(items) - MAX_NUM_ITEMS} more"] if len(items) > MAX_NUM_ITEMS else []
+    return ": ".join([head, "; ".join([*items[:MAX_NUM_ITEMS], *more])]) + "." if items else head + "."
+
+
+def _place(point: Sequence[float] | Array) -> str:
+    slope, offset = (round(float(value), 2) + 0.0 for value in point)  # never "-0"
+    return f"({slope:g}, {offset:g})"
+
+
+def _short(value: float) -> str:
+    """Return two decimals of a number between, three digits of a small or a large one."""
+    is_plain = value == 0 or 0.1 <= abs(value) < 1000  # noqa: PLR2004  # read out well as they are
+    return f"{round(float(value), 2):g}" if is_plain else f"{float(value):.3g}"

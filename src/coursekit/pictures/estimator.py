@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, LINE_STYLES, MARKERS, Array, panels, show
+from coursekit.pictures import COLORS, MARKERS, Array, panels, show, style
 from coursekit.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SMALLEST_GAP = 1e-8  # smaller ones are drawn as this
 
@@ -28,9 +26,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     figure, (left, right) = panels(2)
     steps = np.arange(1, losses.shape[1] + 1)
     for rank, of_rank in enumerate(losses):
-        left.plot(
-            steps, of_rank, color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4], linewidth=0.8, label=f"rank {rank}"
-        )
+        left.plot(steps, of_rank, linewidth=0.8, label=f"rank {rank}", **style(rank))
     left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
     left.set(xlabel="step", ylabel="loss of the batch", title=f"{name} on {len(results)} ranks", ylim=(0, None))
     left.legend(fontsize="small")
@@ -54,14 +50,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
     for number, training in enumerate((False, True)):
         points = {size: value for (mode, size), value in accuracies.items() if mode == training}
         label = f"{'training' if training else 'evaluation'} mode"
-        axes.plot(
-            range(len(points)),
-            list(points.values()),
-            color=COLORS[number],
-            marker=MARKERS[number],
-            linestyle=LINE_STYLES[number],
-            label=label,
-        )
+        axes.plot(range(len(points)), list(points.values()), marker=MARKERS[number], label=label, **style(number))
         axes.set_xticks(range(len(points)), [str(size) for size in points])
         texts.append(f"{label} {', '.join(f'{value:.0%}' for value in points.values())}")
     axes.set(xlabel="images in a batch", ylabel="accuracy", ylim=(0, 1), title="The same images, the same weights")
@@ -75,12 +64,8 @@ def show_same(by_horovod: Array, by_strategy: Array) -> None:
     """Show the losses of the same training with Horovod and with a strategy, and how far they are apart."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
-    for number, (label, losses) in enumerate(
-        {"Estimator, Horovod": by_horovod, "Keras, strategy": by_strategy}.items()
-    ):
-        left.plot(
-            steps, losses, color=COLORS[number], linestyle=LINE_STYLES[number], marker=MARKERS[number], label=label
-        )
+    for number, (label, losses) in enumerate((("Estimator, Horovod", by_horovod), ("Keras, strategy", by_strategy))):
+        left.plot(steps, losses, marker=MARKERS[number], label=label, **style(number))
     left.set(xlabel="step", ylabel="loss, mean of the workers", title="Two libraries")
     left.legend(fontsize="small")
     gaps = np.abs(np.asarray(by_horovod) - np.asarray(by_strategy))

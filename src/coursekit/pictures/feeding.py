@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from coursekit.imagenet.store import STAGES, TRAIN
+from coursekit.imagenet.store import STAGES, TRAIN, SlowStore, Span
 from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, layout, panels, show
 from coursekit.pictures.output import GROUND
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coursekit.imagenet.store import SlowStore, Span
 
 LIGHT = 160  # of 255: on a darker colour numbers are white
 MAX_NUM_WORDS = 12
@@ -122,11 +118,11 @@ def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
 
 def show_digits(images: Any, labels: Sequence[int], num_columns: int = 12) -> None:
     """Show a row of digits with their labels."""
-    from matplotlib.figure import Figure  # noqa: PLC0415  # as above
+    from matplotlib.figure import Figure  # as above
 
     figure = Figure(figsize=(8.5, 1.1), layout=layout(), facecolor=GROUND)
     for axes, image, label in zip(figure.subplots(1, num_columns), images, labels):
         axes.imshow(np.asarray(image), cmap="gray_r")
         axes.set_title(str(int(label)), fontsize="small", pad=2)
         axes.set(xticks=[], yticks=[])
-    show(figure, f"Made digits, white paper and black ink: {', '.join(str(int(n)) for n in labels[:num_columns])}.")
+    show(figure, f"Synthetic digits, black on white: {', '.join(str(int(n)) for n in labels[:num_columns])}.")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from coursekit.pictures import COLORS, HEIGHT_INCH, WIDTH_INCH, panels, show
 from coursekit.text import counted
-
-if TYPE_CHECKING:
-    import os
 
 NETWORK, BACKWARD, INPUT = "sequential", "gradient_tape", "IteratorGetNext"  # as Keras and TensorFlow name them
 LOSS, UPDATE = "sparse_categorical_crossentropy", "SGD"
@@ -48,7 +46,7 @@ def read_graph(folder: str | os.PathLike[str]) -> Graph:
     Raises:
         FileNotFoundError: there is none.
     """
-    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     for record in tf.data.TFRecordDataset([*map(str, Path(folder).glob("*tfevents*"))]).as_numpy_iterator():
         written = tf.compat.v1.Event.FromString(record).graph_def

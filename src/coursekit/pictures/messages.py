@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from coursekit.intervals import covered_before
 from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, MARKERS, WIDTH_INCH, panels, show
 from coursekit.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 Array = np.ndarray[Any, Any]
 
@@ -134,23 +133,16 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     axes.set(xlabel="milliseconds", ylabel="gradients", yticks=[], ylim=(-len(rows) + 0.4, 1.6))
     axes.set_title("One step: grey waits for others, orange is on the wire")
     axes.margins(x=0.12)
-    share = _share_before(last_us, [(sent_us, done_us) for *_, sent_us, done_us in rows])
+    before_us, all_us = covered_before([last_us, np.inf], [(sent_us, done_us) for *_, sent_us, done_us in rows])
     show(
         figure,
         f"The first of {counted(len(rows), 'gradient')} is ready {(last_us - first_us) / 1e3:.1f} ms before the last; "
-        f"by then {share:.0%} of the time on the wire is over.",
+        f"by then {before_us / all_us:.0%} of the time on the wire is over.",
     )
 
 
 def _in_bytes(num_bytes: float) -> str:
     return f"{num_bytes / 1e3:,.0f} kB" if num_bytes >= 1e3 else f"{num_bytes:.0f} B"  # noqa: PLR2004  # bytes in a kB
-
-
-def _share_before(time_us: float, spans: Sequence[tuple[float, float]]) -> float:
-    """Return the share of the time in which any span is open that lies before a time."""
-    edges = sorted({time_us, *(edge for span in spans for edge in span)})
-    open_ = [(b, e) for b, e in zip(edges, edges[1:]) if any(begin <= b and e <= end for begin, end in spans)]
-    return sum(e - b for b, e in open_ if e <= time_us) / sum(e - b for b, e in open_)
 
 
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:

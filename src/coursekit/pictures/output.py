@@ -9,13 +9,12 @@ from __future__ import annotations
 import base64
 import html
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
 PNG, HTML = "image/png", "text/html"
@@ -54,7 +53,7 @@ def show(figure: Figure, alt: str) -> None:
 
 def display_png(content: bytes, alt: str) -> None:
     """Show a PNG file of `to_png` in the notebook, as it is."""
-    from PIL import Image  # noqa: PLC0415  # only notebooks show pictures
+    from PIL import Image  # only notebooks show pictures
 
     image = Image.open(io.BytesIO(content))
     width, height = (SHARPNESS * size for size in image.size)
@@ -63,7 +62,7 @@ def display_png(content: bytes, alt: str) -> None:
 
 def to_png(figure: Figure) -> bytes:
     """Return the figure as a PNG file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # as above
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
 
     FigureCanvasAgg(figure)
     buffer = io.BytesIO()
@@ -73,8 +72,8 @@ def to_png(figure: Figure) -> bytes:
 
 def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
     """Return the figure as PNG files, width and height in their pixels: one whole, or one of each panel of its row."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # as above
-    from PIL import Image  # noqa: PLC0415  # as above
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
+    from PIL import Image  # as above
 
     figure.set_dpi(DPI * SHARPNESS)
     canvas = FigureCanvasAgg(figure)
@@ -96,7 +95,7 @@ def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
 
 
 def _display(png: bytes, alt: str, images: Sequence[tuple[tuple[bytes, int, int], str]]) -> None:
-    from IPython.display import display  # noqa: PLC0415  # as above
+    from IPython.display import display  # as above
 
     shown = [
         IMAGE.format(png=_base64(part), alt=html.escape(text), width=width // SHARPNESS, height=height // SHARPNESS)

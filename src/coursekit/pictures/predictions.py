@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from coursekit.pictures import COLORS, panels, show
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MILLISECONDS = 1000
 PARTS = ("computing", "sharing", "communication, predicted", "unexplained")

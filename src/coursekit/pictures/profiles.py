@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from coursekit.intervals import covered
 from coursekit.pictures import COLORS, HEIGHT_INCH, panels, show
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
 
 HOST = "/host:CPU"
 STEP = "train"  # as Keras calls a step of `fit`
@@ -49,7 +48,7 @@ def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
     Raises:
         FileNotFoundError: there is no profile.
     """
-    from tensorflow.core.profiler.protobuf import xplane_pb2  # noqa: PLC0415  # notebooks import this before TensorFlow
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2  # notebooks import this before TensorFlow
 
     files = sorted(Path(folder).glob("plugins/profile/*/*.xplane.pb"))
     if not files:
@@ -122,11 +121,4 @@ def _median_place(steps: Sequence[Step]) -> int:
 def _shares(steps: Sequence[Step]) -> dict[str, float]:
     """Return by part which share of the steps' time it takes; what it does side by side counts once."""
     whole_s = sum(step.end_s - step.begin_s for step in steps)
-    shares = {}
-    for part in PARTS:
-        busy_s = reached_s = 0.0
-        for begin, end in sorted(span for step in steps for span in step.parts[part]):
-            busy_s += max(0.0, end - max(begin, reached_s))
-            reached_s = max(reached_s, end)
-        shares[part] = busy_s / whole_s
-    return shares
+    return {part: covered([span for step in steps for span in step.parts[part]]) / whole_s for part in PARTS}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coursekit.pictures import COLORS, Array, panels, show
 from coursekit.pictures.output import GROUND
 from coursekit.text import counted
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
 
 HISTOGRAM = "histograms"  # the plugin's name in an event
 MAX_NUM_RIDGES = 6
@@ -39,7 +37,7 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
 
     Folders in it are not looked into: Keras writes into `train` and `validation`.
     """
-    import tensorflow as tf  # noqa: PLC0415  # notebooks import this package before they need TensorFlow
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     files = sorted(Path(folder).glob("*tfevents*"), key=_numbers_in_name)
     records = tf.data.TFRecordDataset([*map(str, files)]).as_numpy_iterator() if files else ()

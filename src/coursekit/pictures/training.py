@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, GREY, LINE_STYLES, MARKERS, WIDTH_INCH, Array, panels, show
+from coursekit.pictures import COLORS, GREY, MARKERS, WIDTH_INCH, Array, panels, show, style
 from coursekit.pictures.output import GROUND
 from coursekit.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from matplotlib.axes import Axes
 
 NUM_COLUMNS = 8
@@ -29,7 +28,7 @@ def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[i
 
 
 def _grid(num_rows: int) -> tuple[Any, Array]:
-    from matplotlib.figure import Figure  # noqa: PLC0415  # the one figure with rows
+    from matplotlib.figure import Figure  # the one figure with rows
 
     figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained", facecolor=GROUND)
     return figure, figure.subplots(num_rows, NUM_COLUMNS, squeeze=False)
@@ -37,9 +36,9 @@ def _grid(num_rows: int) -> tuple[Any, Array]:
 
 def show_records(files: Sequence[str], num_rows: int = 2) -> None:
     """Show images of the first files, one of each label before any label comes twice."""
-    import tensorflow as tf  # noqa: PLC0415  # as the lab itself does
+    import tensorflow as tf  # as the lab itself does
 
-    from coursekit import imagenet  # noqa: PLC0415  # the same
+    from coursekit import imagenet  # the same
 
     by_label: dict[int, list[Array]] = {}
     for file in files[:num_rows]:
@@ -76,7 +75,7 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
     """Show the learning rate in each step, by number of ranks."""
     figure, (axes,) = panels(1)
     for number, (num_ranks, values) in enumerate(rates.items()):
-        axes.plot(values, color=COLORS[number], linestyle=LINE_STYLES[number % 4], label=counted(num_ranks, "rank"))
+        axes.plot(values, label=counted(num_ranks, "rank"), **style(number))
     axes.set(xlabel="step", ylabel="learning rate", title="Warm-up", ylim=(0, None))
     axes.legend(fontsize="small")
     ends = ", ".join(f"{values[-1]:.3g} with {count}" for count, values in rates.items())
@@ -93,8 +92,7 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     epochs = np.arange(1, len(history["loss"]) + 1)
     figure, (left, right) = panels(2)
     for rank, result in enumerate(results):
-        (line,) = left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}")
-        line.set(color=COLORS[rank % 8], linestyle=LINE_STYLES[rank % 4])
+        left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}", **style(rank))
     left.set(xlabel="step", ylabel="loss", title="Loss of each rank, mean of the epoch so far", ylim=(0, None))
     left.legend(fontsize="small")
     right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")

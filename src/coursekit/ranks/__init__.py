@@ -1,12 +1,22 @@
-"""Real Horovod ranks from a notebook: `ranks.run(function, …)`, ranks that stay, and the magics `%%ranks`, `%ranks`."""
+"""Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
-from coursekit.ranks import allocation
+from coursekit.ranks import allocation, forkserver
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
-from coursekit.ranks.forkserver import shared_server
 from coursekit.ranks.launch import run
-from coursekit.ranks.staying_here import pull, push, start
+from coursekit.ranks.staying import pull, push, start
+from coursekit.ranks.which_horovod import horovod_build
 
-__all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "pull", "push", "run", "start", "warm_up"]
+__all__ = [
+    "MachineTooSlowError",
+    "RankError",
+    "RankTimeoutError",
+    "horovod_build",
+    "pull",
+    "push",
+    "run",
+    "start",
+    "warm_up",
+]
 
 
 def warm_up() -> None:
@@ -15,11 +25,11 @@ def warm_up() -> None:
     Inside a Slurm allocation the first run starts a job step instead.
     """
     if not allocation.has_tasks_for(1):
-        shared_server()
+        forkserver.shared.get()
 
 
 def load_ipython_extension(shell: object) -> None:
     """Provide `%%ranks` and `%ranks` after `%load_ext coursekit.ranks`."""
-    from coursekit.ranks.magic import register  # noqa: PLC0415  # IPython is only there in notebooks
+    from coursekit.ranks.magic import register  # IPython is only there in notebooks
 
     register(shell)  # type: ignore[arg-type]

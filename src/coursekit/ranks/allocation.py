@@ -16,14 +16,8 @@ import socket
 
 import psutil
 
-from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.environ import LOOPBACK, LOOPBACK_INTERFACE, host_name_fault
 from coursekit.ranks.errors import RankError
-
-# The options of a job step, as srun would take them over from a step around it, or from the whole job.
-STEP_PREFIXES = (
-    *("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_NNODES", "SLURM_STEP", "SLURM_DISTRIBUTION"),
-    *("SLURM_CPU_BIND", "SLURM_KILL_BAD_EXIT", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"),
-)
 
 
 def has_tasks_for(num_ranks: int) -> bool:
@@ -41,7 +35,7 @@ def joined_by_mpi() -> bool:
 
 def _gloo_is_built() -> bool:
     try:
-        import horovod.tensorflow as hvd  # noqa: PLC0415  # notebooks have imported it; scripts may never need it
+        import horovod.tensorflow as hvd  # notebooks have imported it; scripts may never need it
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the ranks will explain it
         return True
     return bool(hvd.gloo_built())
@@ -49,17 +43,26 @@ def _gloo_is_built() -> bool:
 
 def interface() -> str | None:
     """Return the network interface between the nodes, or None to take that of the host's name."""
-    return os.environ.get("COURSEKIT_INTERFACE") or None
+    return os.environ.get("COURSEKIT_INTERFACE") or (LOOPBACK_INTERFACE if _is_the_only_node() else None)
+
+
+def _is_the_only_node() -> bool:
+    """Whether the job has one node, which is this one; a process in an `salloc` may be elsewhere."""
+    return num_nodes() == 1 and os.environ.get("SLURMD_NODENAME") == os.environ.get("SLURM_JOB_NODELIST", "")
 
 
 def own_address() -> str:
     """Return the address at which tasks on other nodes reach this process.
 
     Raises:
-        RankError: the named interface does not exist here.
+        RankError: the named interface does not exist here, or this host's name leads nowhere.
     """
     name = interface()
+    if name == LOOPBACK_INTERFACE:
+        return LOOPBACK
     if name is None:
+        if fault := host_name_fault():
+            raise RankError(f"{fault}, or set COURSEKIT_INTERFACE to the network interface that joins the nodes")
         return socket.gethostbyname(socket.gethostname())
     addresses = psutil.net_if_addrs()
     found = [str(address.address) for address in addresses.get(name, []) if address.family == socket.AF_INET]
@@ -91,7 +94,7 @@ def srun_command(num_tasks: int, *, by_mpi: bool) -> list[str]:
     mpi = os.environ.get("COURSEKIT_MPI", "") if by_mpi else "none"
     return [
         *("srun", f"--nodes={min(num_nodes(), num_tasks)}", f"--ntasks={num_tasks}", "--distribution=block"),
-        *("--overlap", "--kill-on-bad-exit=0"),
+        *("--overlap", "--kill-on-bad-exit=0", "--export=ALL"),
         *([] if by_mpi else [f"--cpus-per-task={_num_cpus_on_node()}"]),
         *([f"--mpi={mpi}"] if mpi else []),
         *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
@@ -105,8 +108,3 @@ def _num_cpus_on_node() -> int:
 
 def _num_tasks() -> int:
     return int(os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1"))
-
-
-def srun_environ() -> dict[str, str]:
-    """Return the environment for `srun`, without options of a step that this process may be a task of."""
-    return {name: value for name, value in scrubbed().items() if not name.startswith(STEP_PREFIXES)}

@@ -12,23 +12,30 @@ import json
 import os
 import socket
 import struct
+import time
+from contextlib import closing
 from http.client import HTTPConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from types import TracebackType
+from coursekit.ranks.allocation import own_address
+from coursekit.ranks.environ import LOOPBACK
+from coursekit.ranks.own_time import LEAST_WALL_S
 
 Array = np.ndarray[Any, Any]
 Address = tuple[str, int]
 
 DIRECT = "ranks"  # the list in which ranks enter where they listen; others who list themselves get their messages
 BACKLOG = 1024
+HELLO_TIMEOUT_S = 3.0  # a rank says at once which it is
 LENGTHS = struct.Struct("!IQ")  # of what describes an array, and of its bytes
 RANK = struct.Struct("!I")
+JOIN_TIMEOUT_S = LEAST_WALL_S  # for another rank to open its end
+PAUSE_S = 0.01  # between questions to a store, as Horovod's own ranks make it
 FOUND = 200
 _numbers = itertools.count()  # of the channels of this rank; all ranks open theirs in the same order
 
@@ -111,10 +118,10 @@ def open_channel() -> Channel:
     """Open a channel between all ranks of this run; every rank calls it, as often as all others."""
     if "HOROVOD_RANK" in os.environ:
         return open_among(int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"]))
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # MPI alone knows where this rank belongs
+    import horovod.tensorflow as hvd  # MPI alone knows where this rank belongs
 
     hvd.init()
-    listener = listen(socket.gethostbyname(socket.gethostname()))
+    listener = listen(LOOPBACK if hvd.local_size() == hvd.size() else own_address())
     addresses = hvd.allgather_object(listener.getsockname())
     return _connected(hvd.rank(), listener, addresses)
 
@@ -130,7 +137,19 @@ def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
 def _connected(rank: int, listener: socket.socket, addresses: list[Address]) -> Channel:
     outgoing = {other: call(address, rank) for other, address in enumerate(addresses) if other != rank}
     with listener:
-        incoming = dict(answer(listener) for _ in outgoing)
+        listener.settimeout(JOIN_TIMEOUT_S)
+        incoming: dict[int, socket.socket] = {}
+        while missing := outgoing.keys() - incoming.keys():
+            try:
+                other, connection = answer(listener)
+            except TimeoutError:
+                for one in (*outgoing.values(), *incoming.values()):
+                    one.close()
+                raise TimeoutError(_has_not_come(min(missing))) from None
+            if other in outgoing and other not in incoming:
+                incoming[other] = connection
+            else:  # no rank of this channel
+                connection.close()
     return Channel(rank, outgoing, incoming)
 
 
@@ -139,7 +158,10 @@ def listen(host: str = "") -> socket.socket:
     if not host:
         with socket.create_connection(store()) as connection:
             host = connection.getsockname()[0]
-    return socket.create_server((host, 0), backlog=BACKLOG)
+    listener = socket.create_server((host, 0), backlog=BACKLOG)
+    # The kernel keeps a connection until something has come: who says nothing holds up nobody.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(HELLO_TIMEOUT_S))
+    return listener
 
 
 def call(address: Address, rank: int) -> socket.socket:
@@ -151,10 +173,17 @@ def call(address: Address, rank: int) -> socket.socket:
 
 
 def answer(listener: socket.socket) -> tuple[int, socket.socket]:
-    """Return the rank that connects next, and the connection on which it sends."""
-    connection, _ = listener.accept()
-    (rank,) = RANK.unpack(_read(connection, RANK.size))
-    return rank, connection
+    """Return the rank that connects next and says so, and the connection on which it sends."""
+    while True:
+        connection, _ = listener.accept()
+        connection.settimeout(HELLO_TIMEOUT_S)
+        try:
+            (rank,) = RANK.unpack(_read(connection, RANK.size))
+        except OSError:  # a stranger
+            connection.close()
+        else:
+            connection.settimeout(None)
+            return rank, connection
 
 
 def store() -> Address:
@@ -163,10 +192,10 @@ def store() -> Address:
 
 
 def _ask_store(method: str, key: str, body: bytes | None = None) -> tuple[int, bytes]:
-    connection = HTTPConnection(*store())
-    connection.request(method, f"/channel/{key}", body)
-    response = connection.getresponse()
-    return response.status, response.read()
+    with closing(HTTPConnection(*store(), timeout=JOIN_TIMEOUT_S)) as connection:
+        connection.request(method, f"/channel/{key}", body)
+        response = connection.getresponse()
+        return response.status, response.read()
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
@@ -175,12 +204,24 @@ def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
 
 
 def find(listed: str, number: int, rank: int) -> Address:
-    """Return where messages for a rank go, once it is entered."""
-    status = 0
-    while status != FOUND:  # the store holds each question for a while
+    """Return where messages for a rank go, once it is entered.
+
+    Raises:
+        TimeoutError: it has not been for `JOIN_TIMEOUT_S`.
+    """
+    end_s = time.monotonic() + JOIN_TIMEOUT_S
+    while True:  # the kit's store holds each question for a while, Horovod's own answers at once
         status, body = _ask_store("GET", f"{listed}/{number}/{rank}")
-    host, port = json.loads(body)
-    return host, port
+        if status == FOUND:
+            host, port = json.loads(body)
+            return host, port
+        if time.monotonic() > end_s:
+            raise TimeoutError(_has_not_come(rank))
+        time.sleep(PAUSE_S)
+
+
+def _has_not_come(rank: int) -> str:
+    return f"rank {rank} has not joined the channel in {JOIN_TIMEOUT_S:g} s: has it ended, or opened fewer channels?"
 
 
 def write_message(connection: socket.socket, data: Array) -> None:
@@ -196,9 +237,10 @@ def read_message(connection: socket.socket) -> Array | None:
     try:
         length, num_bytes = LENGTHS.unpack(_read(connection, LENGTHS.size))
         dtype, shape = json.loads(_read(connection, length))
-        return np.frombuffer(_read(connection, num_bytes), np.dtype(dtype)).reshape(shape)
+        array: Array = np.frombuffer(_read(connection, num_bytes), np.dtype(dtype)).reshape(shape)
     except OSError:
         return None
+    return array
 
 
 def _read(connection: socket.socket, num_bytes: int) -> bytearray:

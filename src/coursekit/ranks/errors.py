@@ -1,4 +1,4 @@
-"""What `ranks.run` raises when a run on several ranks does not end well."""
+"""The exceptions of `ranks.run`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coursekit.errors import ShownAsMessage
 
 
 class RankError(ShownAsMessage, RuntimeError):
-    """A rank failed; the others were ended.
+    """A rank failed; the others were stopped.
 
     Attributes:
         rank: the rank that failed first, or None when no single rank is to blame.
@@ -37,8 +37,8 @@ class RankError(ShownAsMessage, RuntimeError):
 
 
 class RankTimeoutError(RankError):
-    """The deadline passed, or nobody can go on; the message shows where every rank stood, and who waits for whom."""
+    """The deadline passed, or no rank can continue; the message shows where each rank was, and what it waits for."""
 
 
 class MachineTooSlowError(ShownAsMessage, RuntimeError):
-    """The machine was so busy that nothing is known: no rank's fault, so no `RankError`; it has to run again."""
+    """The machine was too busy for a verdict: this is no rank's fault, so it is no `RankError`; run the cell again."""

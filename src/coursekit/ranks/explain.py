@@ -1,20 +1,66 @@
-"""Turn the end of a failed run into words: who failed, or who waits in which collective and who does not."""
+"""Messages about the end of a run: which rank failed, or which rank waits in which collective."""
 
 from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from coursekit.processes import signal_name
+from coursekit.ranks.environ import host_name_fault
 from coursekit.ranks.frames import describe_place, is_library, name_cells
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, lost_a_peer
+from coursekit.ranks.worker import Report
 
-if TYPE_CHECKING:
-    from coursekit.ranks.outcome import RunOutcome
+# What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
+PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
+# Why a run is stopped.
+DEADLINE = "deadline"  # the ranks used up their time
+DEADLOCK = "deadlock"  # no rank can continue; found before the deadline
+INTERRUPTED = "interrupted"  # the stop button or Ctrl-C
+TOO_SLOW = "too slow"  # the machine gave them so little time that nothing is known
+
+
+@dataclass
+class RunOutcome:
+    """What is known of a run when watching ends.
+
+    Attributes:
+        reports: by rank, what the rank sent back, in the order of arrival.
+        exit_codes: by rank, as in `subprocess`: negative when ended by a signal.
+        stopped: why the run was stopped before its end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED`, `TOO_SLOW`, or ''.
+        stacks: by rank, its Python stacks as faulthandler writes them, where the ranks had to be stopped.
+        busy_s: by rank, how long it had kept a processor busy when the run was stopped, in seconds of own time.
+        wall_s: how long the run had taken by then, in seconds on the clock.
+        server_died: whether what runs the ranks was killed.
+        not_isolated: why a rank could not be isolated, or ''; it has run nothing then.
+    """
+
+    reports: dict[int, Report] = field(default_factory=dict)
+    exit_codes: dict[int, int] = field(default_factory=dict)
+    stopped: str = ""
+    stacks: list[str] = field(default_factory=list)
+    busy_s: dict[int, float] = field(default_factory=dict)
+    wall_s: float = 0.0
+    server_died: bool = False
+    not_isolated: str = ""
+
+    def failed_ranks(self) -> list[int]:
+        """Ranks that reported an exception, causes before consequences, else in the order of arrival."""
+        failed = [rank for rank, report in self.reports.items() if report.error_type]
+        return sorted(failed, key=lambda rank: lost_a_peer(self.reports[rank]))
+
+    def lost_ranks(self) -> list[int]:
+        """Ranks that ended without a report."""
+        return sorted(rank for rank in self.exit_codes if rank not in self.reports)
+
+
+def lost_a_peer(report: Report) -> bool:
+    """Whether this failure is only the consequence of another rank's end."""
+    return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
+
 
 # Functions of Horovod that wait for the other ranks, as students call them, and what kind of exchange each is.
 COLLECTIVES = {
@@ -25,7 +71,11 @@ COLLECTIVES = {
     **dict.fromkeys(("broadcast", "broadcast_", "broadcast_variables"), "broadcast"),
     **dict.fromkeys(("broadcast_object", "broadcast_global_variables"), "broadcast"),
 }
-CERTAIN = "no rank can ever go on, which is certain"
+NOWHERE = "is not in a collective"
+LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
+SHORT_S, BUSY = 5.0, 1.3  # from so much wall time on, in seconds more and times the deadline, the message explains it
+CERTAIN = "deadlock: no rank can continue"
+RULE = "  A collective completes only when every rank calls it:"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _THREAD = re.compile(r"^(Current thread|Thread) 0x")
 
@@ -71,9 +121,9 @@ def num_python_threads(dump: str) -> int:
 
 
 def position(frames: list[StackFrame]) -> str:
-    """Say in words where a rank stands: in a collective, in a compiled step, or in plain code."""
+    """Say in words where a rank is: in a collective, in a compiled step, or in plain code."""
     if not frames:
-        return "has not started the function yet, or has left it"
+        return "has not entered your function yet, or has returned from it"
     own = _own_frame(frames)
     place = f" ({own.place})" if own else ""
     collective = _collective(frames)
@@ -81,7 +131,7 @@ def position(frames: list[StackFrame]) -> str:
         return f"waits in hvd.{collective}{place}"
     if in_compiled_step(frames):
         return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
-    return f"is not in a collective{place}"
+    return f"{NOWHERE}{place}"
 
 
 def _collective(frames: list[StackFrame]) -> str:
@@ -124,24 +174,29 @@ def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
+    waited = (
+        f" ({outcome.wall_s:.0f} s of wall time: the machine was busy)"
+        if outcome.wall_s > BUSY * timeout_s + SHORT_S
+        else ""
+    )
+    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed{waited}", INTERRUPTED: "you stopped this cell"}
     why = reasons.get(outcome.stopped, CERTAIN)
-    lines = [f"{why}; all ranks were ended. Where they stood:"]
+    lines = [f"{why}; all ranks were stopped. Where each rank was:"]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []
     elsewhere: list[int] = []
     for rank, frames in stacks.items():
         words = "has finished" if rank in outcome.reports else position(frames)
+        if outcome.stopped == DEADLINE and rank not in outcome.reports and words.startswith(NOWHERE):
+            busy_s = outcome.busy_s.get(rank, 0.0)
+            words += f", and has computed for {busy_s:.0f} s: an endless loop?" if busy_s > LONG * timeout_s else ""
         lines.append(f"  rank {rank} {words}")
         waits = rank not in outcome.reports and (_collective(frames) or in_compiled_step(frames))
         (waiting if waits else elsewhere).append(rank)
     if waiting and elsewhere:
-        lines.append(
-            f"  A collective ends only when every rank calls it: {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} "
-            f"for {_ranks(elsewhere)}."
-        )
+        lines.append(f"{RULE} {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} for {_ranks(elsewhere)}.")
     elif outcome.stopped == DEADLOCK:
-        lines.append("  A collective ends only when every rank calls it: these wait in different ones.")
+        lines.append(f"{RULE} these ranks wait in different collectives.")
         if _in_one_training([stacks[rank] for rank in waiting]):
             lines.append("  Do all ranks make the same number of steps, with the same callbacks?")
     for rank, frames in stacks.items():
@@ -163,7 +218,7 @@ def _stack_lines(frames: list[StackFrame]) -> list[str]:
     return lines or ["    (none)"]
 
 
-def explain_failure(outcome: RunOutcome, then: str = "all ranks were ended") -> tuple[str, int | None]:
+def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int | None]:
     """Return the message for a run in which a rank failed, and that rank; causes come before consequences.
 
     `then` says what became of the ranks.
@@ -180,20 +235,24 @@ def explain_failure(outcome: RunOutcome, then: str = "all ranks were ended") -> 
         )
     if lost:
         rank = lost[0]
-        return f"rank {rank} ended without a result ({_exit_words(outcome.exit_codes[rank])}).", rank
+        code = outcome.exit_codes[rank]
+        # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
+        fault = host_name_fault() if not outcome.reports and -code in {signal.SIGSEGV, signal.SIGABRT} else ""
+        hint = f"; a Horovod that `make env` did not compile fails like this where {fault}" if fault else "."
+        return f"rank {rank} ended without a result ({_exit_words(code)}){hint}", rank
     rank = failed[0]
     report = outcome.reports[rank]
     reason = (
-        f"{_ranks(finished)} had already finished: every rank must call the same collectives, the same number of times"
+        f"{_ranks(finished)} had already finished. Every rank must call the same collectives, the same number of times"
         if finished
         else "the connection to another rank was lost"
     )
-    return f"rank {rank} was left alone in a collective: {reason}.\n\n{name_cells(report.traceback)}", rank
+    return f"rank {rank} failed in a collective: {reason}.\n\n{name_cells(report.traceback)}", rank
 
 
 def _exit_words(exit_code: int) -> str:
     if exit_code < 0:
-        name = signal.Signals(-exit_code).name
+        name = signal_name(-exit_code)
         hint = ", often a sign of too little memory" if name == "SIGKILL" else ""
         return f"killed by {name}{hint}"
     return f"exit status {exit_code}"

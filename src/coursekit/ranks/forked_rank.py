@@ -1,36 +1,42 @@
-"""What a forked child of the server does to become a rank: walls, files, environment, then the task."""
+"""What a forked child of the server does: become a rank (isolation, files, environment), and run its task, or cells."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
+import linecache
 import os
 import signal
 import sys
 import tempfile
+import types
+import warnings
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
+from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import MPI_ENVIRON, gloo_environ
-from coursekit.ranks.lifetime import end_with_parent
-from coursekit.ranks.request import INPUT_VARIABLE
-from coursekit.ranks.staying_rank import stay
-from coursekit.ranks.worker import dump_stacks_to, flush_output, run_rank
+from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
+from coursekit.ranks.worker import Report, Task, call, dump_stacks_to, flush_output, prepare, report_of, run_rank
 
 if TYPE_CHECKING:
-    from coursekit.ranks.request import LaunchRequest
+    from IPython.core.interactiveshell import InteractiveShell
+
 
 MAX_REASON_LENGTH = 1000  # bytes: so few arrive in one piece from a pipe
 
 
-def put_walls_around(request: LaunchRequest, rank: int, no_walls: int) -> None:
-    """Confine this process, where that is asked for; if it fails, write why to the file `no_walls`, and end."""
+def isolate(request: LaunchRequest, rank: int, not_isolated: int) -> None:
+    """Confine this process, where that is asked for; if it fails, write why to the file `not_isolated`, and end."""
     if request.enter is not None:
         try:
             request.enter(rank)
-        except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on without walls
-            os.write(no_walls, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
+        except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not run without isolation
+            os.write(not_isolated, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
             os._exit(1)
         tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
-    os.close(no_walls)
+    os.close(not_isolated)
 
 
 def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
@@ -65,3 +71,98 @@ def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous:
     finally:
         flush_output()
         os._exit(exit_code)  # no exit handlers: they belong to the server
+
+
+class Shown(TypedDict):
+    """What a cell shows besides its output: its last value as text, '' for none, and open figures as PNG."""
+
+    value: str
+    figures: list[bytes]
+
+
+def stay(task: Task, rank: int, channel: Connection) -> None:
+    """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
+
+    The first report says that the rank is there.
+    What arrives is a function, packed by `pickling.dumps`, that gets the rank's namespace before its other arguments.
+    """
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module  # so that what cells define can travel by value
+    channel.send_bytes(report_of(_begin, task, rank).dumps())
+    interrupts = _Interrupts()
+    with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: no leave is taken
+        while True:
+            report = report_of(interrupts.obey, channel.recv_bytes(), module.__dict__)
+            flush_output()
+            channel.send_bytes(report.dumps())
+
+
+def _begin(task: Task, rank: int) -> Report:
+    prepare(task, rank)
+    if not task.seeded and "tensorflow" in sys.modules:
+        # As in any program, what has a seed of its own is the same on all ranks: `shuffle(8, seed=7)` before a shard.
+        sys.modules["tensorflow"].random.set_seed(None)
+    os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them
+    warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
+    return Report()
+
+
+class _Interrupts:
+    """Lets an interrupt reach what a cell does, and nothing between two cells."""
+
+    def __init__(self) -> None:
+        self._obeys = False
+        signal.signal(signal.SIGINT, self._interrupt)
+
+    def obey(self, pickled: bytes, namespace: dict[str, Any]) -> Report:
+        self._obeys = True
+        try:
+            return call(pickled, namespace)
+        finally:
+            self._obeys = False
+
+    def _interrupt(self, *_: object) -> None:
+        if self._obeys:
+            raise KeyboardInterrupt
+
+
+def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
+    """Run a cell in this namespace; its last expression is its value, as in a notebook."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace["get_ipython"] = lambda: _ipython(namespace)
+    tree = ast.parse(source, filename)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, filename, "exec"), namespace)  # noqa: S102  # running the student's cell is the purpose
+    value = None
+    if isinstance(last, ast.Expr):
+        value = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)  # noqa: S307  # as above
+        if value is not None:
+            namespace["_"] = value
+    return {"value": "" if value is None else repr(value), "figures": _figures()}
+
+
+def _ipython(namespace: dict[str, Any]) -> InteractiveShell:
+    """Return IPython for the `!command` and `%magic` of this rank's cells; it is made when the first one comes."""
+    from IPython.core.interactiveshell import InteractiveShell  # few cells need it
+    from traitlets.config import Config  # the same
+
+    if not InteractiveShell.initialized():
+        # A history would be a file that all ranks write.
+        shell = InteractiveShell.instance(user_ns=namespace, config=Config(HistoryManager={"enabled": False}))
+        # Figures are sent to the notebook without it.
+        shell.register_magic_function(str, magic_name="matplotlib")  # type: ignore[call-arg, arg-type]  # as in `magic`
+    return InteractiveShell.instance()
+
+
+def _figures() -> list[bytes]:
+    """Return all open figures as PNG files, and close them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    images = []
+    for number in pyplot.get_fignums():
+        file = io.BytesIO()
+        pyplot.figure(number).savefig(file, format="png", bbox_inches="tight")
+        images.append(file.getvalue())
+    pyplot.close("all")
+    return images

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import atexit
+import contextlib
+import math
 import os
+import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
-from coursekit.ranks.environ import scrubbed
+from coursekit.processes import end_with_parent
+from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, LaunchRequest
-from coursekit.ranks.running_ranks import RunningRanks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from coursekit.ranks.worker import Task
+from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, LaunchRequest, RunningRanks, receive_over_socket
+from coursekit.ranks.server import prepare_process, serve
+from coursekit.ranks.shared import RankServer, SharedServer
+from coursekit.ranks.worker import Task
 
 MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
 SHUTDOWN_TIMEOUT_S = 5.0
@@ -44,7 +47,7 @@ class Process(Protocol):
     def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
 
 
-class ForkServer:
+class ForkServer(RankServer):
     """A process that has TensorFlow and Horovod imported and forks ranks on request."""
 
     _module = "coursekit.ranks.server"
@@ -80,8 +83,13 @@ class ForkServer:
         return self._process.pid
 
     def usable(self) -> bool:
-        """Whether the server still runs and belongs to this process, not to the one we were forked from."""
+        """Whether the server still runs and belongs to this process."""
         return self._owner == os.getpid() and self._process.poll() is None
+
+    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+        """Start the ranks of one run on this machine."""
+        ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
+        return self.launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
 
     def launch(
         self,
@@ -151,7 +159,7 @@ class ForkServer:
         self._log.seek(0)
         log = self._log.read().decode(errors="replace").strip()[-2000:]
         self.close()
-        raise RankError(f"the fork server ended unexpectedly; its last words: {log or 'none'}") from error
+        raise RankError(f"the fork server ended unexpectedly; its last output: {log or 'none'}") from error
 
     def close(self) -> None:
         """End the server and with it every rank; safe to call twice."""
@@ -185,45 +193,72 @@ def _file_with(content: bytes) -> int:
     return number
 
 
-_servers: list[ForkServer] = []
+class ForkedServer(ForkServer):
+    """A fork server that is a fork of this process, which has run no operation of TensorFlow's.
+
+    It imports TensorFlow when the first ranks are asked for, unless this process has done so.
+    """
+
+    def _start(self, channel: socket.socket) -> Process:
+        pid = os.fork()
+        if pid:
+            return _Child(pid)
+        try:
+            os.setsid()
+            end_with_parent()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(self._log.fileno(), 1)
+            os.dup2(self._log.fileno(), 2)
+            _close_channels_but(channel.fileno())
+            prepare_process()
+            serve(Connection(channel.detach()), receive_over_socket, on_demand=True)
+        finally:
+            os._exit(0)
+
+    def _wait_until_ready(self) -> None:
+        if not self._ready:
+            with contextlib.suppress(OSError):  # it has died, which the waiting side learns below
+                self._control.send("begin")
+        super()._wait_until_ready()
 
 
-def adopt_shared_server(server: ForkServer) -> None:
-    """Let `ranks.run` in this process use a server that runs already."""
-    _servers[:] = [server]
+def _close_channels_but(kept: int) -> None:
+    """Close every socket and pipe above standard error but one: what this fork holds, every rank would hold too."""
+    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
+        with contextlib.suppress(OSError):  # the listing's own is closed already
+            mode = os.fstat(number).st_mode
+            if number not in {0, 1, 2, kept} and (stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)):
+                os.close(number)
 
 
-def shared_server() -> ForkServer:
-    """Return this process's fork server, starting one if none runs."""
-    if not _servers:
-        atexit.register(close_shared_server)
-    while _servers and not _servers[-1].usable():
-        _servers.pop().close()
-    if not _servers:
-        _servers.append(ForkServer())
-    return _servers[-1]
+class _Child:
+    """A forked process, as `subprocess.Popen` would show it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        if self.returncode is None:
+            with contextlib.suppress(ChildProcessError):
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises `subprocess.TimeoutExpired`."""
+        deadline = time.monotonic() + (timeout if timeout is not None else math.inf)
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("a forked server", timeout or 0)
+            time.sleep(0.01)
+        return code
 
 
-def take_shared_server() -> ForkServer:
-    """Return this process's fork server for the caller alone; the next run starts another, unless it is given back."""
-    server = shared_server()
-    _servers.clear()
-    return server
-
-
-def give_back(server: ForkServer) -> None:
-    """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
-    if _servers or not server.usable():
-        server.close()
-    else:
-        _servers.append(server)
-
-
-def close_shared_server() -> None:
-    """End this process's fork server, if there is one."""
-    while _servers:
-        _servers.pop().close()
-
-
-# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
-os.register_at_fork(after_in_child=close_shared_server)
+shared = SharedServer(lambda _: ForkServer())

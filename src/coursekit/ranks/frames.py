@@ -18,6 +18,22 @@ _FRAME = re.compile(
 _NOISE = re.compile(r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?")
 # TensorFlow's exceptions bring pages of their own: where each operation of a graph came from.
 _PAGES = ("Graph execution error", "in user code:")
+MAX_CAUSE = 200  # characters of an exception's text
+_NUMBERS = re.compile(r"(?:array\()?\[[\[\]\s\d.,+e-]{40,}(?:dtype=\w+)?\)?")  # an array, or as much as is there of one
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*;\s*NodeDef:")
+# What TensorFlow says of well-known slips, and what they are.
+_SLIPS = (
+    (
+        r"`generator` yielded an element that did not match the expected structure",
+        "is there `return` for `yield` in the generator, or another output_signature than what it yields?",
+    ),
+    (r"`generator` yielded an element", "the output_signature is not that of what the generator yields"),
+    (r"`generator` must be a Python callable", "pass the function itself, without calling it"),
+    (
+        r"Length for attr 'output_(types|shapes)' of 0",
+        "a function given to the data set returned nothing: is there a `return` in its last line?",
+    ),
+)
 
 
 def is_cell(file: str) -> bool:
@@ -81,12 +97,21 @@ def students_traceback(error: BaseException) -> str:
     """Format a traceback with the student's own lines, or, where none has a part in it, with all but the kit's."""
     summary = traceback.TracebackException.from_exception(error)
     _keep_own(summary)
-    return "".join(summary.format()).replace(str(error), _cause_and_places(str(error))).rstrip()
+    told = text_of(error)
+    return "".join(summary.format()).replace(told, _cause_and_places(told)).rstrip()
+
+
+def text_of(error: BaseException) -> str:
+    """Return an exception's text; Python's word for it where its own method raises, as a student's class may."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001  # it may do anything
+        return "<exception str() failed>"
 
 
 def _cause_and_places(text: str) -> str:
     """Return an exception's text; of a page of TensorFlow's what went wrong, and the student's lines that it names."""
-    cause = cause_in(text)
+    cause = text if cause_in(text) == text else short_cause(text)
     places = [] if cause == text else [match[0] for match in _FRAME.finditer(text) if not is_library(match["file"])]
     return "\n".join([cause, *places])
 
@@ -110,3 +135,16 @@ def cause_in(text: str) -> str:
     in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code
     told = [line for line in lines[max(frames, default=0) + 1 + in_user_code :] if not line.startswith("[[")]
     return re.sub(r"^\w+: ", "", " ".join(told)) if in_user_code else " ".join(told) or lines[0]
+
+
+def short_cause(text: str) -> str:
+    """Return the first sentence of an exception's text, at most `MAX_CAUSE` characters, and what slip is known for it.
+
+    Arrays become `[…]`, and a traceback within the text is left out.
+    """
+    cause = cause_in(text).partition("Traceback (most recent call last)")[0]
+    sentence = _SENTENCE_END.split(" ".join(_NUMBERS.sub("[…]", cause).split()), maxsplit=1)[0]
+    if len(sentence) > MAX_CAUSE:
+        sentence = sentence[: MAX_CAUSE - 1] + "…"
+    slip = next((words for pattern, words in _SLIPS if re.search(pattern, text)), "")
+    return f"{sentence.rstrip('.')}: {slip}" if slip else sentence

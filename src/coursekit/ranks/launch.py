@@ -10,26 +10,21 @@ import pickle
 import secrets
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from coursekit.errors import Interrupted
-from coursekit.ranks import allocation, slurm
-from coursekit.ranks.environ import HIDE_GPUS, fill_nodes, gpu_environ, refuse_placing, scrubbed
+from coursekit.ranks import allocation, forkserver, slurm
+from coursekit.ranks.environ import refuse_placing, scrubbed
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
-from coursekit.ranks.explain import explain_failure, explain_stop
-from coursekit.ranks.forkserver import MAX_NUM_RANKS, close_shared_server, shared_server
-from coursekit.ranks.frames import is_cell, last_place
-from coursekit.ranks.outcome import INTERRUPTED, TOO_SLOW
+from coursekit.ranks.explain import INTERRUPTED, TOO_SLOW, RunOutcome, explain_failure, explain_stop
+from coursekit.ranks.forkserver import MAX_NUM_RANKS
+from coursekit.ranks.frames import is_cell, last_place, short_cause, text_of
 from coursekit.ranks.pickling import dumps
+from coursekit.ranks.request import RunningRanks
+from coursekit.ranks.shared import SharedServer
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from coursekit.ranks.forkserver import ForkServer
-    from coursekit.ranks.outcome import RunOutcome
-    from coursekit.ranks.running_ranks import RunningRanks
+from coursekit.ranks.worker import PLAIN, Task
 
 _one_run_at_a_time = threading.Lock()
 
@@ -77,7 +72,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
 
     Raises:
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
-        RankTimeoutError: the deadline passed, or nobody can go on. The message says who waits in which collective.
+        RankTimeoutError: the deadline passed, or no rank can continue. The message says who waits in which collective.
         MachineTooSlowError: the machine was so busy that nothing is known.
         Interrupted: the stop button or Ctrl-C; the message says where every rank stood.
     """
@@ -86,13 +81,13 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         check_numbers(num_ranks, timeout_s, ranks_per_node)
         extra = dict(environ or {})
         refuse_placing(extra)
-        in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
+        shared = server_for(num_ranks, ranks_per_node)
         task = Task(
             call=dumps((function, args, kwargs)),
             num_ranks=num_ranks,
             entropy=secrets.randbits(64) if seed is None else seed,
             num_threads=num_threads,
-            bind_cores=bind_cores and not in_step,
+            bind_cores=bind_cores,
             folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
             search_path=tuple(sys.path),
             sources=cell_sources(),
@@ -100,16 +95,16 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         with _one_run_at_a_time:
             running = None
             try:
-                server = slurm.shared_step(num_ranks) if in_step else shared_server()
-                running = start_ranks(server, task, extra, ranks_per_node or num_ranks, use_gpus=use_gpus)
+                server, environ = shared.get(num_ranks), {**scrubbed(), **extra}
+                running = server.start(task, environ, ranks_per_node or num_ranks, use_gpus=use_gpus)
                 outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
             finally:
-                _stop(running, slurm.close_shared_step if in_step else close_shared_server)
+                _stop(running, shared)
     except KeyboardInterrupt:
-        raise Interrupted("you stopped this cell before its ranks had started, or after they had ended") from None
+        raise Interrupted("you stopped this cell before its ranks started or after they finished") from None
     if outcome.server_died:
         raise RankError(f"{running.server} was killed, and with it all ranks: run the cell again")
-    return results_of(outcome, num_ranks, timeout_s, lambda _, value: pickle.loads(value))  # noqa: S301  # of our ranks
+    return results_of(outcome, num_ranks, timeout_s, value_of)
 
 
 # Arguments of `run` that a function to call cannot have.
@@ -135,7 +130,7 @@ def _check_function(function: Callable[..., Any]) -> None:
         return
     clash = sorted(RESERVED & set(names))
     if clash:
-        raise TypeError(f"the function's argument {clash[0]!r} has a name that ranks.run keeps for itself: rename it")
+        raise TypeError(f"the function's argument {clash[0]!r} has the name of an argument of ranks.run: rename it")
 
 
 def cell_sources() -> dict[str, Any]:
@@ -143,44 +138,40 @@ def cell_sources() -> dict[str, Any]:
     return {name: entry for name, entry in linecache.cache.items() if is_cell(name)}
 
 
-def start_ranks(
-    server: ForkServer | slurm.JobStep,
-    task: Task,
-    extra: Mapping[str, str],
-    ranks_per_node: int,
-    *,
-    use_gpus: bool | None,
-) -> RunningRanks:
-    """Start ranks on this machine, or in a job step, where Slurm has spread tasks over nodes and given them GPUs."""
-    environ = {**scrubbed(), **extra}
-    if isinstance(server, slurm.JobStep):
-        return server.launch(task, {**environ, **(HIDE_GPUS if use_gpus is False else {})})
-    ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
-    return server.launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
+def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
+    """Return what starts so many ranks: a step of the job around this process, if it has the tasks, or this machine."""
+    return slurm.shared if ranks_per_node is None and allocation.has_tasks_for(num_ranks) else forkserver.shared
 
 
-def _stop(running: RunningRanks | None, close_server: Callable[[], None]) -> None:
+def _stop(running: RunningRanks | None, shared: SharedServer) -> None:
     """End the run's processes; when that fails or is interrupted, end their server, which takes them along."""
     all_gone = False
     try:
         all_gone = running is not None and running.stop()
     finally:
         if not all_gone:
-            close_server()
+            shared.close()
 
 
 def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]) -> list[Any]:
     """Return the results in rank order, or raise what went wrong in a run whose server has not died.
 
-    `read` turns what a rank sent back into what it returned, given the rank and the bytes.
+    `read` turns what a rank sent back into what it returned, given the rank and the bytes, or raises a `RankError`.
 
     Raises:
-        RankError: a rank failed.
-        RankTimeoutError: the deadline passed, or nobody could go on.
+        RankError: a rank failed, or returned what cannot be read.
+        RankTimeoutError: the deadline passed, or no rank could continue.
         MachineTooSlowError: the ranks had too little time for either.
         Interrupted: somebody stopped it.
     """
-    values = {rank: read(rank, report.value) for rank, report in outcome.reports.items() if report.value is not None}
+    values: dict[int, Any] = {}
+    unread = None
+    for rank, report in outcome.reports.items():
+        if report.value is not None:
+            try:
+                values[rank] = read(rank, report.value)
+            except RankError as error:  # the cause may be another rank's
+                unread = error
     if outcome.stopped == TOO_SLOW:
         raise MachineTooSlowError(
             f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "
@@ -192,13 +183,28 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
         raise RankTimeoutError(explain_stop(outcome, timeout_s), partial=values)
     if len(values) == num_ranks:
         return [values[rank] for rank in range(num_ranks)]
-    message, rank = explain_failure(outcome)
-    report = outcome.reports.get(rank) if rank is not None else None
+    if unread and not (outcome.failed_ranks() or outcome.lost_ranks()):
+        raise unread
+    message, failed = explain_failure(outcome)
+    cause = None if failed is None else outcome.reports.get(failed)
     raise RankError(
         message,
-        rank=rank,
-        error_type=report.error_type if report else "",
-        error_text=report.error_text if report else "",
-        place=last_place(report.traceback) if report else "",
+        rank=failed,
+        error_type=cause.error_type if cause else "",
+        error_text=cause.error_text if cause else "",
+        place=last_place(cause.traceback) if cause else "",
         partial=values,
     )
+
+
+def value_of(rank: int, data: bytes) -> Any:
+    """Return what a rank returned; its class may be one that pickles, and does not unpickle.
+
+    Raises:
+        RankError: it cannot be read.
+    """
+    try:
+        return pickle.loads(data)  # noqa: S301  # of our ranks
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way
+        cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
+        raise RankError(f"the result of rank {rank} cannot be read here ({cause}): {PLAIN}", rank=rank) from None

@@ -2,25 +2,37 @@
 
 Linux counts for every thread how long it ran and how long it stood ready in the queue for a processor
 (`/proc/<pid>/task/<tid>/schedstat`, in nanoseconds; the kernel's documentation calls it "sched-stats").
-A thread that sleeps, or waits for a message, stands in no queue: for it time passes as it does on the wall.
+A thread that sleeps, or waits for a message, stands in no queue: for it own time passes like wall-clock time.
+
+Some threads only look for news: Horovod's own one wakes each millisecond, runs for 20 microseconds, and sleeps again.
+Beside three busy loops on its core it stands in the queue for 4 ms after each sleep: 80 % of the time, with nothing to
+do. If all that counted, a deadline of 8 s for a rank that waits for ever would come after 40 s. So of a looker's queue
+only its part in work counts: what it does is followed by other threads of its process, which get a processor in turn.
+With 10 looks for each of their turns, and 100 looks in half a second, each of 4 ms:
+no other thread has a turn, a deadlock: 0 of 0.4 s counts, and the deadline of 8 s comes after 8 s;
+they have 2 turns, as in a loop that sleeps: 20 looks, 0.08 s, count, and it comes after 9.5 s;
+they have 10 or more turns, as where ranks exchange gradients: all 0.4 s count, as all of it may hold them up.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import psutil
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from coursekit.errors import CourseKitError
+from coursekit.processes import below
 
 TICK_S = 0.5  # how often a waiting process should look at the clock
-# The last resort: so many times a deadline on the wall, and at least so many seconds, say that the machine is too slow.
-SLOWEST = 30
+# A looker takes a processor often, and gives it back sooner than the kernel would take it away.
+MIN_NUM_LOOKS, LOOK_S = 10, 0.5e-3
+LOOKS_PER_TURN = 10  # an exchange takes Horovod's thread and Gloo's a few wakings on each of the ranks
+# The last resort, in wall-clock time: after so many times the deadline, and at least so many seconds, all is ended.
+# Who shares a core with nine others comes to the deadline before it, and who waits for more cannot tell it from a hang.
+SLOWEST = 10
 LEAST_WALL_S = 300.0
 NANO = 1e-9
 PAGE_BYTES = 4096  # what the kernel hands out at once
@@ -61,9 +73,7 @@ def tree(pid: int) -> list[int]:
     Where the kernel lists children, the time this takes does not grow with what else runs on the machine.
     """
     if not LISTS_CHILDREN:
-        with suppress(psutil.NoSuchProcess):
-            return [pid, *(process.pid for process in psutil.Process(pid).children(recursive=True))]
-        return [pid]
+        return [pid, *(process.pid for process in below(pid))]
     found = [pid]
     for parent in found:  # it grows meanwhile
         with suppress(OSError):  # it has just ended
@@ -92,7 +102,8 @@ def read_file(path: str) -> bytes:
 class OwnTime:
     """Seconds that some processes had for themselves since the clock was made.
 
-    A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
+    A second in which a thread stood in the queue counts as much less as it stood there; of a thread that only looks for
+    news, as much of it counts as may hold up others (see above). It never counts less than the
     processes used their processors together: a process that keeps one busy all the time is not held up.
 
     Attributes:
@@ -114,14 +125,42 @@ class OwnTime:
         before, now_s = by_thread(self.threads), time.monotonic()
         self.threads = self._look()
         past_s, self._looked_s = now_s - self._looked_s, now_s
-        pairs = [(thread, before.get(number, NOTHING)) for number, thread in by_thread(self.threads).items()]
-        ran_s = sum(now.ran_s - then.ran_s for now, then in pairs)
-        queued_s = max((now.queued_s - then.queued_s for now, then in pairs), default=0.0)
+        since = {pid: since_then(threads, before) for pid, threads in self.threads.items()}
+        ran_s = sum(thread.ran_s for threads in since.values() for thread in threads.values())
+        queued_s = max((held_up_s(pid, threads) for pid, threads in since.items()), default=0.0)
         self.own_s += min(past_s, max(ran_s, past_s - queued_s))
         return self.own_s
 
     def _look(self) -> dict[int, dict[int, Thread]]:
         return {pid: threads_of(pid) for pid in self._pids()}
+
+
+def since_then(threads: dict[int, Thread], before: dict[int, Thread]) -> dict[int, Thread]:
+    """Return what was counted for each thread since an earlier look."""
+    pairs = {number: zip(now, before.get(number, NOTHING)) for number, now in threads.items()}
+    return {number: Thread(*(new - old for new, old in pair)) for number, pair in pairs.items()}  # type: ignore[arg-type]
+
+
+def held_up_s(pid: int, threads: dict[int, Thread]) -> float:
+    """Return how long a process may have been held up: the longest queueing of its threads, of lookers in part.
+
+    Args:
+        pid: its number, and that of its main thread, which is no looker.
+        threads: what was counted for each of its threads meanwhile.
+    """
+    lookers = {
+        number
+        for number, (ran_s, _, num_turns) in threads.items()
+        if number != pid and num_turns >= MIN_NUM_LOOKS and ran_s < LOOK_S * num_turns
+    }
+    num_looks = LOOKS_PER_TURN * sum(thread.num_turns for number, thread in threads.items() if number not in lookers)
+    return max(
+        (
+            queued_s * (min(1.0, num_looks / num_turns) if number in lookers else 1.0)
+            for number, (_, queued_s, num_turns) in threads.items()
+        ),
+        default=0.0,
+    )
 
 
 def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
@@ -130,5 +169,51 @@ def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
 
 
 def longest_wall_s(own_s: float) -> float:
-    """Return how long to wait on the wall for a deadline in own time before the machine counts as too slow."""
+    """Return how long to wait, in wall-clock time, for a deadline in own time before the machine counts as too slow."""
     return max(LEAST_WALL_S, SLOWEST * own_s)
+
+
+class TooSlowError(CourseKitError):
+    """The last resort in wall-clock time has passed, the deadline has not: what was waited for needs another run."""
+
+
+class Deadline:
+    """A deadline that no busy machine brings nearer.
+
+    Args:
+        timeout_s: seconds of own time from now.
+        own_s: returns the own time that has passed, as `OwnTime.tick`; slower than wall-clock time, never faster.
+    """
+
+    def __init__(self, timeout_s: float, own_s: Callable[[], float]) -> None:
+        self._timeout_s = timeout_s
+        self._own_s = own_s
+        self._started_own_s = own_s()
+        self._started_s = time.monotonic()
+        self._look_s = self._started_s + min(timeout_s, TICK_S)
+
+    def left_s(self) -> float:
+        """Return how long to wait before the next look, in wall-clock seconds; 0 when the deadline has passed.
+
+        Raises:
+            TooSlowError: the machine gave the processes next to no time.
+        """
+        now_s = time.monotonic()
+        if now_s < self._look_s:  # callers ask often, and a look is expensive
+            return self._look_s - now_s
+        left_s = self._timeout_s - (self._own_s() - self._started_own_s)
+        if left_s <= 0:
+            return 0.0
+        longest_s = longest_wall_s(self._timeout_s)
+        if now_s - self._started_s > longest_s:
+            raise TooSlowError(
+                f"the machine was too slow or too busy: in {longest_s:.0f} s its processes could run for "
+                f"less than {self._timeout_s:g} s"
+            )
+        self._look_s = now_s + min(left_s, TICK_S)
+        return min(left_s, TICK_S)
+
+
+def start_up(timeout_s: float) -> Deadline:
+    """Return a deadline for what this process has started: in the own time of it and of all below it."""
+    return Deadline(timeout_s, OwnTime(lambda: tree(os.getpid())).tick)

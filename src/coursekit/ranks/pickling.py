@@ -6,14 +6,11 @@ import functools
 import inspect
 import io
 import sys
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+from typing import Any
 
 import cloudpickle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import ModuleType
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no types

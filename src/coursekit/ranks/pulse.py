@@ -5,15 +5,11 @@ from __future__ import annotations
 import platform
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, by_thread, read_file, threads_of, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from coursekit.ranks.own_time import Thread
+from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, Thread, by_thread, read_file, threads_of, tree
 
 QUIET_SHARE = 0.25  # of the time that a thread has for itself: one that runs for less does next to nothing
 # A thread that takes more, but goes back to sleep sooner than this, only looks for news. So does Horovod's own thread,
@@ -36,7 +32,7 @@ class RankMark(NamedTuple):
         num_turns: how many times main threads got a processor: while this stays the same, none of them has moved.
         num_other_turns: the same for all other threads, Horovod's among them.
         is_still: whether, since the look before, each thread did nothing but wait for another one of its process, apart
-            from those of Horovod that look for news. Who reads, sleeps or waits for another process is not still.
+            from those of Horovod that look for news. A rank that reads or sleeps is not still.
     """
 
     is_quiet: bool
@@ -76,7 +72,7 @@ class Pulses:
         return Pulse(own_s, {rank: self._mark(pid, past_s) for pid, rank in self._rank_of.items()})
 
     def _mark(self, pid: int, past_s: float) -> RankMark:
-        # Within walls a rank is a family of processes, all but one of which wait for it.
+        # In a sandbox a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
         computes = any(
@@ -89,8 +85,8 @@ class Pulses:
         return RankMark(is_quiet, main_turns, turns - main_turns, is_quiet and self._is_still(threads))
 
     def _is_still(self, threads: dict[int, dict[int, Thread]]) -> bool:
-        # Horovod gives a rank a second thread. Who has one only is a wall around it, or a child: to wait for a child is
-        # another system call.
+        # Horovod gives a rank a second thread. A process with only one wraps the rank, or is a child: to wait
+        # for a child is another system call.
         of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
         num_turns = {one: now.num_turns - self._before.get(one, NOTHING).num_turns for one, now in of_rank.items()}
         others = [one for one, num in num_turns.items() if num < MIN_NUM_LOOKS or one in threads]  # main ones, too

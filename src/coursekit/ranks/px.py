@@ -1,25 +1,23 @@
 """The words of ipyparallel and ipcmagic, for notebooks of other courses: `%ipcluster`, `%%px`, `%px`, `%pxresult`.
 
-After `%load_ext coursekit.ranks.px` such a notebook runs as it is, on ranks that stay.
+After `%load_ext coursekit.ranks.px` such a notebook runs as it is, on persistent ranks.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import sys
 import types
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import magic, staying_here
+from coursekit.ranks import magic, staying
+from coursekit.ranks.forked_rank import Shown
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from IPython.core.interactiveshell import InteractiveShell
-
-    from coursekit.ranks.staying_rank import Shown
 
 PX_USAGE = "%%px [--target 0,2] [--local]"
 IPCLUSTER_USAGE = "%ipcluster start -n NUM_RANKS, or %ipcluster stop"
@@ -35,7 +33,7 @@ class Px:
         self._last: tuple[Sequence[int], list[Shown]] = ((), [])
 
     def cluster(self, line: str) -> None:
-        """Start ranks that stay, `%ipcluster start -n 4`, unless they are there, or end them, `%ipcluster stop`."""
+        """Start persistent ranks, `%ipcluster start -n 4`, unless they are there, or end them, `%ipcluster stop`."""
         parser = magic.Parser(prog="%ipcluster", usage=IPCLUSTER_USAGE, add_help=False)
         parser.add_argument("command", nargs="?", choices=["start", "stop"])
         parser.add_argument("-h", "--help", "-v", "--version", action="store_true")
@@ -47,22 +45,22 @@ class Px:
         if options.command is None:
             print(f"coursekit has ranks for engines; write {IPCLUSTER_USAGE}")
         elif options.command == "stop":
-            staying_here.stop()
+            staying.stop()
         else:
-            there = staying_here.started()
+            there = staying.started()
             if there is None or not there.are_there or there.num_ranks != options.num_ranks:
-                there = staying_here.start(options.num_ranks)
+                there = staying.start(options.num_ranks)
             print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
 
     def cell(self, line: str, cell: str) -> None:
-        """Run this cell on all ranks that stay, or on some: `%%px --target 0`; with `--local` here, too."""
+        """Run this cell on all persistent ranks, or on some: `%%px --target 0`; with `--local` here, too."""
         options = self._parse(line)
         if options.local:
             self._shell.run_cell(cell).raise_error()  # type: ignore[no-untyped-call]
         self._run(magic.compile_cell(cell, self._shell), options)
 
     def line(self, line: str) -> None:
-        """Run one line on all ranks that stay: `%px mine = rank`."""
+        """Run one line on all persistent ranks: `%px mine = rank`."""
         self._run(magic.compile_cell(line, self._shell), self._parse(""))
 
     def result(self, line: str) -> None:
@@ -83,7 +81,7 @@ class Px:
         return options
 
     def _run(self, code: tuple[str, str], options: argparse.Namespace) -> None:
-        there = staying_here.required()
+        there = staying.required()
         ranks = range(there.num_ranks)[options.target] if isinstance(options.target, slice) else options.target
         grouped = options.group_outputs is not None
         self._last = magic.run_on_staying(code, ranks, grouped=grouped)
@@ -99,7 +97,7 @@ def _targets(text: str) -> slice | list[int] | None:
 
 
 class _Replaced(types.ModuleType):
-    """A module that such notebooks import and need no more; whoever uses it is told what to write."""
+    """A module that such notebooks import and need no more; its use raises an error that says what to write."""
 
     def load_ipython_extension(self, shell: InteractiveShell) -> None:
         """Do nothing: the magics are there."""

@@ -9,10 +9,8 @@ When a connection closes, whichever side has ended, the other ends too.
 
 from __future__ import annotations
 
-import atexit
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,31 +18,28 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
-from typing import TYPE_CHECKING
+from multiprocessing.connection import Connection
 
 from coursekit.ranks import allocation
-from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.environ import HIDE_GPUS, scrubbed, srun_environ
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.request import LaunchRequest
-from coursekit.ranks.running_ranks import RunningRanks
-
-if TYPE_CHECKING:
-    from coursekit.ranks.worker import Task
+from coursekit.ranks.rendezvous import Door
+from coursekit.ranks.request import LaunchRequest, RunningRanks
+from coursekit.ranks.shared import RankServer, SharedServer
+from coursekit.ranks.worker import Task
 
 START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
 CONNECT_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
-POLL_S = 0.2
-BACKLOG = 256  # connections that wait: three of every rank at once
 
 ADDRESS_VARIABLE = "COURSEKIT_STEP_ADDRESS"
 KEY_VARIABLE = "COURSEKIT_STEP_KEY"
+# What srun says of a job that is no longer there.
+ENDED_JOB = ("Unable to confirm allocation", "Expired or invalid job", "already completing or completed")
 FILES = ("output", "reports", "stacks")  # what a task connects for each run, in the order in which a rank gets them
 
 
-class JobStep:
+class JobStep(RankServer):
     """A job step with a fork server in each of its tasks: one for every node, or for every rank of one run by MPI."""
 
     def __init__(self, num_tasks: int, *, by_mpi: bool) -> None:
@@ -54,7 +49,7 @@ class JobStep:
         self._owner = os.getpid()
         self._key = secrets.token_bytes(32)
         self._host = allocation.own_address()
-        self._listener = socket.create_server((self._host, 0), backlog=BACKLOG)
+        self._door = Door(self._host, self._key)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the step
         self._controls: dict[int, Connection] = {}
         self._nodes: dict[int, int] = {}
@@ -65,8 +60,8 @@ class JobStep:
             stdout=self._log,
             stderr=self._log,
             env={
-                **allocation.srun_environ(),
-                ADDRESS_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}",
+                **srun_environ(),
+                ADDRESS_VARIABLE: f"{self._host}:{self._door.port}",
                 KEY_VARIABLE: self._key.hex(),
             },
             start_new_session=True,
@@ -77,12 +72,11 @@ class JobStep:
         spent = self._has_served and self.by_mpi
         return self._owner == os.getpid() and not spent and self._srun.poll() is None
 
-    def launch(self, task: Task, environ: dict[str, str]) -> RunningRanks:
-        """Start the ranks of one run and return what stands for them.
-
-        Raises:
-            RankError: the step could not be started or ended, or TensorFlow or Horovod cannot be imported there.
-        """
+    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+        """Start the ranks of one run on the nodes of the job, where Slurm has given them cores and GPUs."""
+        del ranks_per_node
+        task = replace(task, bind_cores=False)
+        environ = {**environ, **(HIDE_GPUS if use_gpus is False else {})}
         try:
             if not self._controls:
                 self._meet_tasks()
@@ -137,29 +131,28 @@ class JobStep:
         self._controls = {number: control for (number, _), control in met.items()}
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:
-        """Return that many connections by number and kind; strangers without the key are turned away.
+        """Return that many connections by number and kind.
 
         Number and kind are those of the task and its node when tasks introduce themselves, then of a rank and its file.
         """
         connections: dict[tuple[int, str], Connection] = {}
         deadline = time.monotonic() + timeout_s
-        self._listener.settimeout(POLL_S)
         while len(connections) < num_connections:
             if self._srun.poll() is not None:
-                raise RankError(f"srun could not start the ranks: {self._last_words()}")
+                raise RankError(self._why_not_started())
             if time.monotonic() > deadline:
                 raise RankError(f"the tasks of the job step did not connect within {timeout_s:g} s")
-            try:
-                connection = Connection(self._listener.accept()[0].detach())
-            except socket.timeout:  # Python 3.9 has it apart from TimeoutError
-                continue
-            try:
-                deliver_challenge(connection, self._key)
-                answer_challenge(connection, self._key)
-                connections[connection.recv()] = connection
-            except (AuthenticationError, EOFError, OSError):
-                connection.close()
+            connections.update(self._door.let_in())
         return connections
+
+    def _why_not_started(self) -> str:
+        said = self._last_words()
+        if any(words in said for words in ENDED_JOB):
+            return (
+                f"the Slurm job {os.environ.get('SLURM_JOB_ID')}, which SLURM_JOB_ID names, has ended: start another, "
+                f"or set COURSEKIT_RANKS=local for ranks on this machine (srun says: {said})"
+            )
+        return f"srun could not start the ranks: {said}"
 
     def _start_store(self) -> tuple[str, int]:
         """Start a new store for the run's rendezvous; that of the run before has done its work."""
@@ -189,7 +182,7 @@ class JobStep:
 
     def close(self) -> None:
         """End the step and with it every rank; safe to call twice."""
-        self._listener.close()
+        self._door.close()
         for control in self._controls.values():
             control.close()
         if self._owner != os.getpid():
@@ -210,38 +203,9 @@ class JobStep:
         self._srun.wait()
 
 
-_steps: list[JobStep] = []
+def _step_for(num_ranks: int) -> JobStep:
+    by_mpi = allocation.joined_by_mpi()
+    return JobStep(num_ranks if by_mpi else allocation.num_nodes(), by_mpi=by_mpi)
 
 
-def shared_step(num_ranks: int) -> JobStep:
-    """Return this process's job step for a run with that many ranks, starting one if none can serve."""
-    if not (_steps and _steps[-1].usable()):
-        close_shared_step()
-        by_mpi = allocation.joined_by_mpi()
-        _steps.append(JobStep(num_ranks if by_mpi else allocation.num_nodes(), by_mpi=by_mpi))
-    return _steps[-1]
-
-
-def take_shared_step(num_ranks: int) -> JobStep:
-    """Return such a job step for the caller alone."""
-    step = shared_step(num_ranks)
-    _steps.clear()
-    return step
-
-
-def give_back(step: JobStep) -> None:
-    """Let runs use a step that was taken, or end it where they have another, or where it cannot serve."""
-    if _steps or not step.usable():
-        step.close()
-    else:
-        _steps.append(step)
-
-
-def close_shared_step() -> None:
-    """End this process's job step, if there is one."""
-    while _steps:
-        _steps.pop().close()
-
-
-atexit.register(close_shared_step)
-os.register_at_fork(after_in_child=close_shared_step)
+shared = SharedServer(_step_for)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from multiprocessing.connection import Client
-from typing import TYPE_CHECKING
+from multiprocessing.connection import Client, Connection
 
+from coursekit.ranks.request import LaunchRequest
 from coursekit.ranks.server import prepare_process, serve
 from coursekit.ranks.slurm import ADDRESS_VARIABLE, FILES, KEY_VARIABLE
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from coursekit.ranks.request import LaunchRequest
 
 # What Slurm sets for this task alone, and the notebook's environment must not hide from the rank: its place, its GPUs,
 # and how MPI reaches the other tasks.

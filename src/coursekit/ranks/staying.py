@@ -1,39 +1,33 @@
-"""Ranks that stay: cells run on them one after the other, and each rank keeps its variables.
+"""Persistent ranks: cells run on them one after the other, and each rank keeps its variables.
 
 Where `ranks.run` and `%%ranks 4` start fresh processes for each cell, these are for exploring.
 """
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
-import pickle
 import secrets
 import socket
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import psutil
 
 from coursekit.errors import Interrupted
-from coursekit.ranks import allocation, forkserver, slurm
-from coursekit.ranks.environ import refuse_placing
+from coursekit.ranks.environ import refuse_placing, scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
-from coursekit.ranks.explain import explain_failure, explain_stop
-from coursekit.ranks.launch import check_numbers, start_ranks
+from coursekit.ranks.explain import RunOutcome, explain_failure, explain_stop
+from coursekit.ranks.launch import check_numbers, server_for, value_of
 from coursekit.ranks.pickling import dumps
+from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.staying_watch import StayingWatch
 from coursekit.ranks.worker import Task
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from coursekit.ranks.outcome import RunOutcome
-    from coursekit.ranks.running_ranks import RunningRanks
-    from coursekit.ranks.worker import Report
-
-LOST = "The ranks that stayed were ended, their variables with them; `%ranks restart` starts new ones."
+LOST = "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones."
 KEPT = "the ranks stay, with their variables"
 START_TIMEOUT_S = 60.0
 
@@ -48,7 +42,7 @@ class RankState(NamedTuple):
 
 
 class StayingRanks:
-    """Ranks that stay until `stop`, or the end of a `with` block, or of this process.
+    """Persistent ranks: they run until `stop`, or the end of a `with` block, or of this process.
 
     Args:
         num_ranks: the world size.
@@ -73,9 +67,9 @@ class StayingRanks:
         self.num_ranks = num_ranks
         self._extra = dict(environ or {})
         refuse_placing(self._extra)
-        self._in_step = ranks_per_node is None and allocation.has_tasks_for(num_ranks)
+        self._shared = server_for(num_ranks, ranks_per_node)
         self._ranks_per_node, self._use_gpus = ranks_per_node or num_ranks, use_gpus
-        self._seed, self._num_threads, self._bind_cores = seed, num_threads, bind_cores and not self._in_step
+        self._seed, self._num_threads, self._bind_cores = seed, num_threads, bind_cores
         self._owner = os.getpid()
         self._running: RunningRanks | None = None
         self.restart()
@@ -94,7 +88,7 @@ class StayingRanks:
         self.stop()
 
     def restart(self) -> None:
-        """Start them anew, without variables."""
+        """Start them again, without variables."""
         self.stop()
         task = Task(
             call=b"",
@@ -107,9 +101,9 @@ class StayingRanks:
             seeded=self._seed is not None,
             stays=True,
         )
-        self._server = slurm.take_shared_step(self.num_ranks) if self._in_step else forkserver.take_shared_server()
+        self._server, environ = self._shared.take(self.num_ranks), {**scrubbed(), **self._extra}
         try:
-            self._running = start_ranks(self._server, task, self._extra, self._ranks_per_node, use_gpus=self._use_gpus)
+            self._running = self._server.start(task, environ, self._ranks_per_node, use_gpus=self._use_gpus)
             self._wait(range(self.num_ranks), START_TIMEOUT_S, grouped=False)
         except BaseException:
             self.stop()
@@ -121,15 +115,9 @@ class StayingRanks:
         if running is None:
             return
         if self._owner == os.getpid() and running.stop():
-            self._give_back()
+            self._shared.give_back(self._server)
         else:
             self._server.close()
-
-    def _give_back(self) -> None:
-        if isinstance(self._server, slurm.JobStep):
-            slurm.give_back(self._server)
-        else:
-            forkserver.give_back(self._server)
 
     def cell(
         self,
@@ -144,7 +132,7 @@ class StayingRanks:
         Raises:
             RankError: a rank failed. The message says whether they stay or were ended.
             Interrupted: the stop button or Ctrl-C; so does this one.
-            RankTimeoutError: nobody could go on, or the deadline passed: they were ended.
+            RankTimeoutError: no rank could continue, or the deadline passed: they were stopped.
         """
         if self._running is None:
             raise RankError(LOST)
@@ -180,11 +168,8 @@ class StayingRanks:
         if outcome.failed_ranks():
             message, rank = explain_failure(outcome, KEPT)
             raise RankError(message, rank=rank)
-        return [_value(outcome.reports[rank]) for rank in wanted]
-
-
-def _value(report: Report) -> Any:
-    return None if report.value is None else pickle.loads(report.value)  # noqa: S301  # of our ranks
+        values = [outcome.reports[rank].value for rank in wanted]
+        return [None if value is None else value_of(rank, value) for rank, value in zip(wanted, values)]
 
 
 def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupted: bool) -> RankError | Interrupted:
@@ -203,3 +188,61 @@ def _state(namespace: dict[str, Any]) -> RankState:
     del namespace
     memory_mib = psutil.Process().memory_info().rss >> 20
     return RankState(int(os.environ.get("HOROVOD_RANK", "0")), socket.gethostname(), os.getpid(), memory_mib)
+
+
+NO_RANKS = "no persistent ranks are running: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
+_current: list[StayingRanks] = []
+
+
+def start(num_ranks: int = 2, **settings: Any) -> StayingRanks:
+    """Start persistent ranks, in place of earlier ones; settings are those of `StayingRanks`."""
+    stop()
+    _current.append(StayingRanks(num_ranks, **settings))
+    return _current[-1]
+
+
+def started() -> StayingRanks | None:
+    """Return the ranks that were started last and not stopped, if there are any; they may have been ended since."""
+    return _current[-1] if _current else None
+
+
+def required() -> StayingRanks:
+    """Return the persistent ranks.
+
+    Raises:
+        RankError: there are none.
+    """
+    if not _current:
+        raise RankError(NO_RANKS)
+    return _current[-1]
+
+
+def push(**values: Any) -> None:
+    """Give the persistent ranks variables by these names: plain data, arrays, functions."""
+    required().cell(_update, values)
+
+
+def pull(name: str) -> list[Any]:
+    """Return the variable of this name from every rank that stays."""
+    return required().cell(_get, name)
+
+
+def stop() -> None:
+    """End the persistent ranks, if there are any."""
+    while _current:
+        _current.pop().stop()
+
+
+def _update(namespace: dict[str, Any], values: dict[str, Any]) -> None:
+    namespace.update(values)
+
+
+def _get(namespace: dict[str, Any], name: str) -> Any:
+    if name not in namespace:
+        raise NameError(f"name {name!r} is not defined on this rank")
+    return namespace[name]
+
+
+atexit.register(stop)
+# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+os.register_at_fork(after_in_child=stop)

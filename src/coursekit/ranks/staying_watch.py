@@ -1,17 +1,13 @@
-"""Watch one cell on ranks that stay: it is over when those it was for have answered, and not when they end."""
+"""Watch one cell on persistent ranks: it is over when those it was for have answered, and not when they end."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
-from coursekit.ranks.outcome import INTERRUPTED
+from coursekit.ranks.explain import INTERRUPTED
+from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.watch import GRACE_S, RunWatch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from coursekit.ranks.running_ranks import RunningRanks
 
 # After a failure the other ranks may wait for the one that failed: when all of them do nothing for so long, of own
 # time, they are interrupted.
@@ -24,17 +20,14 @@ class StayingWatch(RunWatch):
     """The loop over what ranks say while a cell runs on some of them.
 
     Args:
-        running: all the ranks that stay.
+        running: all the persistent ranks.
         ranks: those that the cell is for.
         timeout_s: seconds of own time after which the ranks are ended.
-        show: whether to show what they print.
-        grouped: whether to show it when all have answered, rank by rank, and not as it comes.
+        grouped: whether to show what they print when all have answered, rank by rank, and not at once.
     """
 
-    def __init__(
-        self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float, show: bool = True, grouped: bool
-    ) -> None:
-        super().__init__(running, timeout_s=timeout_s, show=show)
+    def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float, grouped: bool) -> None:
+        super().__init__(running, timeout_s=timeout_s, show=True)
         self.ranks = ranks
         self.was_interrupted = False
         self._began_s: float | None = None

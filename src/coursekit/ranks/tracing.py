@@ -15,10 +15,10 @@ def spare_horovod() -> None:
     They are not public interfaces, so without them tracing just takes longer.
     """
     try:
-        import tensorflow as tf  # noqa: PLC0415  # TensorFlow is imported by ranks only
-        from horovod import tensorflow as horovod  # noqa: PLC0415  # the same
-        from horovod.tensorflow import functions  # noqa: PLC0415  # the same
-        from tensorflow.python.autograph.core import config  # noqa: PLC0415  # the same
+        import tensorflow as tf  # TensorFlow is imported by ranks only
+        from horovod import tensorflow as horovod  # the same
+        from horovod.tensorflow import functions  # the same
+        from tensorflow.python.autograph.core import config  # the same
 
         rules, rule = config.CONVERSION_RULES, config.DoNotConvert("horovod")
     except (ImportError, AttributeError):

@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 import selectors
 import struct
+import sys
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Collection
+from multiprocessing.connection import Connection
+from typing import cast
 
 from coursekit.ranks.deadlock import DeadlockWatch
-from coursekit.ranks.explain import parse_stacks
-from coursekit.ranks.outcome import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer
-from coursekit.ranks.output import LinePrinter
+from coursekit.ranks.explain import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer, parse_stacks
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
+from coursekit.ranks.pulse import Pulse
+from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.worker import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from multiprocessing.connection import Connection
-
-    from coursekit.ranks.pulse import Pulse
-    from coursekit.ranks.running_ranks import RunningRanks
 
 # A rank that loses its peer fails too, often first to be heard: wait this long (in own time) for the cause to come in.
 GRACE_S = 0.5
 # Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
 # processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
 STACKS_S = 5.0
-PATIENCE_S = 2.0  # on the wall, for the same, of those who pressed the stop button
+PATIENCE_S = 2.0  # wall-clock time for the same, of those who pressed the stop button
 READ_SIZE = 1 << 16
 LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
 
@@ -50,7 +46,9 @@ class RunWatch:
         self.max_report_bytes = max_report_bytes
         self.outcome = RunOutcome()
         self._own_s = 0.0
-        self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
+        self._busy_since_s: dict[int, float] = {}  # own time, by rank, while it is not quiet
+        self._started_s = time.monotonic()
+        self._wall_end_s = self._started_s + longest_wall_s(timeout_s)
         self._grace_end_s: float | None = None
         self._pulses: dict[Connection, Pulse] = {}
         self._deadlock = DeadlockWatch(running)
@@ -64,7 +62,7 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all have ended, one has failed, nobody can go on, the deadline has passed, or on Ctrl-C."""
+        """Watch until all have ended, one has failed, no rank can continue, the deadline has passed, or on Ctrl-C."""
         with self._selector:
             try:
                 self._watch()
@@ -72,6 +70,8 @@ class RunWatch:
                 self.outcome.stopped = INTERRUPTED
                 self._wall_end_s = time.monotonic() + PATIENCE_S
             if self.outcome.stopped:
+                self.outcome.busy_s = {rank: self._own_s - since_s for rank, since_s in self._busy_since_s.items()}
+                self.outcome.wall_s = time.monotonic() - self._started_s
                 self._collect_stacks()
             self._drain_output()
         return self.outcome
@@ -129,8 +129,8 @@ class RunWatch:
             if rank not in self.outcome.reports:
                 self._read_report(rank)  # the last words may still lie in the pipe
             self.outcome.exit_codes[rank] = exit_code
-        elif kind == "no walls":
-            self.outcome.no_walls = str(content)
+        elif kind == "not isolated":
+            self.outcome.not_isolated = str(content)
         elif kind == "gone":
             self._pulses.pop(control, None)
         elif kind == "pulse":
@@ -143,6 +143,8 @@ class RunWatch:
             return
         self._own_s = max(self._own_s, self._since_start(min(pulse.own_s for pulse in self._pulses.values())))
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
+        busy = [rank for rank, mark in marks.items() if not mark.is_quiet]
+        self._busy_since_s = {rank: self._busy_since_s.get(rank, self._own_s) for rank in busy}
         is_open = self._grace_end_s is None and not self.outcome.stopped
         if is_open and self._deadlock.is_certain(self._own_s, marks, self._returned()):
             self.outcome.stopped = DEADLOCK
@@ -211,3 +213,46 @@ def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
     if length < 0 or (max_bytes is not None and length > max_bytes):
         raise ValueError("a report that is too long")
     return bytes(received[start : start + length]) if len(received) >= start + length else None
+
+
+MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
+
+
+def _to_stdout(text: str) -> None:
+    sys.stdout.write(text)  # whatever that is by now
+
+
+class LinePrinter:
+    """Print what a rank writes, line by line, each marked with the rank."""
+
+    def __init__(self, rank: int, *, show: bool | int) -> None:
+        self.rank = rank
+        self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
+        self.write: Callable[[str], object] = _to_stdout
+        self._rest = b""
+        self._num_bytes_left = self.max_bytes
+
+    def feed(self, data: bytes) -> None:
+        """Print the lines that `data` completes; an empty `data` ends the last one."""
+        if self._num_bytes_left <= 0:
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if self._rest and (not data or len(self._rest) > self._num_bytes_left):
+            lines.append(self._rest)
+            self._rest = b""
+        for line in lines:
+            self._print(line)
+        if lines:
+            sys.stdout.flush()
+
+    def _print(self, line: bytes) -> None:
+        """Print one line to standard output, also for what the rank wrote to its standard error.
+
+        nbgrader takes any text on a notebook's standard error for a failure.
+        """
+        if self._num_bytes_left <= 0:
+            return
+        self.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        self._num_bytes_left -= len(line) + 1
+        if self._num_bytes_left <= 0:
+            self.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")

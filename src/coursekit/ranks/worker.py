@@ -13,19 +13,19 @@ import pickle
 import random
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import Connection
+from typing import Any
 
 import cloudpickle
 import numpy as np
 
-from coursekit.ranks.frames import students_traceback
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
+from coursekit.ranks.frames import short_cause, students_traceback, text_of
+from coursekit.ranks.launched import check_joined
 
 DUMP_STACKS_SIGNAL = signal.SIGUSR1
+PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 # Tracing a step makes many objects that all stay: by Python's own thresholds much of its time is a search for garbage.
 GC_THRESHOLDS = (50_000, 20, 20)
 
@@ -34,7 +34,7 @@ GC_THRESHOLDS = (50_000, 20, 20)
 class Task:
     """One run: the pickled call, and the settings that are the same on every rank."""
 
-    call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`; b"" for ranks that stay: they are told later
+    call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`; b"" for persistent ranks: it comes later
     num_ranks: int
     entropy: int  # every rank derives its own random seed from it
     num_threads: int
@@ -44,7 +44,7 @@ class Task:
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
     returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
     seeded: bool = True  # by the user, who wants a run repeated; or by chance
-    stays: bool = False  # obeys one cell after the other (`staying_rank`), and ends when it is ended
+    stays: bool = False  # obeys one cell after the other (`forked_rank.stay`), and ends when it is ended
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Report:
     traceback: str = ""
 
     def dumps(self) -> bytes:
-        """Return the report as bytes that are safe to read, whoever wrote them: JSON, a line feed, the value."""
+        """Return the report as bytes that are safe to read, from any writer: JSON, a line feed, the value."""
         words = [self.value is not None, self.error_type, self.error_text, self.traceback]
         return json.dumps(words).encode() + b"\n" + (self.value or b"")
 
@@ -103,7 +103,7 @@ def report_of(function: Callable[..., Report], *args: Any) -> Report:
     try:
         return function(*args)
     except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
-        return Report(error_type=type(error).__name__, error_text=str(error), traceback=students_traceback(error))
+        return Report(error_type=type(error).__name__, error_text=text_of(error), traceback=students_traceback(error))
 
 
 def prepare(task: Task, rank: int) -> None:
@@ -170,14 +170,22 @@ def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
     """Call what `pickling.dumps` has packed, with these arguments before its own; return the report of its result."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
+    _check_joined()
     if returns_bytes:
         return Report(value=value)
     try:
         return Report(value=cloudpickle.dumps(value))
-    except Exception as error:  # pickling can fail in any way
+    except Exception as error:  # noqa: BLE001  # pickling can fail in any way
         kind = type(value).__name__
-        message = f"the result, a {kind}, cannot be sent back: return numbers, text, NumPy arrays, or lists of them"
-        raise TypeError(message) from error
+        cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
+        raise TypeError(f"the result, a {kind}, cannot be sent back: {PLAIN} ({cause})") from None
+
+
+def _check_joined() -> None:
+    """Refuse the result of ranks that MPI should have joined, and has not; Gloo does so itself."""
+    horovod = sys.modules.get("horovod.tensorflow")
+    if os.environ.get("HOROVOD_CONTROLLER") == "mpi" and horovod is not None and horovod.is_initialized():
+        check_joined()
 
 
 def _shut_horovod_down() -> None:

@@ -7,18 +7,14 @@ Before anything was measured both are wide; each measured run makes combinations
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from coursekit.scaling.step import simulate, slowest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coursekit.scaling.machine import Machine
-    from coursekit.scaling.step import Settings, Work
+from coursekit.scaling.machine import Machine
+from coursekit.scaling.step import Settings, Work, simulate, slowest_of
 
 Array = np.ndarray[Any, Any]
 

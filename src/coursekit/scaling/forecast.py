@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.scaling.belief import NOISE, Case, believe
-from coursekit.scaling.step import Settings, Work, simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coursekit.scaling.belief import Belief
-    from coursekit.scaling.machine import Machine
-    from coursekit.scaling.networks import Network
-    from coursekit.scaling.step import Step
+from coursekit.scaling.belief import NOISE, Belief, Case, believe
+from coursekit.scaling.machine import Machine
+from coursekit.scaling.networks import Network
+from coursekit.scaling.step import Settings, Step, Work, simulate
 
 NUM_IMAGES = 1_281_167  # of an epoch: ImageNet's training images
 SECONDS_PER_HOUR = 3600

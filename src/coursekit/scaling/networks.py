@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit.errors import CourseKitError
 from coursekit.imagenet.networks import build_network
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 RECORDED = Path(__file__).with_name("networks.json")  # made by tools/count_networks.py
 BYTES_PER_NUMBER = 4  # of a gradient in 32 bits

@@ -1,21 +1,17 @@
-"""Pictures of predictions: a training on more and more nodes, and published tables beside what was predicted."""
+"""The picture of a prediction: a training on more and more nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.pictures import COLORS, GREY, MARKERS, panels
+from coursekit.pictures import COLORS, GREY, panels
+from coursekit.scaling.forecast import Forecast
 from coursekit.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from coursekit.scaling.forecast import Forecast
-    from coursekit.scaling.published import Prediction
-    from coursekit.scaling.table import Table
 
 MILLISECONDS = 1000
 SMALLEST_PART = 0.05  # per cent of a step: less is not seen
@@ -24,8 +20,6 @@ PARTS = (
     ("waiting for images", "starving_s"),
 )  # fmt: skip
 HATCHES = ("", "//", "xx", "..")
-WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
-HALF_DASH = 0.045
 
 
 def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
@@ -83,34 +77,3 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
     axes.set_yticks(range(0, 101, 20))
     axes.set(xlabel="GPUs", ylabel="% of a step (above: its ms)", ylim=(0, 145))
     axes.legend(fontsize="small", loc="upper left")
-
-
-def draw_table(table: Table, predictions: Sequence[Prediction]) -> tuple[Figure, str]:
-    """Return a figure of a published table with its predictions as efficiencies, and its text alternative."""
-    figure, (axes,) = panels(1, height_inch=4.4)
-    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks[1:]})
-    words, lowest, highest = [], 100.0, 112.0
-    for number, series in enumerate(table.series):
-        shift = WIDTH_OF_GROUP * ((number + 0.5) / len(table.series) - 0.5)
-        turn, place_in_turn = divmod(number, len(COLORS))  # the second turn pairs colours and marks in another way
-        color, marker = COLORS[place_in_turn], MARKERS[(number + turn) % len(MARKERS)]
-        measured = [100 * series.efficiency(position) for position in range(1, len(series.num_ranks))]
-        places = [sizes.index(ranks) + shift for ranks in series.num_ranks[1:]]
-        axes.plot(places, measured, marker, color=color, label=series.title)
-        own = [one for one in predictions if one.series == series]
-        for one in own:
-            scale = 100 / one.num_ranks / series.base_speed
-            low, middle, high = (scale * speed for speed in (one.low, one.predicted, one.high))
-            place = sizes.index(one.num_ranks) + shift
-            axes.vlines(place, low, high, color=color, alpha=0.3, linewidth=7)
-            axes.hlines(middle, place - HALF_DASH, place + HALF_DASH, color=color)
-            lowest = min(lowest, low)
-        lowest, highest = min(lowest, *measured), max(highest, *(one + 4 for one in measured))
-        words += [f"{series.title} on {one.num_ranks}: {one.error:+.1%}" for one in own]
-    names = [f"{size}\nknown" if size in table.given else str(size) for size in sizes]
-    axes.set_xticks(range(len(sizes)), names)
-    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, highest), title=table.title)
-    axes.legend(
-        fontsize="x-small", loc="lower left", title="mark: measured; dash in a bar: predicted", title_fontsize="x-small"
-    )
-    return figure, f"{table.title}. Prediction above measurement by: {'; '.join(words)}."

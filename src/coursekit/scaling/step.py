@@ -9,14 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
-from coursekit.scaling.machine import allreduce_s
-from coursekit.scaling.networks import BYTES_PER_NUMBER
-
-if TYPE_CHECKING:
-    from coursekit.scaling.machine import Machine
-    from coursekit.scaling.networks import Network
+from coursekit.scaling.machine import Machine, allreduce_s
+from coursekit.scaling.networks import BYTES_PER_NUMBER, Network
 
 FORWARD_SHARE = 1 / 3  # the backward pass computes two products where the forward pass computes one
 MIB = 2**20

@@ -1,9 +1,16 @@
 """How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
 
-from coursekit.throughput.phases import Phases, phases_of_steps
 from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
-from coursekit.throughput.timeline import Communication, Reduction, communication_share, reductions, times_on_wire
+from coursekit.throughput.timeline import (
+    Communication,
+    Phases,
+    Reduction,
+    communication_share,
+    phases_of_steps,
+    reductions,
+    times_on_wire,
+)
 
 __all__ = [
     "PUBLISHED_P100",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from coursekit.pictures import COLORS, GREY, panels, show
 from coursekit.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -64,7 +63,7 @@ def show_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed] = P
     Raises:
         CourseKitError: there is no measurement with one rank, or a row lacks the figure of some rank.
     """
-    from IPython.display import display  # noqa: PLC0415  # only notebooks show pictures
+    from IPython.display import display  # only notebooks show pictures
 
     show(*draw_throughput(rows, reference))
     best = max(rows, key=lambda row: sum(row.images_per_s))
@@ -81,12 +80,6 @@ def draw_throughput(rows: Sequence[Row], reference: Sequence[PublishedSpeed]) ->
     return figure, " ".join(words)
 
 
-def efficiency(row: Row, rows: Sequence[Row]) -> float:
-    """Return the images per second of all ranks of `row` as a share of that many times one rank alone."""
-    alone = next(other for other in rows if other.num_ranks == 1)
-    return row.per_rank / alone.per_rank
-
-
 def _check(rows: Sequence[Row]) -> None:
     if not any(row.num_ranks == 1 for row in rows):
         raise CourseKitError("there is no measurement with one rank to compare with: give show_throughput one.")
@@ -101,9 +94,10 @@ def _check(rows: Sequence[Row]) -> None:
 def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
     """Draw one bar per measurement, with its efficiency, and return the panel in words."""
     axes.bar(range(len(rows)), [row.per_rank for row in rows], color=COLORS[0], width=0.6)
+    alone = next(row for row in rows if row.num_ranks == 1)
     words = []
     for position, row in enumerate(rows):
-        share = _percent(efficiency(row, rows))
+        share = _percent(row.per_rank / alone.per_rank)
         text = _speed(row.per_rank) if row.num_ranks == 1 else f"{_speed(row.per_rank)}\n{share}"
         _write_above(axes, position, row.per_rank, text)
         scaled = "" if row.num_ranks == 1 else f", a scaling efficiency of {share}"

@@ -62,7 +62,7 @@ class StepTimes:
 
 def step_times(batch_size: int) -> Any:
     """Return a Keras callback that measures every training step, of `batch_size` images on this rank: a `StepTimes`."""
-    import tensorflow as tf  # noqa: PLC0415  # the notebook's own process need not import it
+    import tensorflow as tf  # the notebook's own process need not import it
 
     class StepTimesCallback(StepTimes, tf.keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types
         """`StepTimes` as Keras wants it."""

@@ -11,18 +11,15 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coursekit.errors import CourseKitError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-Array = np.ndarray[Any, Any]
+from coursekit.intervals import covered_before
 
 REDUCTION = "ALLREDUCE"
 ON_THE_WIRE = "_ALLREDUCE"  # how the activity ends in which numbers travel: by Gloo, MPI or NCCL
@@ -63,14 +60,12 @@ def communication_share(path: Path | str) -> Communication:
         CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
     """
     starts, named = _reductions(_events(Path(path)))
-    activities = [interval for _, interval in named]
     # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
     marks = max(starts.values(), key=len, default=[])
     if len(marks) < 2:  # noqa: PLR2004  # a step lies between two marks
         raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")
-    bounds = np.array(marks) * MICROSECONDS
-    communication = np.diff(seconds_covered(np.array(activities).reshape(-1, 2) * MICROSECONDS, bounds))
-    return Communication(tuple(np.diff(bounds).tolist()), tuple(communication.tolist()))
+    communication_us = np.diff(covered_before(marks, [interval for _, interval in named]))
+    return Communication(*(tuple((MICROSECONDS * times).tolist()) for times in (np.diff(marks), communication_us)))
 
 
 def times_on_wire(path: Path | str) -> list[tuple[float, float]]:
@@ -112,6 +107,41 @@ def reductions(path: Path | str) -> list[Reduction]:
     return list(_whole_reductions(_events(Path(path))))
 
 
+class Phases(NamedTuple):
+    """The seconds of a step, which add up to it.
+
+    Attributes:
+        computing_s: from the last gradients of the step before to the first gradient that a rank has ready.
+        waiting_s: from there on until a first gradient travels: all ranks have it, and Horovod has looked.
+        travelling_s: from there on until the last gradient has arrived.
+    """
+
+    computing_s: float
+    waiting_s: float
+    travelling_s: float
+
+
+def phases_of_steps(path: Path | str) -> list[Phases]:
+    """Return the phases of each step but the first, before which there is no other.
+
+    Raises:
+        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
+    """
+    by_tensor: dict[str, list[Reduction]] = defaultdict(list)
+    for one in reductions(path):
+        by_tensor[one.tensor].append(one)
+    steps = list(zip(*by_tensor.values()))  # each tensor travels once in a step
+    if len(steps) < 2:  # noqa: PLR2004  # a step lies between the ends of two
+        raise CourseKitError(f"{path} holds less than two steps with an allreduce: train for more steps.")
+    phases = []
+    for before, step in zip(steps, steps[1:]):
+        ended_us, ready_us = max(one.done_us for one in before), min(one.ready_us for one in step)
+        sent_us, done_us = min(one.sent_us for one in step), max(one.done_us for one in step)
+        times = (ended_us, ready_us, sent_us, done_us)
+        phases.append(Phases(*(MICROSECONDS * (after - one) for one, after in zip(times, times[1:]))))
+    return phases
+
+
 def _whole_reductions(events: Iterable[dict[str, Any]]) -> Iterator[Reduction]:
     names: dict[int, str] = {}
     ready: dict[int, float] = {}
@@ -134,23 +164,6 @@ def _whole_reductions(events: Iterable[dict[str, Any]]) -> Iterator[Reduction]:
 
 def _itemsize(dtype: str) -> int:
     return BYTES_UNKNOWN_TO_NUMPY.get(dtype) or np.dtype(dtype).itemsize
-
-
-def seconds_covered(intervals: Array, times: Array) -> Array:
-    """Return for each of `times`, shape (num_times,), how many seconds before it lie in at least one interval.
-
-    Intervals have a begin and an end, shape (num_intervals, 2); they may overlap.
-    """
-    if not len(intervals):
-        return np.zeros(len(times))
-    begins, ends = intervals[np.argsort(intervals[:, 0])].T
-    reached = np.maximum.accumulate(ends)  # the latest end up to each interval
-    first = np.concatenate([[True], begins[1:] > reached[:-1]])  # begins that nothing before them reaches
-    begins, ends = begins[first], reached[np.concatenate([first[1:], [True]])]
-    covered = np.concatenate([[0.0], np.cumsum(ends - begins)])
-    corners = np.stack([begins, ends], axis=1).ravel()
-    result: Array = np.interp(times, corners, np.stack([covered[:-1], covered[1:]], axis=1).ravel())
-    return result
 
 
 def _reductions(

@@ -2,7 +2,7 @@
 # title = "The batches are made and given to nobody"
 #
 # [fails]
-# batches-tests = ["nothing"]
+# batches-tests = ["returned None"]
 # ///
 
 # %% role="changes" id="batches"

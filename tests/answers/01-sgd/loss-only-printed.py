@@ -2,7 +2,7 @@
 # title = "The loss is printed and not returned"
 #
 # [fails]
-# loss-tests = ["nothing"]
+# loss-tests = ["got None"]
 # is-stable-tests = []
 # ///
 

@@ -2,7 +2,7 @@
 # title = "The parentheses after mean are forgotten"
 #
 # [fails]
-# loss-tests = ["()"]
+# loss-tests = ["parentheses"]
 # is-stable-tests = []
 # ///
 

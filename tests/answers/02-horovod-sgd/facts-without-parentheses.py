@@ -2,7 +2,7 @@
 # title = "Methods are named and not called"
 #
 # [fails]
-# rank-facts-tests = ["()"]
+# rank-facts-tests = ["parentheses"]
 # ///
 
 # %% role="changes" id="rank-facts"

@@ -2,7 +2,7 @@
 # title = "The return is forgotten"
 #
 # [fails]
-# horovod-start-tests = ["nothing (None)"]
+# horovod-start-tests = ["returned None"]
 # horovod-average-tests = []
 # horovod-shards-tests = []
 # horovod-rate-tests = []

@@ -2,7 +2,7 @@
 # title = "The ranks of one node are counted, not all"
 #
 # [fails]
-# scale-rate-tests = ["one node"]
+# scale-rate-tests = ["expected"]
 # horovod-rate-tests = ["one node"]
 # horovod-serial-tests = []
 # keras-rate-tests = ["one node"]

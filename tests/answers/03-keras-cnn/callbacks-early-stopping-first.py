@@ -3,9 +3,9 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# start-tests = ["was left alone in a collective: rank"]
-# metrics-tests = ["left alone"]
-# files-tests = ["left alone"]
+# start-tests = ["failed in a collective: rank"]
+# metrics-tests = ["failed in a collective"]
+# files-tests = ["failed in a collective"]
 # ///
 
 # %% role="changes" id="make-callbacks"

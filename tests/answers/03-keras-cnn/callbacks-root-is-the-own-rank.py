@@ -3,9 +3,9 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# start-tests = ["did not end well"]
-# metrics-tests = ["did not end well"]
-# files-tests = ["did not end well"]
+# start-tests = ["failed: "]
+# metrics-tests = ["failed: "]
+# files-tests = ["failed: "]
 # ///
 
 # %% role="changes" id="make-callbacks"

@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# evaluate-tests = ["rank 0 was left alone"]
+# evaluate-tests = ["rank 0 failed in a collective"]
 # ///
 
 # %% role="answer" id="evaluate"

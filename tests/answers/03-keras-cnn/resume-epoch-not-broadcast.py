@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# resume-tests = ["rank 1 believes"]
+# resume-tests = ["returned on rank 1"]
 # ///
 
 # %% role="changes" id="resume"

@@ -2,7 +2,7 @@
 # title = "Every rank looks for the checkpoint, and only rank 0 may see it"
 #
 # [fails]
-# resume-tests = ["rank 0 alone sees"]
+# resume-tests = ["only rank 0 sees"]
 # ///
 
 # %% role="answer" id="resume"

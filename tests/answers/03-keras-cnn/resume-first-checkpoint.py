@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# resume-tests = ["epochs behind it"]
+# resume-tests = ["completed epochs"]
 # ///
 
 # %% role="changes" id="resume"

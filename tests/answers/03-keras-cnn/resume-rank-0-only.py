@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# resume-tests = ["rank 1 does not go on"]
+# resume-tests = ["rank 1 does not continue"]
 # ///
 
 # %% role="changes" id="resume"

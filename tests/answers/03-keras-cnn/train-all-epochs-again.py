@@ -2,7 +2,7 @@
 # title = "The checkpoint is loaded, but fit begins with epoch 0"
 #
 # [fails]
-# continued-tests = ["epoch reached"]
+# continued-tests = ["not completed"]
 # ///
 
 # %% role="changes" id="train"

@@ -2,7 +2,7 @@
 # title = "A new training begins whatever is in the folder"
 #
 # [fails]
-# continued-tests = ["epoch reached"]
+# continued-tests = ["not completed"]
 # ///
 
 # %% role="changes" id="train"

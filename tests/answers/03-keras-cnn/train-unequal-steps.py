@@ -2,7 +2,7 @@
 # title = "Each rank makes the steps of its own pictures, and one waits for the other"
 #
 # [fails]
-# train-tests = ["did not end well"]
+# train-tests = ["failed: "]
 # continued-tests = []
 # ///
 

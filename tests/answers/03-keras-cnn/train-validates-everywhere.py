@@ -2,7 +2,7 @@
 # title = "Every rank validates on all files"
 #
 # [fails]
-# train-tests = ["used by several ranks"]
+# train-tests = ["no shard", "validation pictures"]
 # ///
 
 # %% role="changes" id="train"

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Every rank writes checkpoints, into a folder of its own, as in 2019"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["rank 0 alone"]

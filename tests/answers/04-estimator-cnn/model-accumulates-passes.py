@@ -3,7 +3,7 @@
 # consequences = ["model-rate-tests", "model-modes-tests", "model-updates-tests", "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
-# model-average-tests = ["did not end well"]
+# model-average-tests = ["failed: "]
 # ///
 
 # %% role="changes" id="model-fn"

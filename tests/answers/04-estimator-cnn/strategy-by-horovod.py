@@ -2,7 +2,7 @@
 # title = "Horovod is asked for the number of workers"
 #
 # [fails]
-# strategy-together-tests = ["takes no part"]
+# strategy-together-tests = ["no Horovod in this section"]
 # strategy-plan-tests = []
 # ///
 

@@ -3,7 +3,7 @@
 #
 # [fails]
 # train-start-tests = []
-# train-shards-tests = ["did not end well"]
+# train-shards-tests = ["failed: "]
 # train-steps-tests = []
 # train-config-tests = []
 # train-continued-tests = []

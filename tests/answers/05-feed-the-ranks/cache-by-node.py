@@ -2,7 +2,7 @@
 # title = "A name for each node, which its ranks share"
 #
 # [fails]
-# cache-tests = ["out of a file of that one"]
+# cache-tests = ["rank's cache file"]
 # ///
 
 # %% role="changes" id="cached"

@@ -2,7 +2,7 @@
 # title = "One file for all ranks of a node: the second trains on the samples of the first"
 #
 # [fails]
-# cache-tests = ["out of a file of that one"]
+# cache-tests = ["rank's cache file"]
 # ///
 
 # %% role="changes" id="cached"

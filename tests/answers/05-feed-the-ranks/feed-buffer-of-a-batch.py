@@ -2,7 +2,7 @@
 # title = "A buffer as large as a batch, which mixes neighbours only"
 #
 # [fails]
-# feed-order-tests = ["comes of the first"]
+# feed-order-tests = ["comes from the first"]
 # ///
 
 # %% role="changes" id="feed"

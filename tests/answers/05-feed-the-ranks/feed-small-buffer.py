@@ -2,7 +2,7 @@
 # title = "A buffer of three samples, which hardly mixes"
 #
 # [fails]
-# feed-order-tests = ["comes of the first"]
+# feed-order-tests = ["comes from the first"]
 # ///
 
 # %% role="changes" id="feed"

@@ -2,7 +2,7 @@
 # title = "interleave with one file at a time"
 #
 # [fails]
-# interleave-tests = ["interleaved"]
+# interleave-tests = ["interleave"]
 # ///
 
 # %% role="changes" id="from-files"

@@ -2,7 +2,7 @@
 # title = "One reader for all files: no interleaving"
 #
 # [fails]
-# interleave-tests = ["interleaved"]
+# interleave-tests = ["interleave"]
 # ///
 
 # %% role="changes" id="from-files"

@@ -2,7 +2,7 @@
 # title = "Batched before it is repeated: the last batch of each round is smaller"
 #
 # [fails]
-# steps-tests = ["not always"]
+# steps-tests = ["expected 4"]
 # ///
 
 # %% role="changes" id="equal-steps"

@@ -1,8 +1,8 @@
 # /// answer
-# title = "Least squares of absolute errors: large messages outvote small ones"
+# title = "Least squares of absolute errors: large messages dominate small ones"
 #
 # [fails]
-# fit-tests = ["outvote"]
+# fit-tests = ["dominate the fit"]
 # ///
 
 # %% role="changes" id="fit-cost"

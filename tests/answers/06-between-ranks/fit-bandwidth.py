@@ -2,7 +2,7 @@
 # title = "The bandwidth in place of the seconds for each byte"
 #
 # [fails]
-# fit-tests = ["beta: expected"]
+# fit-tests = ["which is 1/beta"]
 # ///
 
 # %% role="changes" id="fit-cost"

@@ -2,7 +2,7 @@
 # title = "Alpha from the smallest message and beta from the largest, as if each were alone"
 #
 # [fails]
-# fit-tests = ["beta: expected"]
+# fit-tests = ["beta in s"]
 # ///
 
 # %% role="answer" id="fit-cost"

@@ -2,7 +2,7 @@
 # title = "Beta first"
 #
 # [fails]
-# fit-tests = ["alpha: expected"]
+# fit-tests = ["alpha comes first"]
 # ///
 
 # %% role="changes" id="fit-cost"

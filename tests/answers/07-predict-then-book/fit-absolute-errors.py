@@ -1,8 +1,8 @@
 # /// answer
-# title = "Least squares of absolute errors: large arrays outvote small ones"
+# title = "Least squares of absolute errors: large arrays dominate small ones"
 #
 # [fails]
-# fit-tests = ["outvote"]
+# fit-tests = ["dominate the fit"]
 # ///
 
 # %% role="changes" id="fit-link"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.grading.inside import wire
-from coursekit.grading.inside.messages import ShellReply, read_reply
+from coursekit.grading.inside.shell_process import ShellReply, read_reply
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from coursekit.grading.bank.soak import busy
 from coursekit.grading.judge.grade_one import grade
-from coursekit.ranks import deadline
+from coursekit.ranks import own_time
+from coursekit.ranks.own_time import threads_of
+from workshop.answers.soak import busy
 
 CELL_S = 2.0
 CELLS = (
@@ -29,12 +30,12 @@ def near(slot, monkeypatch):
 
 
 def test_a_machine_without_time_gives_no_verdict(program, work, slot, monkeypatch):
-    """When the last resort on the wall has passed, nobody knows: another run is needed, and no point is lost."""
-    monkeypatch.setattr(deadline, "longest_wall_s", lambda _: 3.0)
+    """When the last resort in wall-clock time has passed, nobody knows: another run is needed, and no point is lost."""
+    monkeypatch.setattr(own_time, "longest_wall_s", lambda _: 3.0)
     verdict = grade(program, work(("loss", "import time\ntime.sleep(60)")), slot)
 
     assert verdict.scores == ()
-    assert "the machine was too slow or too busy: in 3 s what ran had less than " in verdict.fault
+    assert "the machine was too slow or too busy: in 3 s its processes could run for less than " in verdict.fault
 
 
 def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
@@ -45,13 +46,14 @@ def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
         started = time.monotonic()
         verdict = grade(program, work(*CELLS), near, left_out=("facts-tests",))
         seconds = time.monotonic() - started
-        taken_s = sum(loop.cpu_times().user for loop in loops)
+        wanted = [sum(thread.ran_s + thread.queued_s for thread in threads_of(loop.pid).values()) for loop in loops]
 
     assert (verdict.fault, verdict.points) == ("", 2)
     assert [flag.text for flag in verdict.flags if flag.text.startswith("cell")] == [
-        "cell loss + 1: no end within 2 s",
-        "cell loss + 2: no end within 2 s",
+        "cell loss + 1: it ran for longer than 2 s",
+        "cell loss + 2: it ran for longer than 2 s",
     ]
     assert verdict.outputs["loss + 1"].startswith("before\n")  # then, as in a notebook, where it was interrupted
     assert verdict.outputs["loss + 3"] == "done\n"
-    assert (len(loops), taken_s > seconds / 4) == (16, True)  # the machine was busy indeed
+    # The machine was busy indeed: each loop ran or stood in the queue. How much it ran depends on what others do.
+    assert (len(loops), min(wanted) > seconds / 2) == (16, True)

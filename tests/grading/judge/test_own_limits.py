@@ -13,9 +13,8 @@ import time
 import pytest
 
 from coursekit.grading.judge import grade_one
-from coursekit.grading.judge.grade_one import grade
-from coursekit.grading.judge.own_limits import JudgeTimeoutError, own_limits
-from coursekit.grading.submission.program import Part
+from coursekit.grading.judge.grade_one import JudgeTimeoutError, grade, own_limits
+from coursekit.grading.submission.work import Part
 
 
 def spin():
@@ -38,14 +37,14 @@ def test_time_ends_what_catches_every_exception():
 def test_time_ends_what_hears_no_signal():
     """Counting in C goes on whatever Python is told: the kernel ends the process, and its worker is started again."""
     code = (
-        "from coursekit.grading.judge.own_limits import own_limits\n"
+        "from coursekit.grading.judge.grade_one import own_limits\n"
         "with own_limits(max_cpu_s=0.2):\n    sum(range(10**18))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGXCPU
 
 
 def test_waiting_is_no_work():
-    """Time on the wall does not count."""
+    """Wall-clock time does not count."""
     with own_limits(max_cpu_s=0.2):
         time.sleep(0.5)
 

@@ -13,7 +13,7 @@ import pytest
 
 from coursekit import processes
 from coursekit.grading.judge.grade_one import grade
-from coursekit.grading.judge.running import Fault, find_zygote
+from coursekit.grading.judge.running import Fault, Running, find_zygote, odd_signs
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 
 from ..conftest import IMPORTS
@@ -62,7 +62,7 @@ def test_a_zygote_that_the_kernel_ends_for_memory_is_the_submissions_loss(progra
                 monkeypatch.setattr(running, "_num_killed_before", 0)
                 assert running.ask({"op": "cells", "cells": []}, 5) == {"cells": []}  # the launcher is there
                 for process in processes.below(os.getpid()):
-                    with suppress(psutil.NoSuchProcess):  # a wall ends with its first process
+                    with suppress(psutil.NoSuchProcess):  # a sandbox ends with its first process
                         process.kill()
                 try:
                     errors.append(running.ask({"op": "cells", "cells": []}, 5)["error"][0])
@@ -70,4 +70,30 @@ def test_a_zygote_that_the_kernel_ends_for_memory_is_the_submissions_loss(progra
                     errors.append("fault")
             errors.append([flag.kind for flag in running.flags()])
         points = grade(program, work(), slot).points
-    assert (errors, points) == (["ProcessEnded", ["memory"], "fault", []], 3)
+    assert (errors, points) == (["ProcessEnded", ["ProcessEnded", "memory"], "fault", []], 3)
+
+
+def test_when_the_time_is_up_nothing_is_asked():
+    """A submission that has used its time is not run on; every further question says so, and it is flagged."""
+    running = Running(None, 0, SimpleNamespace(own_s=5.0, excess=""), None, limit_s=5)  # no channel: nothing is sent
+
+    assert "whole notebook has used up its 5 s" in running.ask({"op": "call"}, 1)["error"][1]
+    assert [flag.kind for flag in running.flags()] == ["TimeoutError"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "flags"),
+    [
+        ({"error": ["ProcessEnded", "so"]}, ["ProcessEnded"]),
+        ({"error": ["TimeoutError", "so"]}, ["TimeoutError"]),
+        ({"error": ["MemoryError", "so"]}, ["memory"]),
+        ({"error": ["SystemError", "so"]}, ["broken interpreter"]),
+        ({"error": ["ValueError", "so"]}, []),
+        ({"error": ["RecursionError", "so"]}, []),
+        ({"cells": [{"name": "answer", "error": ["SystemError", "so"]}]}, ["broken interpreter"]),
+        ({"cells": [{"name": "answer", "error": ["NameError", "so"]}]}, []),
+    ],
+)
+def test_odd_ends_are_flagged(reply, flags):
+    """Of answer or cell: a process that ended, took too much, or broke its interpreter is seen, plain mistakes not."""
+    assert [kind for kind, _ in odd_signs(reply)] == flags

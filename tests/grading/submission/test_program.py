@@ -7,8 +7,7 @@ import textwrap
 import nbformat
 import pytest
 
-from coursekit.grading.submission.program import Part, read_program
-from coursekit.grading.submission.work import Work, cells_to_run
+from coursekit.grading.submission.work import Part, Work, cells_to_run, read_program
 
 LAB = "01-small"
 

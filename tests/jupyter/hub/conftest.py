@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
+import time
 from pathlib import Path
 
 import pytest
 
-from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
+from coursekit.jupyter.hub.demo_hub import NUM_PORTS, demo_hub
 
+from ...labs.conftest import chromium
 from ...ports import free_ports
 
 ROOT = Path(__file__).parents[3]
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+SHOTS = ROOT / "build" / "screenshots"  # pictures of the pages, for people to look at
+
+
+def until(is_so, limit_s=600):
+    """Wait until something is so, and return what was then said of it."""
+    deadline_s = time.monotonic() + limit_s
+    while not (said := is_so()):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.2)
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +31,7 @@ def hub(tmp_path_factory):
     """A demo's hub with all labs released, in a folder of its own."""
     if os.geteuid() != 0:
         pytest.skip("needs root: the demo makes accounts")
-    with DemoHub(ROOT, free_ports(NUM_PORTS), tmp_path_factory.mktemp("hub")).start() as running:
+    with demo_hub(ROOT, free_ports(NUM_PORTS), tmp_path_factory.mktemp("hub")) as running:
         yield running
 
 
@@ -34,19 +44,5 @@ def tokens(hub):
 @pytest.fixture(scope="module")
 def browser():
     """Headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS, timeout=300_000
-        )
+    with chromium() as browser:
         yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
-def shots():
-    """The folder that keeps pictures of the pages, for people to look at."""
-    folder = ROOT / "build" / "screenshots" / "hub"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

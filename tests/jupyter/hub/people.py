@@ -6,6 +6,8 @@ import nbformat
 
 from coursekit.labs.build.regions import MARKER_WORDS
 
+from .conftest import SHOTS
+
 LIST = "#nbgrader-assignment-list"
 TIMEOUT_MS = 600_000
 CLOSED_MS = 300
@@ -21,14 +23,13 @@ class Visitor:
         browser: Playwright's browser.
         address: the hub's.
         name: the account.
-        shots: the folder for screenshots.
     """
 
-    def __init__(self, browser, address, name, shots):
+    def __init__(self, browser, address, name):
         self.context = browser.new_context(viewport={"width": 1300, "height": 900})
         self.page = self.context.new_page()
         self.page.set_default_timeout(TIMEOUT_MS)
-        self.address, self.name, self._shots = address, name, shots
+        self.address, self.name = address, name
 
     def log_in(self, token):
         """Log in and come to one's own JupyterLab."""
@@ -47,7 +48,7 @@ class Visitor:
 
     def shot(self, name):
         """Keep a picture of the page for people to look at."""
-        self.page.screenshot(path=self._shots / f"{self.name}-{name}.png")
+        self.page.screenshot(path=SHOTS / "hub" / f"{self.name}-{name}.png")
 
 
 class Student(Visitor):

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from pathlib import Path
 
@@ -17,11 +16,11 @@ import psutil
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.jupyter.hub.demo_hub import NUM_PORTS, DemoHub
-from coursekit.jupyter.hub.people import PEOPLE
+from coursekit.jupyter.hub.demo import barriers, topmost
+from coursekit.jupyter.hub.demo_hub import NUM_PORTS, PEOPLE, demo_hub
 
 from ...ports import free_ports
-from .conftest import ROOT
+from .conftest import ROOT, until
 
 START_TIMEOUT_S = 900
 END_TIMEOUT_S = 600
@@ -49,7 +48,7 @@ def as_ordinary_user(place):
     code = f"""
 import os, sys
 from pathlib import Path
-from coursekit.jupyter.hub.view import barriers, change_etc, cover, topmost
+from coursekit.jupyter.hub.demo import barriers, change_etc, cover, topmost
 needed = [Path(sys.base_prefix), Path({str(ROOT)!r}), Path({str(place)!r})]
 for folder in topmost(barriers(needed)):
     cover(folder, [path for path in needed if path.is_relative_to(folder)])
@@ -73,15 +72,18 @@ def test_a_signal_ends_everything(place, is_root, number, status):
     command = [*prefix, sys.executable, "-m", "coursekit", "hub", "--port", str(port), *options]
     with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as hub:
         try:
-            _wait_for(
-                lambda: "Ctrl-C here ends everything" in log.read_text() or hub.poll() is not None, START_TIMEOUT_S
-            )
+            until(lambda: "Ctrl-C here ends everything" in log.read_text() or hub.poll() is not None, START_TIMEOUT_S)
+            assert hub.poll() is None, log.read_text()
             running = psutil.Process(hub.pid).children(recursive=True)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/hub/login", timeout=300) as page:
                 title = re.search(r"<title>\s*(\w+)\s*</title>", page.read().decode())[1]
         finally:
             hub.send_signal(number)
-        assert hub.wait(END_TIMEOUT_S) == status
+            try:
+                ended_with = hub.wait(END_TIMEOUT_S)
+            finally:
+                hub.kill()  # if the signal did not end it: the test fails, and does not wait for it for ever
+    assert ended_with == status
     said = log.read_text()
     assert title == "JupyterHub"
     assert f"Open  http://127.0.0.1:{port}" in said
@@ -100,22 +102,31 @@ def test_a_port_in_use_is_named(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(CourseKitError, match=rf"^port {port} is in use, .*choose others with --port"):
-            DemoHub(ROOT, port, tmp_path).start()
+        with pytest.raises(CourseKitError, match=rf"^port {port} .* --port"), demo_hub(ROOT, port, tmp_path):
+            pass
 
 
 def test_who_may_make_no_accounts_is_told_what_to_do(tmp_path):
     """Accounts need root, or subordinate ids; who has neither gets a sentence."""
     os.seteuid(65534)
     try:
-        with pytest.raises(CourseKitError, match=r"does not let you .*: use sudo, or have uidmap installed"):
-            DemoHub(ROOT, 8000, tmp_path).start()
+        with pytest.raises(CourseKitError, match="/etc/subuid"), demo_hub(ROOT, 8000, tmp_path):
+            pass
     finally:
         os.seteuid(0)
 
 
-def _wait_for(is_so, timeout_s):
-    deadline_s = time.monotonic() + timeout_s
-    while not is_so():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.2)
+def test_folders_that_others_may_not_pass_are_found(tmp_path):
+    """Above what is to be reached, each folder without the right to pass; of nested ones the outermost is covered."""
+    paths = [tmp_path / "open" / "private" / "inner" / "file", tmp_path / "open" / "other"]
+    for path in paths:
+        path.mkdir(parents=True)
+    for folder in (*tmp_path.parents, tmp_path):
+        assert folder in barriers(paths) or folder.stat().st_mode & 0o001
+    (tmp_path / "open" / "private").chmod(0o700)
+    (tmp_path / "open" / "private" / "inner").chmod(0o750)
+
+    found = {folder for folder in barriers(paths) if folder.is_relative_to(tmp_path / "open")}
+
+    assert found == {tmp_path / "open" / "private", tmp_path / "open" / "private" / "inner"}
+    assert topmost(found) == [tmp_path / "open" / "private"]

@@ -66,41 +66,30 @@ def test_what_is_asked_for_is_read(given, wish):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "parts"),
     [
-        ({"partition": "k80"}, "There is no such partition at jean-zay: choose one of v100, v100-8, a100, h100."),
-        (
-            {"num_nodes": "5"},
-            "Nodes: write a whole number from 1 to 4; submit larger ones with `coursekit submit`.",
-        ),
-        ({"num_ranks_per_node": "0"}, "GPUs per node: write a whole number from 1 to 4."),
-        ({"time_min": "1201"}, "Minutes: write a whole number from 1 to 1200."),
-        ({"time_min": "an hour"}, "Minutes: write a whole number from 1 to 1200."),
-        ({"time_min": "1e2"}, "Minutes: write a whole number from 1 to 1200."),
-        ({"time_min": ["10", "20"]}, "Minutes: write a whole number from 1 to 1200."),
-        (
-            {"account": "abc@a100"},
-            (
-                "Project: write the project's name, such as abc (it becomes abc@v100 by itself); "
-                "letters, digits, dots, hyphens and underscores are allowed."
-            ),
-        ),
+        ({"partition": "k80"}, ("partition", "v100, v100-8, a100, h100")),
+        ({"num_nodes": "5"}, ("Nodes: ", "1 to 4;", "`coursekit submit`")),
+        ({"num_ranks_per_node": "0"}, ("GPUs per node: ", "1 to 4.")),
+        ({"time_min": "1201"}, ("Minutes: ", "1 to 1200.")),
+        ({"time_min": "an hour"}, ("Minutes: ", "1 to 1200.")),
+        ({"time_min": "1e2"}, ("Minutes: ", "1 to 1200.")),
+        ({"time_min": ["10", "20"]}, ("Minutes: ", "1 to 1200.")),
+        ({"account": "abc@a100"}, ("Project: ", "abc@v100")),
     ],
 )
-def test_a_wrong_value_gets_one_sentence(given, sentence):
+def test_a_wrong_value_gets_one_sentence(given, parts):
     """It names the field and says what to write."""
     with pytest.raises(CourseKitError) as caught:
         read_wish(JEAN_ZAY, given)
-    assert str(caught.value) == sentence
+    assert [part for part in parts if part not in str(caught.value)] == []
 
 
 def test_the_limit_of_a_qos_counts():
     """More GPUs than the partition's QOS gives one job are refused here, and not by Slurm after a wait."""
     name = JEAN_ZAY.partitions["v100"].qos[0]
     site = replace(JEAN_ZAY, qos={**JEAN_ZAY.qos, name: replace(JEAN_ZAY.qos[name], max_num_gpus=6)})
-    with pytest.raises(
-        CourseKitError, match="2 nodes with 4 GPUs each are more than the 6 that one job may have in v100"
-    ):
+    with pytest.raises(CourseKitError, match=r"2 nodes with 4 GPUs .* the 6 .* in v100"):
         read_wish(site, {"num_nodes": 2, "num_ranks_per_node": 4})
     assert read_wish(site, {"num_nodes": 2, "num_ranks_per_node": 3}).num_ranks_per_node == 3
 

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,31 +20,22 @@ import psutil
 import pytest
 
 from coursekit.course.init import init_course
-from coursekit.jupyter.hub import proxy
-from coursekit.jupyter.hub.demo_hub import NUM_PORTS
-from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course_copy import make_course
-from coursekit.slurm.rehearsal.namespaces import plain_environment
+from coursekit.jupyter.hub.demo_hub import NUM_PORTS, PROXY
+from coursekit.processes import plain_environment
 from coursekit.slurm.sites.load import load_site
+from workshop.rehearsal.cluster import Cluster
+from workshop.rehearsal.course_copy import make_course
 
 from ...ports import free_ports
+from .conftest import ROOT, SHOTS, until
 
-ROOT = Path(__file__).parents[3]
-PROXY = ROOT / "hub" / proxy.PROXY
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "chromium")
 pytestmark = [
     pytest.mark.needs(*PROGRAMS),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-    pytest.mark.skipif(not PROXY.exists(), reason="needs hub/node_modules: make env"),
+    pytest.mark.skipif(not (ROOT / PROXY).exists(), reason="needs hub/node_modules: make env"),
 ]
 
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-sync",
-)
 PENDING_LIMIT_S = 30  # what the hub must not cancel comes sooner, on a busy machine, too
 END_TIMEOUT_S = 600
 LAB = "02-horovod-sgd"
@@ -84,7 +74,7 @@ c.Spawner.args = ["--allow-root"]
 c.Spawner.ip = "127.0.0.1"
 c.Spawner.poll_interval = 1
 c.Spawner.startup_poll_interval = 0.3
-c.CourseSpawner.node_address = "127.0.0.1"
+c.CourseSpawner.state_exechost_exp = "127.0.0.1"
 c.CourseSpawner.pending_limit_s = {limit_s}
 """
 
@@ -94,7 +84,7 @@ def hub(tmp_path_factory):
     """A hub over two nodes of Karolina: its address and password, the Slurm, the course's folder."""
     folder = tmp_path_factory.mktemp("hub")
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
-        course = make_course(ROOT, cluster.folder / "course", "brief")  # the rehearsals run the rest in jobs
+        course = make_course(ROOT, cluster.folder / "course", "quick")  # the rehearsals run the rest in jobs
         append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
         password, port = secrets.token_hex(16), free_ports(NUM_PORTS)
         event = make_event(course, folder / "event")
@@ -139,23 +129,18 @@ def hub(tmp_path_factory):
 
 
 @pytest.fixture
-def page(hub):
+def page(hub, browser):
     """A browser in which the student has logged in; at the end no job of theirs is left."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS, timeout=300_000
-        )
-        page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        page.set_default_timeout(300_000)
-        page.goto(f"{hub.address}/hub/login?next=%2Fhub%2Fspawn")
-        page.fill("input[name=username]", "root")
-        page.fill("input[name=password]", hub.password)
-        page.click("#login_submit")
-        page.wait_for_selector("#num_nodes")
-        yield page
-        browser.close()
+    context = browser.new_context(viewport={"width": 1200, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(300_000)
+    page.goto(f"{hub.address}/hub/login?next=%2Fhub%2Fspawn")
+    page.fill("input[name=username]", "root")
+    page.fill("input[name=password]", hub.password)
+    page.click("#login_submit")
+    page.wait_for_selector("#num_nodes")
+    yield page
+    context.close()
     hub.cluster.call("scancel", "--user=root")  # what a test that failed has left
     until(lambda: jobs(hub) == [])
 
@@ -183,9 +168,7 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
     screenshot(page, "site-time-limit")
 
     assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
-        r"It reached its time limit\. Notebooks are as they were last saved\. "
-        r"Start it again, with more minutes if you need them\.",
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: It reached its time limit\. .*",
         said,
     )
 
@@ -217,8 +200,7 @@ def test_a_server_that_waits(hub, page):
     said = page.inner_text(".container:has(#start)")
     screenshot(page, "site-waited-too-long")
 
-    assert f"After {PENDING_LIMIT_S} s without a start, the longest that the hub waits, the job was cancelled." in said
-    assert "Ask for fewer nodes or less time, or try another partition." in said
+    assert f"did not start within {PENDING_LIMIT_S / 60:g} min" in said
     assert jobs(hub) == [other]
 
     page.click("#start")
@@ -243,10 +225,8 @@ def test_a_server_that_slurm_refuses(page):
     said = page.inner_text(".spawn-error-msg")
     screenshot(page, "site-refused")
 
-    assert said == (
-        "Error: karolina refused your server: the project nobodys does not exist, is not yours, or is not for qgpu: "
-        "write another. Slurm says: Invalid account or account/partition combination specified."
-    )
+    assert "the project nobodys" in said
+    assert said.endswith("Slurm says: Invalid account or account/partition combination specified.")
     assert [page.input_value(f"#{name}") for name in ("time_min", "account")] == ["20", "nobodys"]
 
 
@@ -261,8 +241,7 @@ def test_a_node_that_fails(hub, page):
     screenshot(page, "site-node-failure")
 
     assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended at \d\d:\d\d on \d+ \w+ after \d+ (s|min): "
-        r"A node failed under it, which is not your fault\. Notebooks are as they were last saved\. Start it again\.",
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: A node failed under it, .*",
         said,
     )
 
@@ -359,15 +338,6 @@ def answers(url):
         return False
 
 
-def until(is_so, limit_s=END_TIMEOUT_S):
-    """Wait until something is so, and return what was then said of it."""
-    deadline = time.monotonic() + limit_s
-    while not (said := is_so()):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    return said
-
-
 def fill(page, **values):
     """Fill in the form."""
     for name, value in values.items():
@@ -386,6 +356,4 @@ def newest_job(hub):
 
 def screenshot(page, name):
     """Keep a picture of the page for people to look at."""
-    folder = ROOT / "build" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{name}.png")
+    page.screenshot(path=SHOTS / f"{name}.png")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 ROOT = Path(__file__).parents[3]
 LINKED = ("slurm", "solutions", "labs", "pyproject.toml")
@@ -33,3 +34,20 @@ def course(tmp_path, home, monkeypatch):
     (folder / ".venv").symlink_to(sys.prefix)
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def answer_of():
+    """A function that starts a kernel as JupyterLab does, runs code in it, stops it, and returns what was printed."""
+
+    def ask(name, code):
+        manager, client = start_new_kernel(startup_timeout=600, kernel_name=name)
+        said = []
+        try:
+            client.execute_interactive(code, output_hook=said.append, timeout=600)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        return "".join(one["content"].get("text", "") for one in said)
+
+    return ask

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from coursekit.labs.lab import Lab, load_lab
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-LAB_TOML = """
-title = "{title}"
-summary = "About {title}."
-minutes = 30
-objectives = ["Learn {title}"]
-needs = []
-[resources]
-num_ranks = 2
-gpus_per_rank = 0
-memory_gb = 1
-time_limit_min = 5
-[small_run]
-"""
+from ...made_labs import add_lab
 
 # One cell of each kind. The answer doubles a number, which its tests know too.
 EXAMPLE = """\
@@ -62,7 +47,7 @@ print(double(1))
 # ### END SOLUTION
 """
 
-# A lab with a script twin: rank r adds up its own numbers over some steps, then all ranks do together.
+# A lab with a script: rank r adds up its own numbers over some steps, then all ranks do together.
 SCRIPT_EXAMPLE = """\
 # %% [markdown] role="readonly" id="intro"
 # # Lab 05: Sums "on" ranks
@@ -121,11 +106,8 @@ class Course:
 
     def add_lab(self, name: str, text: str = EXAMPLE) -> Lab:
         """Write the lab `name` with this source, or write it anew."""
-        folder = self.root / "solutions" / name
-        folder.mkdir(exist_ok=True)
-        (folder / "lab.toml").write_text(LAB_TOML.format(title=name[3:].title()), encoding="utf-8")
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        return load_lab(folder)
+        add_lab(self.root, name, text, title=name[3:].title())
+        return load_lab(self.root / "solutions" / name)
 
     def files(self, folder: str) -> dict[str, bytes]:
         """Return every file below a folder of the checkout: path within the folder to content."""
@@ -160,5 +142,5 @@ def example() -> str:
 
 @pytest.fixture
 def script_example() -> str:
-    """Return the text of a lab with a script twin."""
+    """Return the text of a lab with a script."""
     return SCRIPT_EXAMPLE

@@ -33,7 +33,9 @@ def test_all_labs_are_built_and_reported(build, course):
     ]
 
     assert build().splitlines() == [*(f"written   {name}" for name in names), "2 labs: 5 written"]
+    times = {path: path.stat().st_mtime_ns for path in course.root.rglob("*")}
     assert build().splitlines() == [*(f"unchanged {name}" for name in names), "2 labs: 5 unchanged"]
+    assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == times
     assert sorted(course.files("labs")) == ["01-a/01-a.ipynb", "02-b/02-b.ipynb", "README.md"]
 
 

@@ -34,37 +34,21 @@ def test_what_stands_outside_is_public():
 @pytest.mark.parametrize(
     ("source", "line", "sentence"),
     [
-        (
-            "### BEGIN SOLUTION\nx\n### BEGIN SOLUTION\ny\n### END SOLUTION",
-            2,
-            "BEGIN SOLUTION stands inside another region: end that first",
-        ),
-        (
-            "### BEGIN SOLUTION\nx\n### BEGIN HIDDEN TESTS",
-            2,
-            "BEGIN HIDDEN TESTS stands inside another region: end that first",
-        ),
-        ("x\n### BEGIN SOLUTION\nx", 1, "BEGIN SOLUTION has no END SOLUTION after it in this cell"),
+        ("### BEGIN SOLUTION\nx\n### BEGIN SOLUTION\ny\n### END SOLUTION", 2, "BEGIN SOLUTION stands inside another"),
+        ("### BEGIN SOLUTION\nx\n### BEGIN HIDDEN TESTS", 2, "BEGIN HIDDEN TESTS stands inside another"),
+        ("x\n### BEGIN SOLUTION\nx", 1, "BEGIN SOLUTION has no END SOLUTION after it"),
         ("x\n### END SOLUTION", 1, "END SOLUTION has no BEGIN SOLUTION before it"),
-        (
-            "### BEGIN SOLUTION\nx\n### END HIDDEN TESTS",
-            2,
-            "END HIDDEN TESTS has no BEGIN HIDDEN TESTS before it",
-        ),
-        ("### BEGIN SOLUTION\n\n### END SOLUTION", 0, "the region BEGIN SOLUTION is empty: write the text it hides"),
-        (
-            "### BEGIN SOLUTION\n    x = 1\n### END SOLUTION",
-            0,
-            "BEGIN SOLUTION is not indented as the line after it: align the two",
-        ),
+        ("### BEGIN SOLUTION\nx\n### END HIDDEN TESTS", 2, "END HIDDEN TESTS has no BEGIN HIDDEN TESTS before it"),
+        ("### BEGIN SOLUTION\n\n### END SOLUTION", 0, "the region BEGIN SOLUTION is empty"),
+        ("### BEGIN SOLUTION\n    x = 1\n### END SOLUTION", 0, "BEGIN SOLUTION is not indented as the line after it"),
     ],
 )
 def test_malformed_regions_are_refused(source, line, sentence):
     """The error knows the line within the cell."""
-    with pytest.raises(RegionError) as caught:
+    with pytest.raises(RegionError, match=f"^{sentence}") as caught:
         find_regions(source)
 
-    assert (caught.value.line, str(caught.value)) == (line, sentence)
+    assert caught.value.line == line
 
 
 @pytest.mark.parametrize(

@@ -46,78 +46,40 @@ def test_a_cell_may_have_an_id_without_a_role(course):
     assert [(cell.id, cell.metadata) for cell in notebook.cells] == [("plot", {"tags": ["wide"]})]
 
 
-ALLOWED = "allowed are tags, role, id, points"
+UNREADABLE = r'this marker cannot be read; write it as `# %% role="answer" id="name"`, with tags, role, id, points'
+POINTS_MISSING = r"a cell with the role \w+ needs points above 0, such as points=2"
+BAD_ID = r"the id .* is not 1 to 64 letters, digits, `-` or `_`"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "sentence"),
     [
-        ('# %%\n# %% rôle="answer"\n', 2, None),
-        ('# %% role="answer" id=double\n', 1, None),
-        ('# %% name="x"\n', 1, f"unknown attribute(s) ['name'] in this marker; {ALLOWED}"),
-        ("# %% A title\n", 1, f"unknown attribute(s) ['title'] in this marker; {ALLOWED}"),
-        (
-            '# %%\n\n# %% role="anwser" id="a"\n',
-            3,
-            "unknown role 'anwser'; the roles are readonly, answer, tests, manual, quiz",
-        ),
-        (
-            '# %% role=["tests"] id="a"\n',
-            1,
-            "unknown role ['tests']; the roles are readonly, answer, tests, manual, quiz",
-        ),
+        ('# %%\n# %% rôle="answer"\n', 2, UNREADABLE),
+        ('# %% role="answer" id=double\n', 1, UNREADABLE),
+        ('# %% name="x"\n', 1, r"unknown attribute\(s\) \['name'\] .* allowed are tags, role, id, points"),
+        ("# %% A title\n", 1, r"unknown attribute\(s\) \['title'\]"),
+        ('# %%\n\n# %% role="anwser" id="a"\n', 3, "unknown role 'anwser'; .* readonly, answer, tests, manual, quiz"),
+        ('# %% role=["tests"] id="a"\n', 1, r"unknown role \['tests'\]"),
         ('# %% role="answer"\n', 1, 'a cell with the role answer needs an id, such as id="broadcast"'),
         ("# %% points=2\n", 1, "points need the role tests or manual"),
-        ('# %% role="answer" id="a" points=2\n', 1, "a cell with the role answer earns no points: drop them"),
-        ('# %% role="readonly" id="a" points=0\n', 1, "a cell with the role readonly earns no points: drop them"),
-        ('# %% role="tests" id="a"\n', 1, "a cell with the role tests needs points above 0, such as points=2"),
-        ('# %% role="tests" id="a" points=0\n', 1, "a cell with the role tests needs points above 0, such as points=2"),
-        (
-            '# %% role="tests" id="a" points="2"\n',
-            1,
-            "a cell with the role tests needs points above 0, such as points=2",
-        ),
-        (
-            '# %% role="tests" id="a" points=true\n',
-            1,
-            "a cell with the role tests needs points above 0, such as points=2",
-        ),
-        (
-            '# %% [markdown] role="manual" id="a"\n',
-            1,
-            "a cell with the role manual needs points above 0, such as points=2",
-        ),
-        (
-            '# %% [markdown] role="answer" id="a"\n',
-            1,
-            "the role answer is for code cells, this is a markdown cell",
-        ),
-        (
-            '# %% [raw] role="readonly" id="a"\n',
-            1,
-            "the role readonly is for markdown and code cells, this is a raw cell",
-        ),
-        ('# %% id="a b"\n', 1, "the id 'a b' is not 1 to 64 letters, digits, `-` or `_`"),
-        (f'# %% id="{65 * "a"}"\n', 1, f"the id '{65 * 'a'}' is not 1 to 64 letters, digits, `-` or `_`"),
-        ("# %% id=7\n", 1, "the id 7 is not 1 to 64 letters, digits, `-` or `_`"),
-        (
-            '# %% id="a"\n\n# %% id="b"\n\n# %% id="a"\n',
-            5,
-            "the id 'a' is taken by the cell at line 1: choose another",
-        ),
+        ('# %% role="answer" id="a" points=2\n', 1, "a cell with the role answer earns no points"),
+        ('# %% role="readonly" id="a" points=0\n', 1, "a cell with the role readonly earns no points"),
+        ('# %% role="tests" id="a"\n', 1, POINTS_MISSING),
+        ('# %% role="tests" id="a" points=0\n', 1, POINTS_MISSING),
+        ('# %% role="tests" id="a" points="2"\n', 1, POINTS_MISSING),
+        ('# %% role="tests" id="a" points=true\n', 1, POINTS_MISSING),
+        ('# %% [markdown] role="manual" id="a"\n', 1, POINTS_MISSING),
+        ('# %% [markdown] role="answer" id="a"\n', 1, "the role answer is for code cells, this is a markdown cell"),
+        ('# %% [raw] role="readonly" id="a"\n', 1, "the role readonly is for markdown and code cells, .* raw cell"),
+        ('# %% id="a b"\n', 1, BAD_ID),
+        (f'# %% id="{65 * "a"}"\n', 1, BAD_ID),
+        ("# %% id=7\n", 1, BAD_ID),
+        ('# %% id="a"\n\n# %% id="b"\n\n# %% id="a"\n', 5, "the id 'a' is taken by the cell at line 1"),
         ('# %% id="01-a-2"\n\n# %%\n', 3, "this cell's own id would be '01-a-2', which is taken"),
         ('# %% role="answer" id="a"\nx = 1\n', 1, "a cell with the role answer needs a solution region"),
         (f"# %%{SOLUTION}", 2, "BEGIN SOLUTION is not allowed in a cell without a role"),
-        (
-            f'# %%\n# %% role="tests" id="a" points=1\n{SOLUTION}',
-            4,
-            "BEGIN SOLUTION is not allowed in a cell with the role tests",
-        ),
-        (
-            f'# %% role="readonly" id="a"{SOLUTION}',
-            2,
-            "BEGIN SOLUTION is not allowed in a cell with the role readonly",
-        ),
+        (f'# %%\n# %% role="tests" id="a" points=1\n{SOLUTION}', 4, "BEGIN SOLUTION is not allowed .* role tests"),
+        (f'# %% role="readonly" id="a"{SOLUTION}', 2, "BEGIN SOLUTION is not allowed .* role readonly"),
         (
             f'# %% role="answer" id="a"{SOLUTION}{SOLUTION.replace("SOLUTION", "HIDDEN TESTS")}',
             6,
@@ -126,34 +88,18 @@ ALLOWED = "allowed are tags, role, id, points"
         (
             '# %% [markdown] role="manual" id="a" points=1\n# Why?\n# ### BEGIN SOLUTION\n# So.\n',
             3,
-            "BEGIN SOLUTION has no END SOLUTION after it in this cell",
+            "BEGIN SOLUTION has no END SOLUTION",
         ),
-        (
-            '# %% role="answer" id="a"\ndef f():\n    ## BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n',
-            3,
-            "a marker of a region is a line of its own, such as `### BEGIN SOLUTION`",
-        ),
-        (
-            f'# %% role="answer" id="a"\n# about 3 lines{SOLUTION}',
-            2,
-            "the hint says about 3 lines, the solution has 1: correct it",
-        ),
-        (
-            f'# %% role="answer" id="a"{SOLUTION}# About 1 line of code.\n',
-            5,
-            "no solution region follows this hint about its size",
-        ),
+        (f'# %% role="answer" id="a"\n# about 3 lines{SOLUTION}', 2, "the hint says about 3 lines, the solution has 1"),
+        (f'# %% role="answer" id="a"{SOLUTION}# About 1 line of code.\n', 5, "no solution region follows this hint"),
     ],
 )
 def test_a_slip_is_refused_with_its_line(course, text, line, sentence):
     """The sentence begins with file and line; where jupytext cannot read a marker it shows the right form."""
     lab = course.add_lab("01-a", text)
-    unreadable = 'this marker cannot be read; write it as `# %% role="answer" id="name"`, with tags, role, id, points'
 
-    with pytest.raises(CourseKitError) as caught:
+    with pytest.raises(CourseKitError, match=rf"^solutions/01-a/01-a\.py:{line}: {sentence}"):
         source_notebook(lab)
-
-    assert str(caught.value) == f"solutions/01-a/01-a.py:{line}: {sentence or unreadable}."
 
 
 @pytest.mark.parametrize("hint", ["# about 1 line", "# Write it here (about 2 lines).", "# about 3 lines"])

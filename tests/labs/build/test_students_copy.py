@@ -8,20 +8,26 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import grimp
 import nbformat
 import pytest
 
+from coursekit.cli import GROUPS
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.students_copy import MANIFEST, students_files, write_copy
-from coursekit.labs.lab import find_labs
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.build.students_copy import MANIFEST, PARTS, students_files, write_copy
+from coursekit.labs.lab import find_labs, select_labs
+from workshop.rehearsal.course_copy import until_ranks_have_run
 
 ROOT = Path(__file__).parents[3]
-COPIED = ("labs", "solutions", "slurm", "tools", "docs", "src")
+COPIED = ("labs", "solutions", "slurm", "students", "tools", "docs", "src")
 REGION = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)### END \1", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+STUDENTS_VERBS = [verb for user in ("For students", "About the machine") for verb in GROUPS[user]]
 SHORTEST = 20  # shorter lines stand in many places
 
 
@@ -31,6 +37,19 @@ def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("students") / "copy"
     write_copy(ROOT, students_files(ROOT), folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def installed(copy, tmp_path_factory):
+    """Return a students' copy to work in, and a folder with the package that is made from it, and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    own = shutil.copytree(copy, folder / "own")
+    build = f"from setuptools import build_meta; build_meta.build_wheel({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=own, capture_output=True, check=True)
+    (wheel,) = folder.glob("coursekit-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return own, folder / "site"
 
 
 @pytest.fixture
@@ -95,20 +114,48 @@ def test_no_hidden_test_and_no_answer_is_in_it(copy):
         assert [(name, line) for line in lines for name, text in own.items() if line in text] == []
     assert [name for name, text in shown.items() if "### BEGIN" in text] == []
     assert not {"solutions", "tests", "course", "build", "jobs"} & {path.name for path in copy.iterdir()}
+    assert [path.name for path in (copy / "src").iterdir()] == ["coursekit"]  # not what authors alone need
 
 
-def test_everything_else_of_the_package_and_the_jobs_is_in_it(copy):
-    """What git knows in src/, slurm/ and tools/ is there, with its bytes and its right to be called."""
-    words = ["git", "ls-files", "src", "slurm", "tools", "labs"]
+def test_everything_else_of_the_jobs_and_labs_is_in_it(copy):
+    """What git knows of the package, slurm/ and tools/ is there or not for students; bytes and rights are the same."""
+    words = ["git", "ls-files", "src/coursekit", "slurm", "tools", "labs"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    others = {name for name in done.stdout.split() if not name.endswith(("/solutions.sbatch", "/grade.sbatch"))}
+    known = {name for name in done.stdout.split() if not any(Path(part) in Path(name).parents for part in PARTS)}
+    others = {name for name in known if (copy / name).exists()}
 
-    assert len(others) > 300
+    assert len(others) > 200
     assert {name for name in others if (copy / name).read_bytes() != (ROOT / name).read_bytes()} == set()
     assert {name for name in others if os.access(copy / name, os.X_OK) != os.access(ROOT / name, os.X_OK)} == set()
-    names = {path.name for path in (copy / "slurm" / "jobs" / "local").iterdir()}
-    assert names >= {"jupyter.sbatch", "03-keras-cnn-train.sbatch", *(f"{lab.name}.sbatch" for lab in find_labs(ROOT))}
-    assert names == {path.name for path in (ROOT / "slurm/jobs/local").iterdir()} - {"solutions.sbatch", "grade.sbatch"}
+    assert {Path(name).name for name in known - others if not name.endswith(".in")} == {
+        *("solutions.sbatch", "grade.sbatch", "solutions.sbatch.j2", "grade.sbatch.j2", "hub.sbatch.j2"),
+        *("book-requirements.lock", "count_networks.py", "horovod_tests.py"),
+    }
+
+
+def test_of_the_package_it_has_what_students_commands_import(copy):
+    """Their modules, and all that these import, at once or later; of the parts that it has only in part, no more."""
+    graph = grimp.build_graph("coursekit")
+    partly = tuple(part.removeprefix("src/").replace("/", ".") for part in PARTS)
+    verbs = {f"coursekit.cli.{verb.replace('-', '_')}" for verb in STUDENTS_VERBS}
+    needed = {*verbs, "coursekit.cli", *(one for one in graph.modules if not one.startswith(partly))}
+    needed |= {module for one in needed for module in graph.find_upstream_modules(one)}
+    needed |= {".".join(parts[:i]) for parts in (one.split(".") for one in needed) for i in range(1, len(parts))}
+    files = {path.relative_to(copy / "src").with_suffix("") for path in (copy / "src" / "coursekit").rglob("*.py")}
+    modules = {".".join(file.parts).removesuffix(".__init__") for file in files}
+
+    assert modules - {"coursekit.jupyter.settings.nbgrader_config"} == needed  # which Jupyter reads
+    assert not {"coursekit.grading.judge", "coursekit.course.grade", "coursekit.jupyter.hub"} & modules
+
+
+def test_notebooks_import_what_is_in_it(copy):
+    """Every module of the kit that a lab or its script names is there."""
+    named = set(re.findall(r"\bcoursekit(?:\.\w+)+", "\n".join(texts(copy, "labs").values())))
+    paths = [copy / "src" / Path(*name.split(".")) for name in named]
+    there = [path for path in paths if path.is_dir() or path.with_suffix(".py").is_file()]
+
+    assert len(there) > 10
+    assert [path.name for path in paths if path not in there and path.parent not in there] == []
 
 
 def test_pages_show_and_name_what_is_there(copy):
@@ -128,38 +175,94 @@ def test_labs_are_known_without_answers(copy):
     ]
 
 
-def test_students_commands_work_in_it(copy):
-    """Labs and sites are known; a notebook without answers is not submitted, as in a checkout."""
-    assert coursekit(copy, "submit", "--help", PYTHONPATH=str(copy / "src"))[0] == 0  # with the copy's own package
-    status, _, errors = coursekit(copy, "submit", "02", "--site", "karolina")
-    assert (status, errors.split(" yet in ")[0]) == (
-        1,
-        "coursekit: labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer",
-    )
-    link = ("link", "--hub", "https://a.org", "--repo", "https://b.org/c")
-    assert coursekit(copy, *link, "03")[1].endswith("labs%2F03-keras-cnn%2F03-keras-cnn.ipynb\n")
-    names = ", ".join(lab.name for lab in find_labs(ROOT))
-    assert coursekit(copy, *link, "77")[2] == f"coursekit: there is no lab '77'; the labs are {names}.\n"
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["execute", "01"], 1, "(loss-tests)"),
+        (["submit", "02", "--site", "karolina"], 1, "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
+        (["submit", "77", "--site", "karolina"], 1, "07-predict-then-book"),
+        (["jobs"], 0, "No job was submitted from here yet"),
+        (["predict", "03", "--site", "karolina"], 0, "images/s"),
+        (["script", "03", "--allow-unanswered"], 0, "train.py"),
+        (["hand-in", "01", "--student", "ada"], 0, "as the hand-in of ada"),
+        (["doctor"], 0, "Ready"),
+        (["data", "check", "none"], 1, "none"),
+        (["kernel", "install", "--site", "local", "--prefix", "."], 0, "coursekit-local"),
+        (["sites"], 0, "karolina"),
+        (["sites", "show", "karolina"], 0, "qgpu"),
+        (["sites", "check"], 0, "slurm/sites/karolina.toml"),
+        (["grade"], 2, "No such command 'grade'"),
+        (["--help"], 0, "hand-in"),
+    ],
+    ids=lambda one: " ".join(one[:2]) if isinstance(one, list) else "",
+)
+def test_students_commands_run(installed, words, status, said):
+    """From the copy's package alone each does what it does in a checkout; what is for others is unknown."""
+    folder, site = installed
+    done = coursekit(folder, *words, PYTHONPATH=str(site))
+
+    assert (done[0], said in done[1] + done[2]) == (status, True), done
+    assert "ModuleNotFoundError" not in done[1] + done[2]
 
 
-def test_instructors_commands_say_what_is_missing(copy):
-    """What needs the answers ends in a sentence."""
+def test_answers_run_on_ranks(installed):
+    """From the copy's package alone: lab 02 with its solutions, up to the first ranks."""
+    folder, site = installed
+    (lab,) = select_labs(ROOT, ["02"])
+    notebook = nbformat.read(build_sources(ROOT, [lab])[lab.name], as_version=4)
+    notebook.cells = until_ranks_have_run(notebook.cells)
+    nbformat.write(notebook, folder / "labs" / lab.name / f"{lab.name}.ipynb")
+    status, output, errors = coursekit(folder, "execute", "02", PYTHONPATH=str(site))
+
+    assert any("ranks.run(" in cell.source for cell in notebook.cells)
+    assert status == 0, output + errors
+
+
+def test_every_target_of_its_makefile_has_what_it_calls(copy):
+    """The copy's `make` offers what students need; what needs tests, slides or the authors' program is not there."""
+    environ = {"PATH": os.environ["PATH"]}
+
+    def make(*words):
+        return subprocess.run(["make", *words], cwd=copy, env=environ, capture_output=True, text=True, check=False)
+
+    targets = re.findall(r"^make ([a-z-]+) +\S.*$", make().stdout, re.MULTILINE)
+    assert targets == ["help", "env", "lab", "doctor", "clean"]
+    called = {word for target in targets for word in make("--dry-run", target).stdout.split()}
+    assert {word for word in called if word.startswith(("tools/", ".venv/"))} == {
+        "tools/make-env",
+        ".venv/bin/coursekit",
+        ".venv/bin/jupyter",
+    }
+    assert (copy / "tools" / "make-env").is_file()
+    assert make("test").returncode == 2
+
+
+def test_instructors_commands_of_a_checkout_say_what_is_missing(copy):
+    """What needs the answers ends in a sentence when it is called in a copy."""
     assert coursekit(copy, "build")[::2] == (
         1,
         "coursekit: labs/01-sgd/01-sgd.py is not there: a students' copy of the course has no answers to build from.\n",
     )
 
 
-def test_it_can_be_installed(copy, tmp_path):
-    """`make env` finds its programs and locks there, and the package's own metadata can be made."""
+def test_make_env_finds_its_programs_and_locks(copy):
+    """For both TensorFlows, without what only authors use."""
     code = "import sys; sys.path.insert(0, 'tools'); import make_env; print(make_env.ingredients()['folder'])"
-    said = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True)
-    own = shutil.copytree(copy, tmp_path / "own")
-    code = f"from setuptools import build_meta; build_meta.prepare_metadata_for_build_editable({str(tmp_path)!r})"
-    subprocess.run([sys.executable, "-c", code], cwd=own, capture_output=True, check=True)
+    for version in ("2.15", "2.21"):
+        environ = {**os.environ, "COURSEKIT_TENSORFLOW": version}
+        command = [sys.executable, "-c", code]
+        said = subprocess.run(command, cwd=copy, env=environ, capture_output=True, text=True, check=True)
+        assert said.stdout.strip() == str(copy)
 
-    assert said.stdout.strip() == str(copy)
-    assert "Name: coursekit\n" in next(tmp_path.glob("coursekit-*.dist-info/METADATA")).read_text()
+
+def test_page_on_commands_has_those_of_students(copy):
+    """Each of them has its line and its section, and no command of others has one."""
+    page = (copy / "docs" / "commands.md").read_text()
+    others = [verb for verbs in GROUPS.values() for verb in verbs if verb not in STUDENTS_VERBS]
+
+    assert [verb for verb in STUDENTS_VERBS if page.count(f"coursekit {verb}](#") != 1] == []
+    assert [verb for verb in STUDENTS_VERBS if f"### coursekit {verb}\n" not in page] == []
+    assert [verb for verb in (*others, "workshop") if re.search(rf"(coursekit|`workshop) {verb}\b(?!`)", page)] == []
 
 
 def test_copy_is_brought_up_to_date(checkout, tmp_path):

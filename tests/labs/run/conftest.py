@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -16,26 +17,12 @@ from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
 from coursekit.processes import marked_processes
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from ...made_labs import add_lab
 
+if TYPE_CHECKING:
     import psutil
 
 FACTS = Facts(host="host", device="device", num_cpus=1, versions={}, commit=None, dirty=False)
-LAB_TOML = """
-title = "{title}"
-summary = "A lab for the tests of the runner."
-minutes = 1
-objectives = ["Behave in one way"]
-needs = []
-[resources]
-num_ranks = 1
-memory_gb = 1
-time_limit_min = 1
-gpus_per_rank = 0
-[small_run]
-{small_run}
-"""
 
 
 @dataclass(frozen=True)
@@ -46,10 +33,7 @@ class Course:
 
     def add(self, name: str, source: str, small_run: str = "") -> None:
         """Write the lab `name`."""
-        folder = self.root / "solutions" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "lab.toml").write_text(LAB_TOML.format(title=name[3:].title(), small_run=small_run), encoding="utf-8")
-        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+        add_lab(self.root, name, source, title=name[3:].title(), small_run=small_run)
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
         """Start `coursekit run` with these words; its output is piped."""
@@ -98,25 +82,17 @@ def execute_sources():
     return _execute_sources
 
 
-def _execute_sources(kernels, folder, *sources, time_limit_s=60.0, kernel="python3", tags=()):
+def _execute_sources(folder, *sources, time_limit_s=60.0, kernel="python3", tags=()):
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
     for cell in cells:
         cell.metadata["tags"] = list(tags)
-    cells[-1].metadata["nbgrader"] = {
-        "grade": True,
-        "grade_id": "last-tests",
-        "locked": True,
-        "points": 2,
-        "schema_version": 3,
-        "solution": False,
-        "task": False,
-    }
+    cells[-1].metadata["nbgrader"] = {"grade": True, "grade_id": "last-tests", "points": 2, "solution": False}
     kernelspec = {"name": kernel, "display_name": "Python 3", "language": "python"}
     source = folder / "source" / "lab.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), source)
-    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s, {})
+    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s)
     seen = []
-    result = execute_lab(run, folder / "work", FACTS, lambda *cell: seen.append(cell), kernels)
+    result = execute_lab(run, folder / "work", FACTS, lambda *cell: seen.append(cell))
     assert marked_processes(folder) == set()
     return result, seen

@@ -1,16 +1,16 @@
-"""Labs that do not come back by themselves, in a kernel of their own and in one that a server forks."""
+"""Labs that do not come back by themselves."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 
 import nbformat
 import pytest
 
 from coursekit.labs.cells import GOES_ON
-from coursekit.labs.run import engine
-from coursekit.labs.run.preloaded import PreloadedKernels
-from coursekit.ranks import deadline
+from coursekit.labs.run import watch
+from coursekit.ranks import own_time
 from coursekit.ranks.own_time import longest_wall_s
 
 STUBBORN = """\
@@ -36,23 +36,9 @@ kernel.shell_handlers["kernel_info_request"] = answer_slowly
 """
 
 
-@pytest.fixture(scope="module", params=["fresh", "forked"])
-def execute(request, tmp_path_factory, execute_sources):
-    """Return how to execute a notebook in a kernel of one kind."""
-    comment = "" if request.param == "fresh" else "  # tensorflow"
-
-    def execute(folder, first, *others, **options):
-        return execute_sources(kernels, folder, first + comment, *others, **options)
-
-    with PreloadedKernels(tmp_path_factory.mktemp("server")) as kernels:
-        # A server starts with its first kernel, and outlives each test.
-        execute(tmp_path_factory.mktemp("first"), "pass")
-        yield execute
-
-
-def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute, tmp_path):
+def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute_sources, tmp_path):
     """The traceback shows the line that took too long, and the lab is failed for its time, not for an error."""
-    result, seen = execute(tmp_path, "import time", "time.sleep(3600)", "pass", time_limit_s=1)
+    result, seen = execute_sources(tmp_path, "import time", "time.sleep(3600)", "pass", time_limit_s=1)
     assert (result.verdict, result.points, result.max_points) == ("failed", 0, 2)
     assert result.reason == "took longer than its 1.0 s (time_limit_min in lab.toml), stopped in cell 2 (cell-2)"
     assert "----> 1 time.sleep(3600)" in result.failed_cell.error
@@ -61,41 +47,41 @@ def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute, tmp_path):
     assert result.time_s < 3600
 
 
-def test_a_lab_that_ignores_the_interrupt_is_killed(execute, tmp_path, monkeypatch):
+def test_a_lab_that_ignores_the_interrupt_is_killed(execute_sources, tmp_path, monkeypatch):
     """A test cell that was cut off earns nothing, although it shows no error; what it printed is kept."""
-    monkeypatch.setattr(engine, "INTERRUPT_GRACE_S", 0.5)
-    result, _ = execute(tmp_path, "import time", STUBBORN, time_limit_s=1)
+    monkeypatch.setattr(watch, "INTERRUPT_GRACE_S", 0.5)
+    result, _ = execute_sources(tmp_path, "import time", STUBBORN, time_limit_s=1)
     assert (result.verdict, result.points, result.max_points) == ("failed", 0, 2)
     assert "took longer" in result.reason
     assert result.failed_cell.error == "no"
     assert result.scores[0].message == "NotFinished: this cell ended without an answer from the kernel"
 
 
-def test_a_machine_that_gives_no_time_is_no_failure(execute, tmp_path, monkeypatch):
-    """When the last resort on the wall has passed, the lab needs another run, and has not failed."""
+def test_a_machine_that_gives_no_time_is_no_failure(execute_sources, tmp_path, monkeypatch):
+    """When the last resort in wall-clock time has passed, the lab needs another run, and has not failed."""
     # Of the lab alone: its interrupted kernel has the usual time to say where it was.
-    monkeypatch.setattr(deadline, "longest_wall_s", lambda own_s: 1.0 if own_s == 60 else longest_wall_s(own_s))
-    result, _ = execute(tmp_path, "import time; time.sleep(3600)", "pass", time_limit_s=60)
+    monkeypatch.setattr(own_time, "longest_wall_s", lambda own_s: 1.0 if own_s == 60 else longest_wall_s(own_s))
+    result, _ = execute_sources(tmp_path, "import time; time.sleep(3600)", "pass", time_limit_s=60)
     assert result.verdict == "interrupted"
     assert result.reason == (
-        "needs another run: the machine was too slow or too busy: in 1 s what ran had less than 60 s for itself; "
+        "needs another run: the machine was too slow or too busy: in 1 s its processes could run for less than 60 s; "
         "stopped in cell 1 (cell-1)"
     )
 
 
-def test_ranks_that_got_no_time_are_no_failure(execute, tmp_path):
+def test_ranks_that_got_no_time_are_no_failure(execute_sources, tmp_path):
     """What `ranks.run` says on such a machine is not a lost point: the lab needs another run."""
     words = "from coursekit.ranks import MachineTooSlowError\nraise MachineTooSlowError('too busy')"
-    result, _ = execute(tmp_path, "pass", words)
+    result, _ = execute_sources(tmp_path, "pass", words)
     assert (result.verdict, result.reason) == (
         "interrupted",
         "needs another run: too busy; stopped in cell 2 (last-tests)",
     )
 
 
-def test_a_kernel_that_has_answered_ends_in_silence(execute, tmp_path):
+def test_a_kernel_that_has_answered_ends_in_silence(execute_sources, tmp_path):
     """A kernel that is ended before it rests from its last answer takes that for no error worth a line in its log."""
-    result, _ = execute(tmp_path, SLOW_TO_REST, "raise ValueError('wrong')")
+    result, _ = execute_sources(tmp_path, SLOW_TO_REST, "raise ValueError('wrong')")
     assert result.reason == "stopped by an error in cell 2 (last-tests)"
     assert [path.read_text() for path in tmp_path.rglob("kernel.log")] == [""]
 
@@ -108,22 +94,35 @@ def test_a_kernel_that_has_answered_ends_in_silence(execute, tmp_path):
     ],
     ids=["killed", "exit"],
 )
-def test_a_kernel_that_ends_early_is_a_failure(execute, tmp_path, source, reason):
+def test_a_kernel_that_ends_early_is_a_failure(execute_sources, tmp_path, source, reason):
     """To papermill, SystemExit is a happy end, and later cells would then count as passed."""
-    result, _ = execute(tmp_path, source, "pass")
+    result, _ = execute_sources(tmp_path, source, "pass")
     assert (result.verdict, result.reason, result.points) == ("failed", reason, 0)
     assert result.failed_cell.source.startswith(source)
 
 
-def test_a_notebook_of_another_kernel_runs_on_this_python(execute, tmp_path):
+def test_a_notebook_of_another_kernel_runs_on_this_python(execute_sources, tmp_path):
     """What a student wrote on a hub's own kernel is executed beside this Python, where that kernel is not known."""
-    result, _ = execute(tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina")
+    result, _ = execute_sources(
+        tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina"
+    )
     assert (result.verdict, result.reason, result.points) == ("passed", "", 2)
 
 
-def test_a_students_lab_stops_at_its_first_error_in_a_job(execute, tmp_path):
+def test_a_students_lab_stops_at_its_first_error_in_a_job(execute_sources, tmp_path):
     """*Run All* would go on; a job does not, for its time costs, and the executed notebook keeps its marks."""
-    result, _ = execute(tmp_path, "1 / 0", "pass", tags=GOES_ON)
+    result, _ = execute_sources(tmp_path, "1 / 0", "pass", tags=GOES_ON)
     assert (result.verdict, result.reason) == ("failed", "stopped by an error in cell 1 (cell-1)")
     executed = nbformat.read(tmp_path / "work" / "lab.ipynb", as_version=4)
     assert [cell.metadata.tags for cell in executed.cells if cell.cell_type == "code"] == [list(GOES_ON)] * 2
+
+
+def test_a_long_path_for_temporary_files_leaves_room_for_sockets(execute_sources, tmp_path, monkeypatch):
+    """The path of a kernel's socket has at most 107 bytes, TMPDIR as many as a machine's rules give it."""
+    for num_bytes in (75, 76, 79, 104, 150):
+        folder = tmp_path / str(num_bytes)
+        folder /= "x" * (num_bytes - len(str(folder)) - 1)
+        folder.mkdir(parents=True)
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        result, _ = execute_sources(tmp_path / f"course-{num_bytes}", "pass")
+        assert (result.verdict, result.reason) == ("passed", "")

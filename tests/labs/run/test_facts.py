@@ -40,6 +40,7 @@ def test_the_commit_is_that_of_the_checkout(checkout):
         (head, True),
         (head, True),
     ]
+    assert [facts.in_words()[2] for facts in (clean, changed)] == [head[:10], f"{head[:10]} with local changes"]
 
 
 def test_a_gpu_is_named_only_when_labs_may_use_it(tmp_path, monkeypatch):

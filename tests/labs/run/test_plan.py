@@ -70,17 +70,6 @@ def test_small_run_and_defaults_hold_without_options(course):
     ]
 
 
-def test_a_fingerprint_changes_with_what_the_result_depends_on(course):
-    """The same plan has the same fingerprint; another value changes only that of the labs that take it."""
-    before, again, other = plan(course), plan(course), plan(course, num_ranks=3)
-    assert [run.fingerprint for run in before] == [run.fingerprint for run in again]
-    changed = [
-        {key for key in run.fingerprint if run.fingerprint[key] != new.fingerprint[key]}
-        for run, new in zip(before, other)
-    ]
-    assert changed == [set(), {"parameters"}, set()]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.slurm.rehearsal.cluster import Cluster
-from coursekit.slurm.rehearsal.course_copy import make_course
-from coursekit.slurm.rehearsal.jobs import job_environment
 from coursekit.slurm.sites.load import load_site
+from workshop.rehearsal.cluster import Cluster
+from workshop.rehearsal.course_copy import make_course
+from workshop.rehearsal.jobs import job_environment
 
 ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 900
@@ -51,7 +51,7 @@ def test_solutions_run_in_a_job_and_leave_the_usual_report(tmp_path):
     assert (lab["lab"], lab["verdict"], lab["points"]) == ("01-sgd", "passed", 20)
     assert lab["parameters"] == {"num_epochs": 7, "num_samples": 100}
     assert (report["facts"]["job_id"], report["facts"]["nodes"]) == ("1", "qgpu-[1-2]")
-    assert done.stdout.splitlines()[-1].startswith("The report is build/runs/")
+    assert done.stdout.splitlines()[-1] == "The report is build/runs/1/report.html."
 
 
 def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):

@@ -14,8 +14,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.progress import RunProgress
-from coursekit.labs.run.terminal import show_report
+from coursekit.labs.run.terminal import RunProgress, show_report
 
 ROOT = Path(__file__).parents[3]
 NAMES = [lab.name for lab in find_labs(ROOT)]
@@ -32,7 +31,7 @@ FACTS = Facts("host", "2 x CPU", 2, {"python": "3.11"}, None, dirty=False)
 def lab_result(name, verdict, images_per_s):
     """Return a result whose numbers are as wide as they get."""
     scores = (CellScore("a-tests", 18.5, 20, ""),)
-    return results.LabResult(name, "t", verdict, "", "", scores, 3599.6, 12340, 16, {}, {}, images_per_s=images_per_s)
+    return results.LabResult(name, "t", verdict, "", scores, 3599.6, 12340, 16, {}, images_per_s=images_per_s)
 
 
 def shown_report(width, images_per_s):
@@ -85,7 +84,7 @@ def test_the_live_bar_is_one_whole_line_at_80_columns(name):
     console = Console(file=io.StringIO(), width=80, force_terminal=True, legacy_windows=False, color_system=None)
     progress = RunProgress(console)
     with progress.shown():
-        progress.lab_started(LabRun(name, "t", Path(), {}, 1, 60, {}), 4, 4)
+        progress.lab_started(LabRun(name, "t", Path(), {}, 1, 60), 4, 4)
         progress.cell_started(10, 45, LONGEST_CELL)
     line = console.file.getvalue().replace("\r", "\n").splitlines()
     assert any(re.search(rf"lab 4/4 {name} .* 9/45 0:\d\d:\d\d {LONGEST_CELL}", text) for text in line)

@@ -1,4 +1,4 @@
-"""`coursekit jobs` and `coursekit cancel` where there is no Slurm, and what they cost."""
+"""`coursekit jobs` where there is no Slurm, and what it costs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coursekit.cli.cancel import cancel
 from coursekit.cli.jobs import jobs
 from coursekit.errors import CourseKitError
 from coursekit.slurm.jobs.remembered import SubmittedJob, remember
-from coursekit.slurm.jobs.states import JobState
+from coursekit.slurm.jobs.slurm_cli import JobState
 
 JOB = SubmittedJob(
     "7", "01-sgd", "01-sgd", "karolina", "slurm/jobs/karolina/01-sgd.sbatch", "2026-11-20T17:00:00+00:00"
@@ -61,7 +60,7 @@ def test_an_ending_is_shown_again_without_slurm(course):
     assert result.output == (
         "OSError: [Errno 98] Address already in use\n\n"
         "Job 7 (01-sgd) ended as FAILED after 0:05.\n"
-        "A port that the job wanted is taken by another program on that node. "
+        "A port that the job needs is used by another program on that node. "
         "Submit again, or choose another port.\n"
         "    recognised by: OSError: [Errno 98] Address already in use\n"
         "The whole log is 01-sgd-7.out.\n"
@@ -72,9 +71,8 @@ def test_an_ending_is_shown_again_without_slurm(course):
 def test_no_jobs_and_wrong_numbers():
     """An empty list says how to begin; a number that is none of this folder's is refused in one sentence."""
     assert "coursekit submit LAB --site NAME" in CliRunner().invoke(jobs, []).output
-    for command, words in ((jobs, ["9", "--follow"]), (cancel, ["9"])):
-        with pytest.raises(CourseKitError, match=r"^no job 9 was submitted from "):
-            CliRunner().invoke(command, words, catch_exceptions=False)
+    with pytest.raises(CourseKitError, match=r"^no job 9 was submitted from "):
+        CliRunner().invoke(jobs, ["9", "--follow"], catch_exceptions=False)
     assert "--follow needs the number of a job" in CliRunner().invoke(jobs, ["--follow"]).output
 
 

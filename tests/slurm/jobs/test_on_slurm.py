@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -21,15 +22,12 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.listing import cancel, find_job, list_jobs
-from coursekit.slurm.jobs.outcome import read_result
-from coursekit.slurm.jobs.states import look
-from coursekit.slurm.jobs.submit import SubmitOptions, submit, submit_lab
-from coursekit.slurm.rehearsal.cluster import Cluster
+from coursekit.slurm.jobs.listing import find_job, list_jobs
+from coursekit.slurm.jobs.remembered import SubmittedJob, read_result
+from coursekit.slurm.jobs.slurm_cli import call, look
+from coursekit.slurm.jobs.submit import submit
 from coursekit.slurm.sites.load import load_site
-
-if TYPE_CHECKING:
-    from coursekit.slurm.jobs.remembered import SubmittedJob
+from workshop.rehearsal.cluster import Cluster
 
 ROOT = Path(__file__).parents[3]
 COURSEKIT = str(Path(sys.executable).with_name("coursekit"))
@@ -66,7 +64,7 @@ class Failure(NamedTuple):
 
 PYTHON = sys.executable
 TAKE_A_PORT = "import socket as s; a = s.create_server(('127.0.0.1', 0)); s.create_server(a.getsockname())"
-MEMORY, KILLED = "The job used more memory than it had.", "The script was killed, mostly because memory ran out."
+MEMORY, KILLED = "The job used more memory than it had.", "The script was killed, usually because memory ran out."
 FAILURES = {
     "memory": Failure(f"{PYTHON} -c 'import time; data = bytearray(10**9); time.sleep(3600)'", MEMORY, " memory limit"),
     "array": Failure(f"ulimit -v 2000000; {PYTHON} -c 'import numpy; numpy.ones(10**9)'", MEMORY, "ArrayMemoryError"),
@@ -76,20 +74,18 @@ FAILURES = {
         "set -e; module load Horovod/9.9", "The module Horovod/9.9 is not on this machine", '"Horovod/9.9"'
     ),
     "no-module": Failure(
-        "unset -f module; module load x", "The script's shell knows no `module`.", "module: command not found"
+        "unset -f module; module load x", "The script's shell has no `module` command.", "module: command not found"
     ),
     "no-venv": Failure(
         "exec gone/.venv/bin/coursekit execute 01", "The course's Python is not there.", ".venv/bin/coursekit: No such"
     ),
     "no-program": Failure("srun gone", "There is no program gone on the node.", "execve(): gone: No such file"),
     "no-package": Failure(f"{PYTHON} -c 'import gone'", "Python does not find gone.", "No module named 'gone'"),
-    "port": Failure(f'{PYTHON} -c "{TAKE_A_PORT}"', "A port that the job wanted is taken", "Address already in use"),
+    "port": Failure(f'{PYTHON} -c "{TAKE_A_PORT}"', "A port that the job needs is used", "Address already in use"),
     "step": Failure("srun --ntasks=999 hostname", "A job step did not fit into the job (", "Unable to create step for"),
     "mpi": Failure("srun --mpi=gone hostname", "Slurm has no such MPI plugin", "Invalid MPI type 'gone'"),
     "disk": Failure("echo words > /dev/full; exit 1", "The disk is full", "No space left on device"),
-    "deadlock": Failure(
-        f"{PYTHON} deadlock.py", "Ranks waited for one that did not come", "the deadline of 2 s passed"
-    ),
+    "deadlock": Failure(f"{PYTHON} deadlock.py", "Some ranks waited in a collective", "the deadline of 2 s passed"),
 }
 
 
@@ -218,7 +214,8 @@ def end_of(job_id):
 def in_a_kernel(folder, code):
     """Return what one cell prints and shows in a fresh kernel."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    NotebookClient(notebook, timeout=DEADLINE_S, resources={"metadata": {"path": str(folder)}}).execute()
+    limits = dict.fromkeys(("timeout", "startup_timeout", "iopub_timeout"), DEADLINE_S)
+    NotebookClient(notebook, **limits, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = notebook.cells[0].outputs
     text = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
     return text, [output.data for output in outputs if output.output_type == "display_data"]
@@ -270,7 +267,7 @@ def test_pictures(course, story):
         ("SBATCH_ACCOUNT", "wrong", "the account wrong (SBATCH_ACCOUNT) does not exist"),
         ("SBATCH_QOS", "gold", "the QOS gold is not yours"),
         ("SBATCH_CONSTRAINT", "gold", "no node has the constraint"),
-        ("SBATCH_TIMELIMIT", "30-0", "the script's --time is longer than the partition or QOS allows"),
+        ("SBATCH_TIMELIMIT", "30-0", "its time limit is longer than the partition or QOS allows"),
         ("SBATCH_RESERVATION", "party", "there is no reservation party"),
         ("SBATCH_GPUS_PER_NODE", "9", "no node of partition qgpu has what the script asks for"),
         ("SBATCH_MEM_PER_NODE", "9000G", "no node of partition qgpu has what the script asks for"),
@@ -281,10 +278,34 @@ def test_a_refusal_is_explained(course, monkeypatch, variable, value, expected):
     before = list_jobs(course)
     monkeypatch.setenv(variable, value)
     with pytest.raises(CourseKitError) as refused:
-        submit_lab(course, SubmitOptions("01", SITE))
+        submit("01", SITE)
     assert str(refused.value).startswith(f"karolina refused the job: {expected}")
     assert " Slurm says: " in str(refused.value)
     assert list_jobs(course) == before
+
+
+@pytest.mark.parametrize(
+    "steering",
+    [
+        {"SLURM_TIME_FORMAT": "relative", "SQUEUE_FORMAT": "%i", "SACCT_FORMAT": "JobID"},
+        {"SLURM_TIME_FORMAT": "%H:%M", "SQUEUE_STATES": "FAILED", "SLURM_BITSTR_LEN": "1"},
+        {"SQUEUE_PARTITION": "debug", "SQUEUE_ACCOUNT": "other"},
+        {"SQUEUE_NAMES": "foo", "SQUEUE_QOS": "gold", "SQUEUE_USERS": "nobody"},
+        {"SBATCH_WAIT": "1", "SBATCH_ARRAY_INX": "0-3", "SBATCH_EXPORT": "NONE", "SCANCEL_STATE": "RUNNING"},
+    ],
+)
+def test_variables_of_slurms_commands_steer_none_of_them(course, monkeypatch, steering):
+    """A job is submitted, listed as it waits, and cancelled, whatever the caller's shell says of Slurm's commands."""
+    for name, value in steering.items():
+        monkeypatch.setenv(name, value)
+    job_id = submit("01", SITE, nodes=1).job_id
+    (row,) = [row for row in list_jobs(course) if row.job.job_id == job_id]
+    assert row.state in {"PENDING", "RUNNING"}
+    state = look([job_id])[job_id]
+    assert (state.name, state.folder) == ("01-sgd", str(course))
+    datetime.fromisoformat(state.submitted)
+    call("scancel", job_id)  # as a class that is graded by jobs ends them
+    assert end_of(job_id).state == "CANCELLED"
 
 
 def test_a_rendered_script(course, capsys):
@@ -301,7 +322,7 @@ def test_a_rendered_script(course, capsys):
 
 
 def test_interrupted_and_cancelled(course):
-    """Ctrl-C stops only the following; `sbatch` alone was enough to be listed; cancel tells who and is said twice."""
+    """Ctrl-C stops only the following; `sbatch` alone was enough to be listed; a cancelled job tells who did it."""
     job_id = queue("--hold", "slurm/jobs/karolina/02-horovod-sgd.sbatch")
     job = find_job(course, job_id)
     assert (job.name, job.lab, job.site) == ("02-horovod-sgd", "02-horovod-sgd", SITE)
@@ -311,14 +332,13 @@ def test_interrupted_and_cancelled(course):
         following.send_signal(signal.SIGINT)
         assert following.stdout.read() == (
             f"\nNo longer following; job {job_id} goes on. `coursekit jobs {job_id} --follow` takes it up again, "
-            f"`coursekit cancel {job_id}` ends it.\n"
+            f"`scancel {job_id}` ends it.\n"
         )
         assert following.wait() == 130
     assert look([job_id])[job_id].state == "PENDING"
 
-    assert cancel(job_id) == f"Job {job_id} (02-horovod-sgd) is cancelled."
+    subprocess.run(["scancel", job_id], check=True)
     end_of(job_id)
-    assert cancel(job_id) == f"Job {job_id} (02-horovod-sgd) has ended already: CANCELLED."
     with follow(job_id) as following:
         assert following.stdout.read() == (
             f"\nJob {job_id} (02-horovod-sgd) ended as CANCELLED without having started.\n"

@@ -9,7 +9,7 @@ import pytest
 
 from coursekit.slurm.jobs.refusals import REFUSALS, explain_refusal
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.profile_text import account
+from coursekit.slurm.sites.profile import account
 
 ROOT = Path(__file__).parents[3]
 OF_COMMANDS = {"unrecognized option", "Memory required by task is not available"}  # sbatch's own, or other versions'
@@ -63,7 +63,7 @@ def test_limits_of_the_qos_are_told():
     site = load_site(ROOT, "karolina")
     said = explain_refusal("Job violates accounting/QOS policy (job submit limit, …)", site, "qgpu_exp")
     qos = site.qos["qgpu_exp"]
-    assert f"{qos.max_num_jobs_per_user} running jobs, {qos.max_num_submitted_per_user} jobs in the queue" in said
+    assert f"{qos.max_num_jobs_per_user} running, {qos.max_num_submitted_per_user} running or waiting" in said
 
 
 def test_forgotten_variables_are_named(monkeypatch):
@@ -73,5 +73,5 @@ def test_forgotten_variables_are_named(monkeypatch):
 
     assert explain_refusal("No words for this", site, "qgpu") == (
         "karolina refused the job. Slurm says: No words for this. "
-        "These variables of yours count more than the script: SBATCH_PARTITION."
+        "These variables of your shell override the script: SBATCH_PARTITION."
     )

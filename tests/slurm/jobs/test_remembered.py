@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from coursekit.errors import CourseKitError
-from coursekit.slurm.jobs.remembered import SubmittedJob, check_id, recall, recall_all, remember
-from coursekit.slurm.jobs.states import JobState
+from coursekit.slurm.jobs.remembered import SubmittedJob, recall, recall_all, remember
+from coursekit.slurm.jobs.slurm_cli import JobState
 
 
 def job(number, submitted="2026-11-20T17:00:00+01:00"):
@@ -40,11 +37,3 @@ def test_an_ending_is_remembered(tmp_path):
 def test_where_a_job_leaves_its_files():
     """Log and folder follow from name and number, as the job scripts have them."""
     assert (job(7).log, job(7).folder) == ("01-sgd-7.out", "jobs/01-sgd-7")
-
-
-@pytest.mark.parametrize("word", ["", "abc", "7_1", "../7", "-7"])
-def test_only_numbers_are_jobs(word):
-    """What is not a number is refused, before it gets to Slurm or into a path."""
-    assert check_id("17") == "17"
-    with pytest.raises(CourseKitError, match="is not a job: give the number that `coursekit jobs` shows"):
-        check_id(word)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from coursekit.cli.submit import submit as submit_command
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
-from coursekit.slurm.jobs.arguments import notebook_options, train_options
-from coursekit.slurm.jobs.submit import SubmitOptions, submit_lab
+from coursekit.slurm.jobs.submit import check_answers, notebook_options, submit, train_options
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,46 +59,114 @@ def test_parameters_of_a_script(course):
     assert train_options(path, {"model": "ResNet50", "num_epochs": "90"}) == ["--model=ResNet50", "--num-epochs=90"]
     with pytest.raises(CourseKitError, match=r"^-p: the script of 03-keras-cnn does not use num_ranks: "):
         train_options(path, {"num_ranks": "4"})
-    with pytest.raises(CourseKitError, match=r"^the lab 01-sgd has no script"):
+    with pytest.raises(CourseKitError, match=r"01-sgd.* has no script"):
         train_options(notebook(course, "01-sgd"), {})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (SubmitOptions("08", "karolina"), "there is no lab '08'; the labs are 01-sgd, 02-"),
-        (SubmitOptions("02", "nowhere"), "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
-        (SubmitOptions("01", "nowhere"), "there is no site 'nowhere': slurm/sites/ has barbora, "),
-        (
-            SubmitOptions("01", "karolina", partition="gold"),
-            "karolina has no partition 'gold': slurm/sites/karolina.toml has ",
-        ),
-        (SubmitOptions("01", "karolina", num_nodes=0), "--nodes is 0, but a job has at least 1 node"),
-        (SubmitOptions("01", "karolina", ranks_per_node=0), "--ranks-per-node is 0, but a job has at least 1 node"),
-        (SubmitOptions("01", "karolina", num_nodes=9999), "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
-        (SubmitOptions("01", "karolina", num_nodes=2), "there is no sbatch here: submit on a login node of Karolina, "),
-        (SubmitOptions("01", "karolina", event=Path("gone.toml")), "gone.toml is missing: write it."),
-        (SubmitOptions("01", "karolina", train=True), "the lab 01-sgd has no script: submit it without --train."),
-        (
-            SubmitOptions("01", "karolina"),
-            "there is no sbatch here: submit on a login node of Karolina, IT4Innovations, Ostrava",
-        ),
+        ({"lab": "08"}, "there is no lab '08'; the labs are 01-sgd, 02-"),
+        ({"lab": "02", "site": "nowhere"}, "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
+        ({"site": "nowhere"}, "there is no site 'nowhere': slurm/sites/ has barbora, "),
+        ({"partition": "gold"}, "karolina has no partition 'gold': slurm/sites/karolina.toml has "),
+        ({"nodes": 0}, "--nodes is 0, but a job has at least 1 node"),
+        ({"ranks_per_node": 0}, "--ranks-per-node is 0, but a job has at least 1 node"),
+        ({"nodes": 9999}, "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
+        ({"event": Path("gone.toml")}, "gone.toml is missing: write it."),
+        ({"train": True}, "the lab 01-sgd has no script: submit it without --train."),
+        ({"nodes": 2}, "there is no sbatch here: submit on a login node of Karolina, "),
+        ({}, "there is no sbatch here: submit on a login node of Karolina, "),
     ],
 )
 def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, options, message):
     """Lab, answers, site, partition, nodes, and at last sbatch: the first that is missing is named; nothing is left."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(course)
     with pytest.raises(CourseKitError) as refused:
-        submit_lab(course, options)
+        submit(**{"lab": "01", "site": "karolina", **options})
     assert str(refused.value).startswith(message)
     assert not list(course.glob("jobs/*"))
 
 
-def test_a_site_without_scripts(course, tmp_path):
+def test_a_command_that_is_refused_leaves_no_folder(course, monkeypatch):
+    """The folder of the log is made with its first line, which is sbatch's."""
+    monkeypatch.chdir(course)
+    refused = CliRunner().invoke(submit_command, ["01", "--site", "nowhere"]).exception
+    assert str(refused).startswith("there is no site 'nowhere': ")
+    assert not (course / "jobs").exists()
+
+
+def test_what_slurm_was_asked_stands_in_a_log_and_with_v_on_stderr(course, monkeypatch, tmp_path):
+    """The whole command and what it answered; the file is the call's own."""
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text("#!/bin/sh\necho 'sbatch: error: Invalid account' >&2\nexit 1\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    command = [sys.executable, "-m", "coursekit", "-v", "submit", "01", "--site", "karolina"]
+    done = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False, timeout=900)
+    (log,) = (course / "jobs").glob("submit-*.log")
+    for said in (log.read_text(), done.stderr):
+        assert re.search(r"INFO sbatch .*karolina/01-sgd\.sbatch.*: status 1: sbatch: error: Invalid account", said)
+    assert done.returncode == 1
+    shutil.rmtree(log.parent)
+
+
+def test_a_site_without_scripts(course, monkeypatch, tmp_path):
     """A script that was not rendered yet is asked for by the command that makes it."""
     shutil.copytree(course, tmp_path / "course")
     script = tmp_path / "course" / "slurm" / "jobs" / "karolina" / "01-sgd.sbatch"
     script.unlink()
-    with pytest.raises(CourseKitError) as refused:
-        submit_lab(tmp_path / "course", SubmitOptions("01", "karolina"))
-    assert str(refused.value) == ("slurm/jobs/karolina/01-sgd.sbatch is missing: make it with `coursekit build`.")
+    monkeypatch.chdir(tmp_path / "course")
+    with pytest.raises(CourseKitError, match=r"^slurm/jobs/karolina/01-sgd\.sbatch is missing: .*coursekit build"):
+        submit("01", "karolina")
+
+
+@pytest.fixture
+def released(tmp_path):
+    """Return a checkout with the released notebooks of labs 01 and 03."""
+    for name in ("01-sgd", "03-keras-cnn"):
+        shutil.copytree(ROOT / "labs" / name, tmp_path / "labs" / name)
+    return tmp_path
+
+
+def answers(lab):
+    """Return the names of the answer cells in a lab's source, read from its text."""
+    lines = (ROOT / "solutions" / lab / f"{lab}.py").read_text().splitlines()
+    cells = [line for line in lines if line.startswith("# %%") and 'role="answer"' in line and "[markdown]" not in line]
+    return [(line.partition('id="')[2].partition('"')[0], '"script"' in line) for line in cells]
+
+
+def test_missing_answers_are_named(released):
+    """The released notebook is refused with the name of every answer; a script minds only those it is made of."""
+    everything = ", ".join(name for name, _ in answers("03-keras-cnn"))
+    script = ", ".join(name for name, is_script in answers("03-keras-cnn") if is_script)
+    assert script != everything
+    for only_script, names in ((False, everything), (True, script)):
+        with pytest.raises(CourseKitError) as refused:
+            check_answers(released, "03-keras-cnn", only_script=only_script)
+        assert f"03-keras-cnn.ipynb has no answer yet in {names}: " in str(refused.value)
+
+
+def test_an_answered_notebook_is_returned(course):
+    """The solution passes."""
+    assert check_answers(course, "01-sgd") == notebook(course, "01-sgd")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file"),
+        ("{", "not a notebook"),
+        ("[]", "not a notebook"),
+        (json.dumps({"cells": [], "metadata": {"coursekit": {"generated_from": "solutions/03-a/x.py"}}}), "03-a"),
+    ],
+)
+def test_what_is_no_notebook_of_the_lab(released, content, message):
+    """A missing, damaged or exchanged notebook gets one sentence."""
+    path = released / "labs" / "01-sgd" / "01-sgd.ipynb"
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(CourseKitError, match=rf"labs/01-sgd/01-sgd\.ipynb .*{message}"):
+        check_answers(released, "01-sgd")

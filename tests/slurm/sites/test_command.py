@@ -92,11 +92,11 @@ def test_a_site_is_shown_with_marks_on_what_is_in_doubt(sites):
 def test_the_cost_of_a_class_counts_its_students(monkeypatch):
     """GPU hours of the labs, for as many students as are said."""
     monkeypatch.setenv("COURSEKIT_ROOT", str(ROOT))
-    shown = CliRunner().invoke(cli, ["sites", "show", "karolina", "--students", "12"], catch_exceptions=False).output
+    shown = CliRunner().invoke(cli, ["sites", "show", "karolina", "--class-size", "12"], catch_exceptions=False).output
 
     rows = [line.split() for line in shown.splitlines()]
     costs = {row[0]: int(row[-1]) for row in rows if "GPUs" in row and row[-1].isdigit()}
-    on_gpus = [lab for lab in find_labs(ROOT) if lab.resources.gpus_per_rank]
+    on_gpus = [lab for lab in find_labs(ROOT) if lab.resources.num_ranks > 1]
     assert len(on_gpus) > 2
     for lab in on_gpus:
         asked = {lab.name: lab.resources.num_ranks, f"{lab.name}-train": 16}  # GPUs

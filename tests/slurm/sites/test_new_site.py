@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from coursekit.cli import cli
 from coursekit.slurm.jobs.page import PAGE, write_page
 from coursekit.slurm.jobs.render import render_all
-from coursekit.slurm.rehearsal.shape import shape_of
 from coursekit.slurm.sites.load import load_site, site_names
+from workshop.rehearsal.shape import shape_of
 
 ROOT = Path(__file__).parents[3]
 

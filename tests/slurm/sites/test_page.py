@@ -1,16 +1,16 @@
-"""docs/sites.md is made from the profiles, and so is fresh; it names every doubt and every key."""
+"""docs/sites.md is made from the profiles, and so is fresh; docs/site-format.md names every key of a profile."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.jobs.page import FORMAT_PAGE, PAGE, page_text, write_page
+from coursekit.slurm.jobs.page import PAGE, page_text, write_page
 from coursekit.slurm.sites import profile
-from coursekit.slurm.sites.guide import attributes, guide_text
 from coursekit.slurm.sites.load import load_sites
 
 ROOT = Path(__file__).parents[3]
@@ -20,9 +20,8 @@ TEST = "`--partition=shallow` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-t
 
 
 def test_the_committed_page_is_fresh():
-    """`coursekit build` would not change a byte of it, nor of the page on the format."""
+    """`coursekit build` would not change a byte of it."""
     assert (ROOT / PAGE).read_text(encoding="utf-8") == page_text(ROOT, load_sites(ROOT))
-    assert (ROOT / FORMAT_PAGE).read_text(encoding="utf-8").endswith(guide_text())
 
 
 def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
@@ -34,14 +33,14 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
     text = (checkout.root / PAGE).read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows == [
-        "| site | machine | partition | GPUs of a node | longest time | a node is asked for with |",
+        "| site | machine | partition | GPUs of a node | longest time | options for a whole node |",
         "| --- | --- | --- | --- | --- | --- |",
         f"| [nautilus](../slurm/sites/nautilus.toml) | Nautilus, Vulcania | deep | 4 x Kraken 8 | 24 h | {DEEP} |",
         f"|  |  | test | 4 x Kraken 8 | 30 min | {TEST} |",
         "| site | all notebooks: a student | a class of 30 | all trainings: a student | a class of 30 | charged |",
         "| --- | --- | --- | --- | --- | --- |",
         "| nautilus, deep | 0 GPU hours | 0 GPU hours | 0 GPU hours | 0 GPU hours | a node |",
-        "| site | key | in doubt | the command that will tell |",
+        "| site | key | in doubt | the command that tells |",
         "| --- | --- | --- | --- |",
         "| nautilus | `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
     ]
@@ -58,29 +57,14 @@ def test_a_page_written_by_hand_is_not_overwritten(checkout):
     assert page.read_text(encoding="utf-8") == "# My sites\n"
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_every_key_is_explained(cls):
-    """A docstring lists exactly the keys there are, since the guide is made from it."""
-    assert set(attributes(cls)) == {field.name for field in fields(cls)}
+def test_the_page_on_the_format_has_every_key():
+    """Each part of a machine's file has a table there, with exactly the keys that the loader takes."""
+    text = (ROOT / "docs/site-format.md").read_text(encoding="utf-8")
+    tables = [re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
+    keys = [[field.name for field in fields(cls)] for cls in CLASSES]
+    top = next(names for names in keys if "title" in names)
+    parts = {"name", "access", "software", "launch", "storage", "jupyter", "partitions", "qos", "confirm"}
 
-
-def test_the_guide_has_a_table_for_each_part_of_the_file():
-    """In the file's order, the machine's own keys first."""
-    headings = [line.removeprefix("## ") for line in guide_text().splitlines() if line.startswith("## ")]
-
-    assert [heading.split(",")[0] for heading in headings] == [
-        "At the top of the file",
-        "`[access]`",
-        "`[software]`",
-        "`[launch]`",
-        "`[storage]`",
-        "`[jupyter]`",
-        "`[partitions.<name>]`",
-        "`[qos.<name>]`",
-        "`[[confirm]]`",
-    ]
-    assert (
-        "| `num_nodes` | a whole number, at least 1 | how many nodes trainings and the run of all solutions ask for;"
-        in guide_text()
+    assert sorted(map(sorted, tables)) == sorted(
+        sorted(set(names) - (parts if names is top else set())) for names in keys
     )
-    assert "| `max_num_nodes` | a whole number, optional | the most that one job may have" in guide_text()

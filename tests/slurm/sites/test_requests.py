@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.render import render_job
-from coursekit.slurm.rehearsal.cluster import Cluster
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.profile_text import account, request
+from coursekit.slurm.sites.profile import account, request
+from workshop.rehearsal.cluster import Cluster
+
+from ..conftest import render_job
 
 ROOT = Path(__file__).parents[3]
 # Sites with partitions that the committed scripts do not name, so that a rehearsal of those never comes here.

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from coursekit.course.hand_in.manifest import MAX_TOTAL_BYTES, SUFFIX, HandInManifest, checksum
+from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.job_records import JobRecord, read_records
-from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
-from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK
-from coursekit.grading.submission.students_files import PLAIN_NAME, RefusedFileError, read_file
+from coursekit.files import write_file
+from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
+from coursekit.grading.submission.students_files import (
+    MAX_FILE_BYTES,
+    MAX_FOLDER_BYTES,
+    DamagedNotebookError,
+    RefusedFileError,
+    StudentNotebook,
+    is_plain,
+    read_file,
+    read_notebook,
+)
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
-from coursekit.labs.lab import NAME
+from coursekit.labs.lab import NAME, matching
 from coursekit.paths import ROOT_VARIABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NUM_JOBS = 3
 JOBS, RESULT = "jobs", "result.json"
@@ -80,37 +86,20 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
         CourseKitError: the folder cannot be written.
     """
     now = now or datetime.now(timezone.utc).replace(tzinfo=None)
-    manifest = HandInManifest(work.lab, user, now, {name: checksum(data) for name, data in work.contents.items()})
-    contents = {MANIFEST: manifest.to_bytes(), **work.contents}
+    manifest = HandInManifest(work.lab, user, now, tuple(work.contents))
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in {MANIFEST: manifest.to_bytes(), **work.contents}.items():
+            packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # the manifest tells the time
+    names = (manifest.file_name + (SUFFIX if i == 1 else f"-{i}{SUFFIX}") for i in count(1))
+    path = next(folder / name for name in names if not (folder / name).exists())
     try:
-        for attempt in count(1):
-            name = manifest.file_name + (SUFFIX if attempt == 1 else f"-{attempt}{SUFFIX}")
-            if _write_new(folder / name, contents):
-                return folder / name
+        write_file(path, data.getvalue(), mode=None)
     except OSError as error:
         raise CourseKitError(
-            f"{folder} cannot be written ({error.strerror}): name a folder of yours with --output."
+            f"{folder} cannot be written ({error.strerror}): name one of your folders with --output."
         ) from None
-    raise AssertionError("there are names without end")
-
-
-def _write_new(path: Path, contents: Mapping[str, bytes]) -> bool:
-    """Write a whole zip or nothing; return whether the name was free."""
-    unfinished = path.with_name(f".{path.name}.tmp")
-    if path.exists():
-        return False
-    try:
-        file = unfinished.open("xb")  # whoever has this one has the name
-    except FileExistsError:
-        return False
-    try:
-        with file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, data in contents.items():
-                packed.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)  # the manifest tells the time
-        unfinished.rename(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True
+    return path
 
 
 def _find_notebooks(named: str, start: Path) -> list[Path]:
@@ -120,9 +109,8 @@ def _find_notebooks(named: str, start: Path) -> list[Path]:
         inner = path / f"{path.name}{NOTEBOOK}"
         return [(inner if path.is_dir() else path).resolve()]
     places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in _checkouts(start))]
-    found = [path for folder, inner in places for path in _fitting(folder, inner, named)]
-    labs = sorted({path.stem for path in found})
-    labs = [named] if named in labs else labs
+    found = [path for folder, inner in places for path in _notebooks(folder, inner)]
+    labs = matching(sorted({path.stem for path in found}), named)
     if len(labs) > 1:
         raise CourseKitError(f"{named!r} fits several labs: {', '.join(labs)}.")
     if not labs:
@@ -133,10 +121,10 @@ def _find_notebooks(named: str, start: Path) -> list[Path]:
     return list(dict.fromkeys(path.resolve() for path in found if path.stem == labs[0]))
 
 
-def _fitting(folder: Path, inner: str, named: str) -> list[Path]:
+def _notebooks(folder: Path, inner: str) -> list[Path]:
     pattern = f"{inner}[0-9][0-9]-*{NOTEBOOK}"
     paths = [path for path in sorted(folder.glob(pattern)) if NAME.fullmatch(path.stem) and path.is_file()]
-    return [path for path in paths if path.stem.startswith(named) and (not inner or path.parent.name == path.stem)]
+    return [path for path in paths if not inner or path.parent.name == path.stem]
 
 
 def _checkouts(start: Path) -> list[Path]:
@@ -148,7 +136,7 @@ def _checkouts(start: Path) -> list[Path]:
 def _read(path: Path) -> tuple[str, StudentNotebook]:
     """Return which lab's notebook this is, and the notebook."""
     if not path.is_file():
-        raise CourseKitError(f"{path} is not a notebook: give the path of yours, which ends in {NOTEBOOK}.")
+        raise CourseKitError(f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.")
     try:
         notebook = read_notebook(path.parent, path.name)
     except DamagedNotebookError as error:
@@ -167,7 +155,7 @@ def _read(path: Path) -> tuple[str, StudentNotebook]:
 
 def _content(path: Path) -> bytes:
     try:
-        return read_file(path.parent, path.name, MAX_TOTAL_BYTES)
+        return read_file(path.parent, path.name)
     except RefusedFileError as error:
         raise CourseKitError(
             f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
@@ -187,7 +175,7 @@ def _newest_jobs(lab: str, places: list[Path]) -> list[tuple[JobRecord, Path]]:
         (record, file.parent)
         for place in places
         for file in (place / JOBS).glob(f"*/{RESULT}")
-        if PLAIN_NAME.fullmatch(file.parent.name)
+        if is_plain(file.parent.name)
         for record in read_records(place, [f"{JOBS}/{file.parent.name}/{RESULT}"], lab)
     ]
     found.sort(key=lambda pair: (pair[0].started, (pair[1] / RESULT).stat().st_mtime), reverse=True)
@@ -202,7 +190,7 @@ def _add_job(folder: Path, lab: str, contents: dict[str, bytes]) -> list[str]:
     left_out = []
     for file in (RESULT, f"{lab}{NOTEBOOK}"):
         name = f"{JOBS}/{folder.name}/{file}"
-        room = MAX_TOTAL_BYTES - sum(map(len, contents.values()))
+        room = min(MAX_FILE_BYTES, MAX_FOLDER_BYTES - sum(map(len, contents.values())))
         if not (folder / file).is_file():
             continue
         try:

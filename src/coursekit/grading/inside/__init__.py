@@ -1,1 +1,1 @@
-"""The kit's programs within the walls: they run students' code, and hold nothing that a student must not know."""
+"""The kit's programs inside the sandbox: they run students' code, and hold nothing that a student must not know."""

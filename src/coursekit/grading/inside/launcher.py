@@ -1,4 +1,4 @@
-"""One submission's run, within the walls: a shell for its cells, and ranks, at the judge's request.
+"""One submission's run, inside the sandbox: a shell for its cells, and ranks, at the judge's request.
 
 This process runs no student's code. Each process that does has namespaces of its own, so that none can reach this one,
 which knows what each rank alone may know.
@@ -13,30 +13,28 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import redirect_stdout
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cloudpickle
 
 from coursekit.drivers.places import left_in
 from coursekit.grading.inside import wire
-from coursekit.grading.inside.messages import DriverLaunch, ShellReply, TimedCell, is_words
-from coursekit.grading.inside.rank import Folders, drive, enter_walls
-from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess
-from coursekit.grading.walls import namespaces
-from coursekit.grading.walls.allowance import Allowance
-from coursekit.ranks.deadline import TooSlowError
+from coursekit.grading.inside.rank import Folders, drive, isolate_rank
+from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess, ShellReply, is_words
+from coursekit.grading.inside.wire import DriverLaunch, TimedCell
+from coursekit.grading.isolation import namespaces
+from coursekit.grading.isolation.allowance import Allowance
 from coursekit.ranks.environ import HIDE_GPUS, fill_nodes
-from coursekit.ranks.forked import ForkedServer
+from coursekit.ranks.explain import TOO_SLOW
+from coursekit.ranks.forkserver import ForkedServer
+from coursekit.ranks.own_time import TooSlowError
+from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
-
-    from coursekit.ranks.running_ranks import RunningRanks
 
 MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
@@ -44,11 +42,12 @@ MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
 GRACE_S = 3.0  # of own time, for an interrupted cell to end; then its process is ended
 MAX_NUM_PORTS = 8000  # that are in use in the slot, of some 28,000; a launch leaves a few dozen for a minute
+NO_SHELL = "the process for the student's cells did not start"
 HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
 
 
-class WallsError(Exception):
-    """What the kit itself needs does not work here: no fault of a student's."""
+class IsolationError(Exception):
+    """The kit could not start or isolate a process: not the student's fault."""
 
 
 def serve(judge: Connection, settings: dict[str, Any]) -> None:
@@ -62,19 +61,34 @@ def serve(judge: Connection, settings: dict[str, Any]) -> None:
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
-            fault = submission.revive_shell()
+            fault = _told(submission, submission.revive_shell)
             request = wire.loads(judge.recv_bytes())
             op = request.pop("op")
             if op == "end":
                 return
-            try:
-                reply = {"fault": fault} if fault else answers[op](**request)
-            except (WallsError, TooSlowError) as error:
-                reply = {"fault": str(error)}
-            judge.send_bytes(_packed(reply))
+            judge.send_bytes(_packed(fault or _told(submission, functools.partial(answers[op], **request))))
             del request
     finally:
         submission.close()
+
+
+def _told(submission: _Submission, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return an answer to the judge, or what kept it from coming, and whose fault that is.
+
+    An exception that the kit does not know is the student's once a shell is there: another run would end the same.
+    What the machine lacks ends this process, and so remains the machine's.
+    """
+    try:
+        return answer()
+    except (IsolationError, TooSlowError) as error:
+        return {"fault": str(error)}
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        if submission.shell is None:
+            raise
+        submission.shell.close()
+        return {"error": ["ProcessEnded", f"the run failed ({type(error).__name__})"]}
 
 
 def _ask_for(cell: TimedCell, shell: ShellProcess) -> ShellReply:
@@ -93,7 +107,7 @@ def _packed(reply: dict[str, Any]) -> bytes:
     """Return a reply as a message that the judge can read, also when answers fill it beyond all bounds."""
     with contextlib.suppress(wire.NotPlainError):
         return wire.checked(wire.dumps({"reply": reply}), wire.MAX_NUM_BYTES)
-    return wire.dumps({"reply": {"error": ["OutputError", "more was returned than can be taken back"]}})
+    return wire.dumps({"reply": {"error": ["OutputError", "the returned data is too large"]}})
 
 
 class _Submission:
@@ -129,48 +143,51 @@ class _Submission:
         if shell.interrupted:
             told = ShellGoneError("timeout").words(cell.timeout_s)
         if told is not None and not is_words(told):
-            told = ["OddReply", "it replied something else than is asked for"]
+            told = ["OddReply", "the process sent a reply of the wrong form"]
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
 
-    def revive_shell(self) -> str:
-        """Start a new shell if there was one and it is gone; return why the walls failed, or ''."""
+    def revive_shell(self) -> dict[str, Any]:
+        """Start a new shell if there was one and it is gone."""
         if self.shell:
-            try:
+            with contextlib.suppress(ShellGoneError):
                 self._running_shell()
-            except ShellGoneError:
-                return ""
-            except (WallsError, TooSlowError) as error:
-                return str(error)
-        return ""
+        return {}
 
     def _running_shell(self) -> ShellProcess:
         """Return a shell that has run the cells so far, a new one when the last one is gone.
 
         Only `revive_shell` and `run_cells` may start one.
         """
-        if self.shell and self.shell.alive:
-            return self.shell
-        if self.num_starts > MAX_NUM_RESTARTS:
-            raise ShellGoneError("restarts")
-        self.num_starts += 1
-        enter = functools.partial(namespaces.enter, self.allowance)
+        while self.shell is None or not self.shell.alive:
+            if self.num_starts > MAX_NUM_RESTARTS:
+                raise ShellGoneError("restarts")
+            self.num_starts += 1
+            self.shell = self._start_shell()
+            self._replay(self.shell)
+        return self.shell
+
+    def _start_shell(self) -> ShellProcess:
         try:
-            self.shell = ShellProcess(enter, [self.judge, self.server])
+            shell = ShellProcess(functools.partial(namespaces.enter, self.allowance), [self.judge, self.server])
         except OSError as error:
-            raise WallsError(f"no shell starts ({error})") from None
+            raise IsolationError(f"{NO_SHELL} ({error})") from None
         try:
-            self.shell.ask("hello", HELLO_TIMEOUT_S)
+            shell.ask("hello", HELLO_TIMEOUT_S)
         except ShellGoneError as error:  # no student's code has run in it yet
-            raise WallsError(f"no shell starts ({error}): {self.shell.take_output()[-1000:]}") from None
+            raise IsolationError(f"{NO_SHELL} ({error}): {shell.take_output()[-1000:]}") from None
+        return shell
+
+    def _replay(self, shell: ShellProcess) -> None:
+        """Run the cells so far; of one at which the shell ends only the definitions remain, and then nothing."""
+        num_run = 0
         try:
             for cell in self.cells:
-                _ask_for(cell, self.shell)
-        except ShellGoneError:  # it does not always come to its end
+                _ask_for(cell, shell)
+                num_run += 1
+        except ShellGoneError:
+            cell = self.cells[num_run]
             rest = [] if cell.definitions_only else [cell._replace(definitions_only=True)]
-            place = self.cells.index(cell)
-            self.cells[place : place + 1] = rest
-            return self._running_shell()
-        return self.shell
+            self.cells[num_run : num_run + 1] = rest
 
     def _output_of_shell(self) -> str:
         return self.shell.take_output() if self.shell else ""
@@ -190,14 +207,14 @@ class _Submission:
         return {**told, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
 
     def launch(self, launch: DriverLaunch) -> dict[str, Any]:
-        """Call a driver on ranks; return what became of them, as `coursekit.ranks.outcome.RunOutcome` has it."""
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.explain.RunOutcome` has it."""
         packed, error = self._ask("pack", launch.timeout_s, names=launch.names)
         if error is not None:
             return {"error": error}
         if not isinstance(packed, bytes):
-            return {"error": ["TypeError", "the answers cannot be sent to other processes"]}
-        if self.allowance.walls and lacks_ports():
-            return {"error": ["OSError", f"no ranks are started beside more than {MAX_NUM_PORTS} connections"]}
+            return {"error": ["TypeError", "the answers cannot be sent to the ranks, since they cannot be pickled"]}
+        if self.allowance.isolated and lacks_ports():
+            return {"error": ["OSError", f"no ranks were started: more than {MAX_NUM_PORTS} connections are open"]}
         self.num_launches += 1
         folders = Folders(self.folder / f"launch-{self.num_launches}", launch.num_ranks)
         task = Task(
@@ -206,13 +223,13 @@ class _Submission:
             entropy=0,  # each rank's seed is its own, see `drive`
             num_threads=1,
             bind_cores=False,
-            folder="/tmp" if self.allowance.walls else str(folders.shared),  # noqa: S108  # private to each rank
+            folder="/tmp" if self.allowance.isolated else str(folders.shared),  # noqa: S108  # private to each rank
             search_path=tuple(sys.path),
             returns_bytes=True,
         )
         nodes = fill_nodes(launch.num_ranks, launch.ranks_per_node)
         environ = {**os.environ, **SETTINGS_OF_RANKS, **folders.environ(self.allowance)}
-        enter = functools.partial(enter_walls, self.allowance, folders)
+        enter = functools.partial(isolate_rank, self.allowance, folders)
         return self._watch(launch, self.server.launch(task, environ, nodes, launch.inputs, enter), folders)
 
     def _watch(self, launch: DriverLaunch, running: RunningRanks, folders: Folders) -> dict[str, Any]:
@@ -225,8 +242,10 @@ class _Submission:
             if not running.stop():
                 self.server.close()
                 self.server = ForkedServer()
-        if outcome.no_walls or outcome.server_died:
-            raise WallsError(outcome.no_walls or "what starts ranks has died")
+        if outcome.not_isolated or outcome.server_died:
+            raise IsolationError(outcome.not_isolated or "the server that starts ranks has died")
+        if outcome.stopped == TOO_SLOW:
+            raise TooSlowError("the machine was too slow to tell whether the ranks would end")
         return {
             "reports": [
                 [rank, one.value, one.error_type, one.error_text, one.traceback]

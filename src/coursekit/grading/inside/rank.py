@@ -1,24 +1,21 @@
-"""What a rank is within the walls: its folders, and what it does, which is to call a driver with the answers."""
+"""A rank inside the sandbox: its folders, and its task, which is to call a driver with the answers."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import cloudpickle
 
 from coursekit.drivers.places import Place, settle
 from coursekit.grading.inside import wire
-from coursekit.grading.walls import namespaces
-from coursekit.grading.walls.namespaces import OWN, SHARED_VARIABLE
-from coursekit.grading.walls.sandbox import SHARED
+from coursekit.grading.isolation import namespaces
+from coursekit.grading.isolation.allowance import Allowance
+from coursekit.grading.isolation.namespaces import OWN, SHARED_VARIABLE
+from coursekit.grading.isolation.sandbox import SHARED
 from coursekit.ranks.request import INPUT_VARIABLE
 from coursekit.ranks.worker import seed_all
-
-if TYPE_CHECKING:
-    from coursekit.grading.walls.allowance import Allowance
 
 OWN_VARIABLE = "COURSEKIT_OWN"  # where a rank finds the folder that is its own; "{rank}" in it stands for its number
 
@@ -35,12 +32,12 @@ class Folders:
 
     def environ(self, allowance: Allowance) -> dict[str, str]:
         """Return the variables by which `drive` finds them."""
-        shared, own = (SHARED, OWN) if allowance.walls else (str(self.shared), str(self.parent / "{rank}"))
+        shared, own = (SHARED, OWN) if allowance.isolated else (str(self.shared), str(self.parent / "{rank}"))
         return {SHARED_VARIABLE: shared, OWN_VARIABLE: own}
 
 
-def enter_walls(allowance: Allowance, folders: Folders, rank: int) -> None:
-    """Return in a new process behind walls, in which this rank's folders are in sight."""
+def isolate_rank(allowance: Allowance, folders: Folders, rank: int) -> None:
+    """Return in a new, isolated process that sees this rank's folders."""
     namespaces.enter(replace(allowance, shared=folders.shared, own=folders.own[rank]))
 
 

@@ -5,29 +5,34 @@ Nothing that it says is believed; the judge asks it for plain data, and gives it
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
+import signal
 import sys
+import traceback
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import wire
-from coursekit.grading.inside.cells import run_cell
 from coursekit.ranks import pickling
+from coursekit.ranks.frames import place_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
-
     from IPython.core.interactiveshell import InteractiveShell
+
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def serve(channel: Connection) -> None:
     """Answer requests until the channel is closed: `hello`, `cell`, `call` and `pack`."""
-    from coursekit.ranks.forked import ForkedServer  # noqa: PLC0415  # imported by the zygote
-    from coursekit.ranks.forkserver import adopt_shared_server  # noqa: PLC0415  # the same
+    from coursekit.ranks.forkserver import ForkedServer, shared  # imported by the zygote
 
     # For cells that start ranks of their own; while this process is still clean.
-    adopt_shared_server(ForkedServer())
+    shared.give_back(ForkedServer())
     shell = _new_shell()
     answers: dict[str, Callable[..., Any]] = {"hello": lambda _: None, "cell": _run_cell, "call": _call, "pack": _pack}
     with contextlib.suppress(EOFError, OSError):
@@ -59,8 +64,8 @@ def _text(error: BaseException) -> str:
 
 def _new_shell() -> InteractiveShell:
     """Return what runs cells as a notebook's kernel does, magics included, without history and files."""
-    from IPython.core.history import HistoryManager  # noqa: PLC0415  # imported by the zygote
-    from IPython.core.interactiveshell import InteractiveShell  # noqa: PLC0415  # the same
+    from IPython.core.history import HistoryManager  # imported by the zygote
+    from IPython.core.interactiveshell import InteractiveShell  # the same
 
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
     shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
@@ -70,10 +75,54 @@ def _new_shell() -> InteractiveShell:
     return shell
 
 
-def _run_cell(shell: InteractiveShell, **parts: Any) -> list[str] | None:
-    """Run one cell; return the name and the text of its exception, or None."""
-    error = run_cell(shell, **parts)
-    return None if error is None else [type(error).__name__, _text(error)]
+def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_only: bool) -> list[str] | None:
+    """Run one cell, or only what it defines; return the name and the text of its exception, or None.
+
+    Students experiment where they define their functions, and what they define counts: what comes after the statement
+    that raised, or was interrupted, is defined all the same.
+    """
+    # IPython names a cell's code after its content; a judge quotes it by the cell's name.
+    shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
+    with _interruptible():
+        if definitions_only:
+            _define(shell, name, source, after_line=0)
+            return None
+        result = shell.run_cell(source, store_history=False)  # type: ignore[no-untyped-call]  # IPython's
+        error: BaseException | None = result.error_before_exec or result.error_in_exec
+        if error is None:
+            return None
+        lines = (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name)
+        _define(shell, name, source, after_line=next(lines, 0))
+    return [type(error).__name__, _text(error)]
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Hear interrupts within the block only: one that comes too late must not end the shell."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _define(shell: InteractiveShell, name: str, source: str, after_line: int) -> None:
+    """Run the definitions of a cell below a line, each on its own; none of a cell that is not Python."""
+    try:
+        statements = ast.parse(shell.transform_cell(source)).body  # type: ignore[no-untyped-call]  # IPython's
+    except SyntaxError:
+        return
+    for node in statements:
+        if node.lineno > after_line and _is_definition(node):
+            with contextlib.suppress(Exception):  # of a decorator, or where a name is missing
+                exec(compile(ast.Module([node], []), name, "exec"), shell.user_ns)  # noqa: S102  # the shell's purpose
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    """Whether a statement defines something without working for it: a function, or a name for a plain value."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        return isinstance(node.value, ast.Lambda) or not any(isinstance(part, ast.Call) for part in ast.walk(node))
+    return isinstance(node, DEFINITIONS)
 
 
 class _Answers(dict[str, Any]):
@@ -85,7 +134,13 @@ class _Answers(dict[str, Any]):
 
 def _call(shell: InteractiveShell, call: bytes) -> Any:
     driver, args = wire.loads(call, _Answers(shell.user_ns))
-    return driver(*args)
+    try:
+        return driver(*args)
+    except Exception as error:
+        if isinstance(error, WrongReturnError) or place_below(error, 0):
+            raise
+        # No line of the student's is in the traceback, which stays here: the judge could not tell.
+        raise WrongReturnError(f"{UNUSABLE}: {type(error).__name__}: {_text(error)}") from None
 
 
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:

@@ -11,25 +11,43 @@ import struct
 import sys
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from coursekit.grading.inside import shell, wire
-from coursekit.grading.inside.messages import ShellReply, read_reply
-from coursekit.ranks.deadline import Deadline, TooSlowError
-from coursekit.ranks.own_time import OwnTime, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from coursekit.ranks.forked import ForkedServer
-
+from coursekit.processes import signal_name
+from coursekit.ranks.forkserver import ForkedServer
+from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 
 HEADER = struct.Struct("!i")  # as multiprocessing's connections have it
 READ_SIZE = 1 << 16
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
 LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
-MAX_OUTPUT = 256 << 20  # bytes in all; who prints more is ended
+MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is ended
+
+
+class ShellReply(NamedTuple):
+    """What came of a request to the shell: a value, or else the name of an exception and its text."""
+
+    value: Any = None
+    error: list[str] | None = None
+
+
+def read_reply(data: bytes, number: int) -> ShellReply | None:
+    """Return the reply to the request of this number; None for all other bytes, which any process may have sent."""
+    with contextlib.suppress(wire.NotPlainError):
+        parts = wire.loads(data)
+        told = parts.pop("number", None) if isinstance(parts, dict) else None
+        is_reply = type(told) is int and told == number
+        if is_reply and (parts.keys() == {"value"} or (parts.keys() == {"error"} and is_words(parts["error"]))):
+            return ShellReply(**parts)
+    return None
+
+
+def is_words(error: object) -> bool:
+    """Whether this is the name of an exception and its text."""
+    return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 
 class ShellGoneError(Exception):
@@ -39,11 +57,14 @@ class ShellGoneError(Exception):
         """Return the name of an exception and a sentence for the student."""
         kind = str(self)
         if kind == "timeout":
-            return ["TimeoutError", f"no end within {timeout_s:g} s"]
+            return ["TimeoutError", f"it ran for longer than {timeout_s:g} s"]
         if kind == "restarts":
-            return ["TimeoutError", "not tried, since too much of this notebook never ended or ended its process"]
+            return [
+                "TimeoutError",
+                "not run: too many cells of this notebook did not finish in time, or ended their process",
+            ]
         if kind == "output":
-            return ["OutputError", f"more than {MAX_OUTPUT >> 20} MiB were printed"]
+            return ["OutputError", f"it printed more than {MAX_OUTPUT >> 20} MiB"]
         return ["ProcessEnded", f"the process ended ({kind})"]
 
 
@@ -161,16 +182,16 @@ class ShellProcess:
                 self._channel.close()
                 os.close(self._output)
                 code = os.waitstatus_to_exitcode(status)
-                raise ShellGoneError(signal.Signals(-code).name if code < 0 else f"exit status {code}")
+                raise ShellGoneError(signal_name(-code) if code < 0 else f"exit status {code}")
             time.sleep(0.01)
-        self._end("its channel was closed")
+        self._end("it closed its connection to the grader")
 
     def _next_reply(self) -> ShellReply | None:
         """Return the reply to the last request if it is there; what has another form or number is dropped."""
         while len(self._received) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._received)
             if not 0 <= length <= wire.MAX_REPLY_BYTES:
-                self._end("it sent too much")
+                self._end("it sent too much data")
             if len(self._received) < HEADER.size + length:
                 return None
             data = bytes(self._received[HEADER.size : HEADER.size + length])

@@ -1,6 +1,6 @@
-"""Plain data as JSON: all that passes between a judge and the processes that run an answer.
+"""Plain data as JSON, and what a judge asks: all that passes between it and the processes that run an answer.
 
-Reading never runs code, whoever wrote the bytes: no pickle, no names but those of drivers, sizes checked.
+Reading never runs code, whatever process wrote the bytes: no pickle, no names but those of drivers, sizes checked.
 """
 
 from __future__ import annotations
@@ -9,28 +9,61 @@ import base64
 import itertools
 import json
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coursekit.drivers.calls import Remote
 from coursekit.drivers.spy import Sight
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
 MAX_REPLY_BYTES = 16 << 20  # of what an answer returns
 MAX_NUM_PARTS = 1_000_000  # values in one message: each takes far more memory than its three bytes
 MAX_DEPTH = 30
+PLAIN = "return numbers, text, arrays, or lists, tuples and dictionaries of them"
 DRIVERS = "coursekit.drivers."
 ARRAY_KINDS = "biufcSU"  # numbers, truth values and text; no objects
 LARGEST_JSON_INT = 1 << 53
+MAX_NUM_DIGITS = 400  # of a whole number: reading more takes time that grows with their square
 MAX_NUM_ODD_KEYS = 1000  # of one dictionary: numbers can be chosen so that all have one hash, texts cannot
 MAX_NUM_CHARACTERS = 1 << 25  # of a list, if each of its values took as many as its longest text, as in an array
+
+
+class TimedCell(NamedTuple):
+    """A cell of a student's notebook, which should end within `timeout_s` of the shell's own time.
+
+    With `definitions_only` the rest of it is not run.
+    """
+
+    name: str
+    source: str
+    timeout_s: float
+    definitions_only: bool = False
+
+
+@dataclass(frozen=True)
+class DriverLaunch:
+    """A driver to be called on ranks.
+
+    Attributes:
+        call: the driver and its arguments, as `wire` writes them.
+        names: of the answers among the arguments.
+        look: whether to return what each rank has left in its own folder.
+        inputs: for each rank its seed and what it alone may know, as `wire` writes them.
+    """
+
+    call: bytes
+    names: list[str]
+    num_ranks: int
+    ranks_per_node: int
+    timeout_s: float
+    look: bool
+    inputs: list[bytes]
 
 
 class NotPlainError(Exception):
@@ -66,7 +99,7 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
         _measure(message)
         return _decode(message, answers)
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError, MemoryError) as error:
-        raise NotPlainError(f"no plain data ({type(error).__name__})") from None
+        raise NotPlainError(f"not plain data ({type(error).__name__})") from None
 
 
 def checked(data: bytes, max_bytes: int) -> bytes:
@@ -110,14 +143,16 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
         raise NotPlainError(f"data nested more than {MAX_DEPTH} deep")
     if value is None or isinstance(value, (bool, str)):
         return value
+    if isinstance(value, bytes):  # NumPy's, too, of which an array drops zeros at the end
+        return {TAG: "bytes", "v": base64.b64encode(value).decode()}
+    if isinstance(value, np.ma.MaskedArray):
+        raise NotPlainError("a masked array is not plain data: return its .filled(), which is an array")
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(np.asarray(value), is_scalar=isinstance(value, np.generic))
     if isinstance(value, int):
-        return int(value) if abs(value) < LARGEST_JSON_INT else {TAG: "int", "v": str(int(value))}
+        return _encode_int(int(value))
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {TAG: "float", "v": repr(float(value))}
-    if isinstance(value, bytes):
-        return {TAG: "bytes", "v": base64.b64encode(value).decode()}
     if isinstance(value, list):
         return [_encode(one, depth + 1) for one in value]
     if isinstance(value, tuple):
@@ -129,6 +164,12 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
     return _encode_reference(value, depth)
 
 
+def _encode_int(value: int) -> Any:
+    if abs(value) >= 10**MAX_NUM_DIGITS:
+        raise NotPlainError(f"a whole number of more than {MAX_NUM_DIGITS} digits is not plain data")
+    return value if abs(value) < LARGEST_JSON_INT else {TAG: "int", "v": str(value)}
+
+
 def _encode_reference(value: Any, depth: int) -> Any:
     """Encode a driver, a judge's `Remote` answer, or one of TensorFlow's tensors, which is an array."""
     kind = type(value)
@@ -138,8 +179,8 @@ def _encode_reference(value: Any, depth: int) -> Any:
         return {TAG: "answer", "v": value.name}
     if kind.__module__.startswith("tensorflow.") and hasattr(value, "numpy"):
         return _encode(value.numpy(), depth + 1)
-    hint = ": call it, with ()" if callable(value) else ""
-    raise NotPlainError(f"a {kind.__name__} is not plain data{hint}")
+    advice = "did you forget the parentheses?" if callable(value) else PLAIN
+    raise NotPlainError(f"a value of type {kind.__name__} is not plain data: {advice}")
 
 
 def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:
@@ -184,13 +225,24 @@ def _decode_array(content: Any) -> np.ndarray[Any, Any]:
     dtype = np.dtype(str(name))
     if dtype.kind not in ARRAY_KINDS:
         raise NotPlainError(f"an array of {dtype} is not plain data")
-    return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(tuple(map(int, shape))).copy()
+    flat = np.frombuffer(base64.b64decode(data, validate=True), dtype)
+    array: np.ndarray[Any, Any] = flat.reshape([int(length) for length in shape]).copy()
+    return array
+
+
+def _decode_int(text: str) -> int:
+    if len(text.lstrip("-")) > MAX_NUM_DIGITS:
+        raise NotPlainError(f"a whole number of more than {MAX_NUM_DIGITS} digits is not plain data")
+    return int(text)
 
 
 def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
         raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are not text is not plain data")
-    return {key: one for key, one in pairs}  # noqa: C416  # of lists: unhashable keys are told
+    found = {key: one for key, one in pairs}  # noqa: C416  # of lists: unhashable keys are told
+    if len(found) < len(pairs):  # they were of kinds of their own, which do not cross
+        raise NotPlainError("a dictionary in which two keys have equal values is not plain data")
+    return found
 
 
 def _decode_sight(content: Any) -> Sight:
@@ -206,7 +258,7 @@ def _is_array(value: Any, kinds: str) -> bool:
 
 _ATOMS = {"int", "float", "bytes", "array", "scalar"}
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "int": lambda text: int(text[:400]),
+    "int": _decode_int,
     "float": float,
     "bytes": lambda text: base64.b64decode(text, validate=True),
     "array": _decode_array,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.grading.inside import launcher, wire
-from coursekit.ranks.lifetime import adopt_orphans, kill_descendants
+from coursekit.processes import adopt_orphans, kill_descendants
 from coursekit.ranks.server import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
@@ -26,7 +26,7 @@ def main() -> None:
     """
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
-    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself lies in there
+    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
     judge.send_bytes(wire.dumps({"failure": preload(*MORE, tensorflow="tensorflow" in sys.argv)}))
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -34,7 +34,7 @@ def main() -> None:
             if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
                 continue
             status = _one_submission(judge, settings)
-            is_clean = _clean(own) and not (settings["walls"] and launcher.lacks_ports())
+            is_clean = _clean(own) and not (settings["isolated"] and launcher.lacks_ports())
             judge.send_bytes(wire.dumps({"gone": status, "is_clean": is_clean}))
 
 

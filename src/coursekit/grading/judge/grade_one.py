@@ -1,63 +1,103 @@
-"""Run one submission and judge it: in the sandbox first, then, when all of that is dead, from the record."""
+"""Run one submission in a slot and judge it; as a program, a worker of the pool, do so with one after the other.
+
+The program reads a JSON line for each submission from standard input and writes the verdict as a JSON line on the pipe
+whose number is its second argument.
+"""
 
 from __future__ import annotations
 
-import secrets
+import json
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
 
-from coursekit.grading.inside.messages import TimedCell
-from coursekit.grading.judge.conversation import Live, Recorded
-from coursekit.grading.judge.flags import flags_of_run, flags_of_source
+import nbformat
+
+from coursekit.errors import CourseKitError
+from coursekit.grading.inside.wire import TimedCell
+from coursekit.grading.isolation.allowance import data_bytes
 from coursekit.grading.judge.judge import judge, quote_cells
-from coursekit.grading.judge.own_limits import JudgeTimeoutError, own_limits
-from coursekit.grading.judge.running import Fault
-from coursekit.grading.submission.work import cells_to_run
+from coursekit.grading.judge.running import Fault, Running
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
+from coursekit.grading.submission.work import Program, Submission, Work, cells_to_run, read_program
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore
+from coursekit.log import VARIABLE, log_to, machine
+from coursekit.processes import end_with_parent
 from coursekit.text import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from coursekit.grading.judge.slot import Slot
-    from coursekit.grading.submission.program import Program
-    from coursekit.grading.submission.work import Work
-
-TOO_MUCH = "What the answers return takes the judge more time or memory than it has"
+LOGGER = logging.getLogger(__name__)
+TOO_MUCH = "The data that the answers return takes the judge too much time or memory"
 # What the shell's process did, and not an exception of a cell's.
 PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddReply"})
+# Of the judge itself: many times what judging an honest notebook takes.
+MAX_CPU_S = 60.0
+MAX_MEMORY_BYTES = 2 << 30
+AGAIN_S = 1.0  # a check that catches what ended it is ended again
+MOST_LOST = 3  # exceptions of a signal that came where Python ignores them, as in a collection of garbage
+
+
+class JudgeTimeoutError(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
+    """What a submission returned has taken the judge too long."""
+
+
+def main() -> None:
+    """Judge until standard input ends; the first argument holds the slot's settings as JSON."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
+    settings = json.loads(sys.argv[1])
+    image = settings.pop("image")
+    programs: dict[Path, Program] = {}
+    slot = Slot(limits=SubmissionLimits(**settings.pop("limits")), image=Path(image) if image else None, **settings)
+    log = os.environ.get(VARIABLE)
+    with log_to(Path(log)) if log else nullcontext(), slot, os.fdopen(int(sys.argv[2]), "w") as verdicts:
+        for line in sys.stdin:
+            one = Submission.loads(line)
+            if one.source not in programs:
+                programs[one.source] = read_program(one.work.lab, nbformat.read(one.source, as_version=4))
+            try:
+                verdict = grade(programs[one.source], one.work, slot, left_out=one.left_out, key=one.key)
+            except CourseKitError as error:
+                LOGGER.warning("%s %s: %s (%s)", one.work.student, one.work.lab, error, machine())
+                verdict = replace(one.not_judged(str(error)), sandbox=slot.sandbox)
+            verdicts.write(verdict.dumps(indent=None) + "\n")
+            verdicts.flush()
 
 
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
     """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict."""
     started = time.monotonic()
-    entropy = secrets.randbits(128)
     cells = cells_to_run(program, work)
     quote_cells(cells)
-    source_flags: tuple[Flag, ...] = ()
+    scores: tuple[CellScore, ...] = ()
+    outputs: dict[str, str] = {}
+    flags: list[Flag] = []
+    fault, peak_gb = "", 0.0
     try:
-        source_flags = flags_of_source(work)
         with slot.submission(needs_tensorflow=program.needs_tensorflow) as running, own_limits():
-            conversation = Live(running, slot.limits.notebook_s)
-            outputs, flags = _run_cells(cells, conversation, slot.limits.cell_s)
-            judge(program, conversation, entropy, left_out, work.taken)
-        with own_limits():
-            flags += (*flags_of_run(conversation.exchanges), *running.flags())
-            # Only now, with the whole run dead, the verdict that counts.
-            recorded = Recorded(conversation.exchanges[1:])
-            scores = judge(program, recorded, entropy, left_out, work.taken)
+            outputs, flags = _run_cells(cells, running, slot.limits.cell_s)
+            scores = judge(program, running, left_out, work.taken)
+        flags += running.flags()
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
-        scores, outputs, flags, fault, peak_gb = (), {}, [], str(error), 0.0
+        LOGGER.warning("%s %s: %s (%s)", work.student, work.lab, error, machine())
+        scores, outputs, flags, fault = (), {}, [], str(error)
     except (JudgeTimeoutError, MemoryError) as error:
         scores, outputs, flags = _lost(program, left_out), {}, [Flag("judge", f"{TOO_MUCH} ({type(error).__name__}).")]
-        fault, peak_gb = "", 0.0
     return Verdict(
         lab=work.lab,
         student=work.student,
         scores=scores,
-        flags=(*work.flags, *source_flags, *flags),
+        flags=(*work.flags, *flags),
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
         peak_memory_gb=peak_gb,
@@ -73,15 +113,55 @@ def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
     return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
 
-def _run_cells(cells: list[tuple[str, str]], conversation: Live, cell_s: float) -> tuple[dict[str, str], list[Flag]]:
+def _run_cells(cells: list[tuple[str, str]], running: Running, cell_s: float) -> tuple[dict[str, str], list[Flag]]:
     """Run the notebook's cells; return what each printed, and flags for those that never ended."""
     timed = [TimedCell(name, source, cell_s) for name, source in cells]
-    reply = conversation.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
+    reply = running.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
     if "error" in reply:
-        return {}, [Flag("cells", f"the cells did not run: {reply['error'][1]}")]
+        return {}, [Flag("cells", f"The cells did not run: {reply['error'][1]}.")]
     flags = [
         Flag(cell["error"][0], printable(f"cell {cell['name']}: {cell['error'][1][:1000]}"))
         for cell in reply["cells"]
         if cell["error"] and cell["error"][0] in PROCESS_ERRORS
     ]
     return {cell["name"]: printable(cell["output"]) for cell in reply["cells"] if cell["output"]}, flags
+
+
+@contextmanager
+def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_BYTES) -> Iterator[None]:
+    """Limit this process within the block: an answer may return data whose reading never ends, or fills the memory.
+
+    The processes that it starts within have the limit of memory, too.
+    Time is the processor's, so that no busy machine makes it shorter. Only the main thread can be limited.
+    C hears no signals, as where `sum` counts up to a number of an answer's: after twice the time, and `MOST_LOST`
+    more signals, the kernel ends the process.
+
+    Raises:
+        JudgeTimeoutError: the block has used too much of it.
+        MemoryError: it has asked for more memory.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("only the main thread hears signals")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = data_bytes() + max_memory_bytes
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    cpu_soft, cpu_hard = resource.getrlimit(resource.RLIMIT_CPU)
+    last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (last_s if cpu_hard == resource.RLIM_INFINITY else cpu_soft, cpu_hard))
+    before = signal.signal(signal.SIGPROF, _give_up)
+    signal.setitimer(signal.ITIMER_PROF, max_cpu_s, AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_soft, cpu_hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _give_up(*_: object) -> NoReturn:
+    raise JudgeTimeoutError
+
+
+if __name__ == "__main__":
+    main()

@@ -5,74 +5,66 @@ from __future__ import annotations
 import builtins
 import io
 import linecache
+import secrets
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit.checks.check import start_over
-from coursekit.checks.launches import noting
-from coursekit.checks.on_ranks import RemoteAnswer
-from coursekit.checks.random_inputs import repeatable
-from coursekit.grading.judge.remote_answers import Sandboxed
+from coursekit.checks.on_ranks import AnswerError, Left, RemoteAnswer
+from coursekit.checks.random_inputs import fresh_rng, repeatable
+from coursekit.grading.inside import wire
+from coursekit.grading.inside.wire import DriverLaunch
+from coursekit.grading.judge.running import Running
+from coursekit.grading.submission.work import Part, Program
 from coursekit.labs.affected_tests import names_of
 from coursekit.labs.cells import CellScore
+from coursekit.ranks import RankError
+from coursekit.ranks.explain import RunOutcome
+from coursekit.ranks.launch import results_of
+from coursekit.ranks.worker import Report
 from coursekit.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from coursekit.checks.launches import Layout
-    from coursekit.grading.judge.conversation import Live, Recorded
-    from coursekit.grading.submission.program import Part, Program
-    from coursekit.labs.affected_tests import Names
 
 MAX_MESSAGE_LENGTH = 4000  # characters
 
 
 def judge(
     program: Program,
-    conversation: Live | Recorded,
-    entropy: int,
+    running: Running,
     left_out: Collection[str] = (),
     taken: Collection[str] = (),
 ) -> tuple[CellScore, ...]:
-    """Return the points of each test cell but those named in `left_out`; random inputs follow from `entropy`.
+    """Return the points of each test cell but those named in `left_out`.
 
     Checks named in `taken` give none: the student took what they look at from the solution.
     """
     start_over(taken)
-    judge = _Judge(program, conversation)
+    judge = _Judge(program, running)
     scores = []
-    with repeatable(entropy), redirect_stdout(io.StringIO()):
+    with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
         for part in program.judged:
             if part.name in left_out:
                 continue
-            message, layouts = judge.run(part)
+            message = judge.run(part)
             if part.points is not None:
                 points = 0.0 if message else part.points
-                scores.append(CellScore(part.name, points, part.points, message, sorted(layouts)))
+                scores.append(CellScore(part.name, points, part.points, message))
     return tuple(scores)
 
 
 class _Judge:
     """The namespace in which the judge's cells run, one after the other."""
 
-    def __init__(self, program: Program, conversation: Live | Recorded) -> None:
+    def __init__(self, program: Program, running: Running) -> None:
         self.namespace: dict[str, Any] = {"__name__": "coursekit_judge"}
         exec(program.known, self.namespace)  # noqa: S102  # the instructor's own imports and parameters
-        self.elsewhere = Sandboxed(conversation)
+        self.elsewhere = Sandboxed(running)
         self.own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
         self.failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
-        self.layouts: dict[str, set[Layout]] = {}  # by a name that a cell bound, what it launched
 
-    def run(self, part: Part) -> tuple[str, set[Layout]]:
-        """Run one cell; return '' or its exception as a sentence, and the ranks that it or its trials launched."""
+    def run(self, part: Part) -> str:
+        """Run one cell; return '' or its exception as a sentence."""
         names = names_of(part.source)
-        with noting() as launched:
-            message = self._run(part, names)
-        self.layouts.update(dict.fromkeys(names.bound, launched))
-        return message, launched.union(*(self.layouts.get(name, ()) for name in names.used))
-
-    def _run(self, part: Part, names: Names) -> str:
         missing = sorted(names.used & self.failed.keys())
         if missing:
             return self.failed[missing[0]]
@@ -98,3 +90,67 @@ def quote_cells(cells: Iterable[tuple[str, str]]) -> None:
     for name, source in cells:
         lines = [line + "\n" for line in source.splitlines()]
         linecache.cache[name] = (len(source), None, lines, name)
+
+
+class Sandboxed:
+    """Answers in a sandbox, an `Elsewhere` for `coursekit.checks`: a call or launch is a request in plain data."""
+
+    def __init__(self, running: Running) -> None:
+        self.running = running
+
+    def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
+        """Call a driver in the process that holds the student's cells.
+
+        Raises:
+            AnswerError: the answer raised an exception, or did not return in time.
+        """
+        request = {"op": "call", "call": wire.dumps([driver, args]), "timeout_s": timeout_s}
+        reply = self.running.ask(request, timeout_s)
+        if "error" in reply:
+            raise AnswerError(*reply["error"])
+        return reply["value"]
+
+    def run(  # noqa: PLR0913  # the settings of a launch
+        self,
+        driver: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        num_ranks: int,
+        ranks_per_node: int,
+        timeout_s: float,
+        private: Sequence[Any] | None,
+        look: bool,
+    ) -> tuple[list[Any], list[Left]]:
+        """Call a driver on ranks, each with a seed and a private value of its own.
+
+        Raises:
+            RankError: as `ranks.run`.
+            Fault: the machine was too slow, or the sandbox broke down.
+            TypeError: an answer cannot be sent to ranks, as with `ranks.run`.
+            AnswerError: an answer is not there, or the launch did not come about in time.
+        """
+        seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()
+        own = [None] * num_ranks if private is None else private
+        launch = DriverLaunch(
+            call=wire.dumps([driver, args]),
+            names=[arg.name for arg in args if isinstance(arg, RemoteAnswer)],
+            num_ranks=num_ranks,
+            ranks_per_node=ranks_per_node,
+            timeout_s=timeout_s,
+            look=look,
+            inputs=[wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
+        )
+        reply = self.running.ask({"op": "launch", **vars(launch)}, 2 * timeout_s)
+        if "error" in reply:
+            kind, text = reply["error"]
+            raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)
+        reports = {rank: Report(*words) for rank, *words in reply["reports"]}
+        outcome = RunOutcome(reports, dict(reply["exit_codes"]), reply["stopped"], reply["stacks"])
+        return results_of(outcome, num_ranks, timeout_s, _value), reply["left"]
+
+
+def _value(rank: int, data: bytes) -> Any:
+    try:
+        return wire.loads(data)
+    except wire.NotPlainError as error:
+        raise RankError(f"the return value of rank {rank} cannot be read: {error}", rank=rank) from None

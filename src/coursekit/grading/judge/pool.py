@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import psutil
 
 from coursekit import processes
 from coursekit.grading.judge.slot import OWN_MEMORY_GB, SubmissionLimits
+from coursekit.grading.submission.work import Submission
 from coursekit.grading.verdict import Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-    from pathlib import Path
-
-    from coursekit.grading.submission.work import Submission
-
+LOGGER = logging.getLogger(__name__)
 END_TIMEOUT_S = 5.0
+MIB_PER_GB = 1024
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
-# A socket without a file: the kernel lets one process at a time have the name, whoever it belongs to, and takes it back
+# A socket without a file: the kernel lets one process of any account have the name at a time, and takes it back
 # when that process ends, however it does. Nobody listens on it.
 NAME = "\0coursekit-grader-core-{}"
 
@@ -39,7 +39,7 @@ class PoolSettings:
 
     Attributes:
         num_slots: how many submissions at once.
-        sandbox: one of `coursekit.grading.walls.sandbox.SANDBOXES`.
+        sandbox: one of `coursekit.grading.isolation.sandbox.SANDBOXES`.
         image: the container image, for Apptainer.
         limits: of each submission.
     """
@@ -50,14 +50,21 @@ class PoolSettings:
     limits: SubmissionLimits = field(default_factory=SubmissionLimits)
 
 
-def default_num_slots() -> int:
-    """Return how many slots suit this process's cores."""
-    return max(1, len(os.sched_getaffinity(0)))
+def default_num_slots(limits: SubmissionLimits | None = None) -> int:
+    """Return how many submissions to judge at once: one on each core of this process.
 
-
-def num_slots_for(num_cpus: int, memory_gb: float, limits: SubmissionLimits) -> int:
-    """Return how many submissions to judge at once: each on a core of its own, with the memory that it may use."""
-    return max(1, min(num_cpus, int(memory_gb / (limits.memory_gb + OWN_MEMORY_GB))))
+    In a Slurm job no more than its memory is enough for; the kernel may not hold it to what Slurm has given it.
+    Example: 16 cores and 64 GB are 8 submissions of at most 6 GB each, with 2 GB for what judges it.
+    """
+    num_cores, environ = len(os.sched_getaffinity(0)), os.environ
+    if "SLURM_JOB_ID" not in environ:
+        return num_cores
+    num_cores = min(num_cores, int(environ.get("SLURM_CPUS_PER_TASK", num_cores)))
+    per_core_mb = int(environ.get("SLURM_MEM_PER_CPU", 0))
+    node_gb = psutil.virtual_memory().available / 2**30
+    memory_gb = int(environ.get("SLURM_MEM_PER_NODE", per_core_mb * num_cores)) / MIB_PER_GB or node_gb
+    each_gb = (limits or SubmissionLimits()).memory_gb + OWN_MEMORY_GB
+    return max(1, min(num_cores, int(min(memory_gb, node_gb) / each_gb)))
 
 
 def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Generator[Verdict, None, None]:
@@ -136,6 +143,8 @@ class _Worker:
             told = self._ask(line)
             if told:
                 return Verdict.loads(told)
+            status = self._process and self._process.poll()
+            LOGGER.warning("%s %s: its worker died (status %s)", submission.work.student, submission.work.lab, status)
             self._end()
         return submission.not_judged("the worker that judged it died")
 
@@ -158,7 +167,7 @@ class _Worker:
                 return
             read, write = os.pipe()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "coursekit.grading.judge.worker", self._settings, str(write)],
+                [sys.executable, "-m", "coursekit.grading.judge.grade_one", self._settings, str(write)],
                 stdin=subprocess.PIPE,
                 pass_fds=[write],
                 text=True,

@@ -1,25 +1,40 @@
-"""One submission in a sandbox, as the judge talks to it."""
+"""One submission in a sandbox, as the judge talks to it, and what of it the instructor should see."""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import Connection
+from typing import Any
 
 import psutil
 
 from coursekit import processes
 from coursekit.grading.inside import wire
+from coursekit.grading.isolation.cgroups import Cgroup
+from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.verdict import Flag
-from coursekit.ranks.deadline import Deadline, TooSlowError
+from coursekit.ranks.own_time import Deadline, TooSlowError
+from coursekit.text import CONTROL
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from coursekit.grading.walls.cgroups import Cgroup
-    from coursekit.grading.walls.watcher import Watcher
+Reply = dict[str, Any]
 
 PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, before all is ended from outside
+LONG_TEXT = 10_000  # characters of an exception
+# What a process did instead of returning plain data: kinds of flags by the name of its error.
+ODD_ERRORS = {
+    "NotPlainError": "odd result",
+    "OutputError": "OutputError",
+    "ProcessEnded": "ProcessEnded",
+    "TimeoutError": "TimeoutError",
+    "SystemExit": "process",
+    "MemoryError": "memory",
+    # What CPython says when it has lost its way: after endless recursion with the limit taken away, for one.
+    "SystemError": "broken interpreter",
+    "OddReply": "odd reply",
+}
+NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # what else ended a cell is a flag of its own name
 
 
 class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
@@ -27,30 +42,27 @@ class Fault(BaseException):  # no `Exception`: nothing in a check may take it fo
 
 
 class Running:
-    """One submission in a slot."""
+    """One submission in a slot, which is asked until it has used `limit_s` of its own time."""
 
-    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None) -> None:
+    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None, limit_s: float) -> None:
         self._judge = judge
         self._pid = pid
         self._group = group
         self._num_killed_before = group.num_killed_for_memory if group else 0
+        self._limit_s = limit_s
         self._gone = False
         self._is_clean = True
+        self._odd: dict[str, list[str]] = {}  # by kind of flag, the texts of what replies show
         self.watch = watch
-        self.disobedience = ""
+        self.kill_reason = ""
         self.killed_for_memory = False
 
-    @property
-    def own_s(self) -> float:
-        """The submission's own time so far, in seconds."""
-        return self.watch.own_s
-
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: Reply) -> None:
         """Send plain data to the sandbox."""
-        with suppress(OSError):  # whoever waits for the reply hears why
+        with suppress(OSError):  # the next wait for a reply tells why
             self._judge.send_bytes(wire.dumps(message))
 
-    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def ask(self, request: Reply, timeout_s: float) -> Reply:
         """Send plain data as a request and return the reply.
 
         A submission that does not answer in `timeout_s` of its own time is ended, from outside: the answer's doing.
@@ -58,22 +70,33 @@ class Running:
         Raises:
             Fault: the sandbox broke down.
         """
+        if self.watch.own_s >= self._limit_s:
+            words = f"not run: the whole notebook has used up its {self._limit_s:g} s"
+            reply = {"error": ["TimeoutError", words]}
+        else:
+            reply = self._ask(request, timeout_s)
+        for kind, text in odd_signs(reply):
+            self._odd.setdefault(kind, []).append(text)
+        return reply
+
+    def _ask(self, request: Reply, timeout_s: float) -> Reply:
+        ended: Reply = {"error": ["ProcessEnded", "the grader had to end the run"]}
         if self._gone:
-            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
+            return ended
         self.send(request)
         message = self._receive(2 * timeout_s + PATIENCE_S)
         if message is None:
             self._kill("it did not obey its time limit")
             message = self._receive(PATIENCE_S)
         if message is None:
-            raise Fault("the sandbox does not answer")
+            raise Fault("the sandbox did not answer")
         if self._tells_end(message):
-            return {"error": ["ProcessEnded", "the run had to be ended from outside"]}
-        reply: dict[str, Any] = message["reply"]
+            return ended
+        reply: Reply = message["reply"]
         if "fault" not in reply:
             return reply
         if self._look_for_kills():  # of the kit's own processes, for memory that the submission took
-            return {"error": ["ProcessEnded", "a process was ended for the memory that was used"]}
+            return {"error": ["ProcessEnded", "a process used too much memory and was killed"]}
         raise Fault(str(reply["fault"]))
 
     def end(self) -> bool:
@@ -81,8 +104,8 @@ class Running:
         with suppress(Fault):
             if not self._gone:
                 self.send({"op": "end"})
-            deadline_s = self.own_s + PATIENCE_S
-            while not self._gone and self.own_s < deadline_s:
+            deadline_s = self.watch.own_s + PATIENCE_S
+            while not self._gone and self.watch.own_s < deadline_s:
                 message = self._receive(PATIENCE_S)
                 if message is None:
                     return False
@@ -90,7 +113,7 @@ class Running:
         self._look_for_kills()
         return self._gone and self._is_clean
 
-    def _tells_end(self, message: dict[str, Any]) -> bool:
+    def _tells_end(self, message: Reply) -> bool:
         """Whether this says that the submission has ended; remember whether it left files in the sandbox.
 
         Raises:
@@ -102,21 +125,16 @@ class Running:
             raise Fault(f"the launcher in the sandbox ended with status {message['gone']}")
         return self._gone
 
-    def _receive(self, timeout_s: float) -> dict[str, Any] | None:
+    def _receive(self, timeout_s: float) -> Reply | None:
         """Return a message; None if none came within that much of the submission's own time."""
-        deadline = Deadline(timeout_s, lambda: self.own_s)
         try:
-            while not self._judge.poll(left_s := deadline.left_s()):
-                if not left_s:
-                    return None
-            message: dict[str, Any] = wire.loads(self._judge.recv_bytes())
+            return receive(self._judge, Deadline(timeout_s, lambda: self.watch.own_s))
         except TooSlowError as error:
             raise Fault(str(error)) from None
         except (EOFError, OSError, wire.NotPlainError) as error:
             if not self._look_for_kills():
                 raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
             return {"gone": -signal.SIGKILL, "is_clean": False}  # the zygote, for memory that the submission took
-        return message
 
     def _look_for_kills(self) -> bool:
         """Whether the kernel has ended a process for the memory that the submission used; remember it."""
@@ -126,18 +144,66 @@ class Running:
 
     def _kill(self, why: str) -> None:
         """Kill the launcher and all below it; the zygote lives on and tells."""
-        self.disobedience = why
+        self.kill_reason = why
         if zygote := find_zygote(self._pid):
             processes.kill_below(zygote)
 
     def flags(self) -> tuple[Flag, ...]:
-        """Return what the run showed, for the instructor."""
+        """Return what the run showed, for the instructor: hints, never a verdict."""
+        odd = {
+            kind: f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}."
+            for kind, texts in self._odd.items()
+        }
         found = (
-            ("limit", self.watch.excess and f"The run was ended: {self.watch.excess}."),
-            ("limit", self.disobedience and f"The run was ended from outside: {self.disobedience}."),
-            ("memory", self.killed_for_memory and "The kernel ended a process for the memory that was used."),
+            *odd.items(),
+            ("limit", self.watch.excess and f"The grader ended the run: {self.watch.excess}."),
+            ("limit", self.kill_reason and f"The grader ended the run: {self.kill_reason}."),
+            ("memory", self.killed_for_memory and "The kernel killed a process that used too much memory."),
         )
         return tuple(Flag(kind, text) for kind, text in found if text)
+
+
+def receive(judge: Connection, deadline: Deadline) -> Reply | None:
+    """Return a message of the sandbox's; None if none came in time.
+
+    Raises:
+        TooSlowError: the machine was too slow to tell.
+        EOFError, OSError, NotPlainError: the sandbox has ended or broken down.
+    """
+    while not judge.poll(left_s := deadline.left_s()):
+        if not left_s:
+            return None
+    message: Reply = wire.loads(judge.recv_bytes())
+    return message
+
+
+def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of each odd thing in a reply: no plain data, a process that ended, too much."""
+    for error, text in _errors(reply):
+        if error in ODD_ERRORS:
+            yield ODD_ERRORS[error], text
+        if len(text) >= LONG_TEXT or CONTROL.search(text) or "\N{REPLACEMENT CHARACTER}" in text:
+            yield "odd text", error
+
+
+def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the errors in a reply of the launcher's."""
+    if "error" in reply:
+        yield tuple(reply["error"])
+    for cell in reply.get("cells", ()):
+        if cell.get("num_odd"):
+            yield "OddReply", f"cell {cell['name']} sent the judge messages that it did not ask for"
+        if cell["error"] and cell["error"][0] in NAMED_IN_CELLS:
+            yield tuple(cell["error"])
+    if reply.get("num_odd"):
+        yield "OddReply", "the process sent the judge messages that it did not ask for"
+    for _, _, kind, text, _ in reply.get("reports", ()):
+        yield kind, text
+    reported = {report[0] for report in reply.get("reports", ())}
+    for rank, code in dict(reply.get("exit_codes", {})).items():
+        # Ranks whose peer has failed are killed by the kit.
+        if rank not in reported and code != -signal.SIGKILL:
+            yield "ProcessEnded", f"rank {rank} ended with exit code {code}"
 
 
 def find_zygote(pid: int) -> int | None:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 
 from coursekit import processes
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside import wire
-from coursekit.grading.judge.running import Fault, Running, find_zygote
+from coursekit.grading.isolation import watcher
+from coursekit.grading.isolation.cgroups import Cgroup, cgroup
+from coursekit.grading.isolation.sandbox import command, hidden_folders, python_folders
+from coursekit.grading.judge.running import Fault, Running, find_zygote, receive
 from coursekit.grading.judge.view import submission_view
-from coursekit.grading.walls import watcher
-from coursekit.grading.walls.cgroups import Cgroup, cgroup
-from coursekit.grading.walls.sandbox import command, hidden_folders, python_folders
 from coursekit.paths import PACKAGE
-from coursekit.ranks.deadline import Deadline, TooSlowError
-from coursekit.ranks.own_time import OwnTime, tree
-from coursekit.text import counted
+from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
+from coursekit.text import counted, printable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
+LOGGER = logging.getLogger(__name__)
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
 START_TIMEOUT_S = 300.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
@@ -62,10 +61,10 @@ class SubmissionLimits:
 
 @dataclass
 class Slot:
-    """A sandbox that stays, and runs one submission at a time.
+    """A persistent sandbox that runs one submission at a time.
 
     Attributes:
-        sandbox: one of `coursekit.grading.walls.sandbox.SANDBOXES`.
+        sandbox: one of `coursekit.grading.isolation.sandbox.SANDBOXES`.
         cores: the cores that it keeps to; all when empty.
         image: the container image, for Apptainer.
     """
@@ -78,6 +77,7 @@ class Slot:
     _judge: Connection | None = None
     _has_tensorflow: bool = False
     _group: Cgroup | None = None
+    _log: IO[bytes] | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Slot:  # noqa: PYI034  # `Self` comes with Python 3.11
@@ -98,7 +98,7 @@ class Slot:
             self._has_tensorflow = needs_tensorflow
             self._start()
         if self._process is None or self._judge is None:
-            raise Fault("the sandbox has not started")
+            raise Fault("the sandbox did not start")
         pid = self._process.pid
         limits = watcher.Limits(
             int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
@@ -107,7 +107,7 @@ class Slot:
             self.limits.notebook_s + GRACE_S,
         )
         with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
-            running = Running(self._judge, pid, watch, self._group)
+            running = Running(self._judge, pid, watch, self._group, self.limits.notebook_s)
             try:
                 running.send(self._allowance())
                 yield running
@@ -125,11 +125,12 @@ class Slot:
             processes.kill_below(process.pid)
             process.kill()
             process.wait()
+            LOGGER.info("sandbox %d ended with status %s: %s", process.pid, process.returncode, self._last_words())
         self._open.close()
         self._group = None
 
     def _allowance(self) -> dict[str, Any]:
-        """Return what `coursekit.grading.walls.allowance.Allowance` takes."""
+        """Return what `coursekit.grading.isolation.allowance.Allowance` takes."""
         return {
             "tmp_bytes": int(self.limits.tmp_gb * 2**30),
             "num_files": self.limits.num_files,
@@ -137,26 +138,26 @@ class Slot:
             "max_file_bytes": int(self.limits.file_gb * 2**30),
             "max_memory_bytes": int(self.limits.memory_gb * 2**30),
             "max_cpu_s": int(self.limits.notebook_s),
-            "walls": self.sandbox != "none",
+            "isolated": self.sandbox != "none",
             "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
         }
 
     def _start(self) -> None:
-        # Behind a wall the home is the wall's own; a folder here would stay when a worker is killed.
+        # A sandbox has a home of its own; a folder here would stay when a worker is killed.
         folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-")) if self.sandbox == "none" else ""
         # The watcher, which counts and then tells, should come before the kernel, which kills.
         memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB + SPARE_MEMORY_GB) * 2**30)
         self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
         line = self._command_line(folder, theirs.fileno())
-        log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the slot
+        self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the slot
         with theirs:
             self._process = subprocess.Popen(
                 self._group.inside(line) if self._group else line,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=log,
+                stderr=self._log,
                 start_new_session=True,
                 preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
             )
@@ -167,10 +168,17 @@ class Slot:
             self.close()
             raise CourseKitError(_too_slow()) from None
         if failure:
-            log.seek(0)
-            said = log.read().decode(errors="replace").strip()[-2000:]
+            said = self._last_words()
             self.close()
-            raise CourseKitError(f"the sandbox does not start ({failure}): {said or 'it says nothing'}.")
+            raise CourseKitError(f"the sandbox did not start ({failure}): {said}.")
+        LOGGER.info("sandbox %d (%s) started", self._process.pid, self.sandbox)
+
+    def _last_words(self) -> str:
+        """Return the end of what the kit's own processes in the sandbox have written."""
+        if self._log is None:
+            return "it wrote nothing"
+        self._log.seek(0)
+        return printable(self._log.read().decode(errors="replace").strip()[-2000:]) or "it wrote nothing"
 
     def _command_line(self, folder: str, channel: int) -> list[str]:
         argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
@@ -188,14 +196,13 @@ def _first_words(judge: Connection, pid: int) -> str:
     Raises:
         TooSlowError: it said nothing in time.
     """
-    deadline = Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick)
     try:
-        while not judge.poll(left_s := deadline.left_s()):
-            if not left_s:
-                raise TooSlowError
-        failure = str(wire.loads(judge.recv_bytes())["failure"])
+        message = receive(judge, Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick))
     except (EOFError, OSError, wire.NotPlainError):
         return "it ended"
+    if message is None:
+        raise TooSlowError
+    failure = str(message["failure"])
     return failure.strip().splitlines()[-1] if failure else ""
 
 
@@ -205,7 +212,7 @@ def _too_slow() -> str:
     late = f"the sandbox did not start within {START_TIMEOUT_S:g} s"
     if load > num_cores:
         return (
-            f"{late}: the machine is overloaded (load {load:.0f} on {counted(num_cores, 'core')}): judge fewer at a "
-            "time with `--jobs 1`, or end what else runs."
+            f"{late}, since the machine is overloaded (load {load:.0f} on {counted(num_cores, 'core')}): "
+            "grade one submission at a time with `--jobs 1`, or stop other programs."
         )
-    return f"{late}, and the processors are not busy: look at disk and memory, and judge fewer with `--jobs 1`."
+    return f"{late}, although the cores are not busy: check disk and memory, and grade with `--jobs 1`."

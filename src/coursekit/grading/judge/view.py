@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from coursekit.grading.walls.sandbox import View
+from coursekit.grading.isolation.sandbox import View
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
 
-# Of the kit only these are seen, beside the `__init__.py` of the packages that they lie in. The contract "What a
+# Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a
 # sandbox shows does not know what is right" in pyproject.toml names the same.
 MODULES = (
     "coursekit.drivers",
     "coursekit.errors",
+    "coursekit.estimator",
     "coursekit.files",
     "coursekit.grading.inside",
-    "coursekit.grading.walls",
+    "coursekit.grading.isolation",
     "coursekit.imagenet",
+    "coursekit.intervals",
     "coursekit.mime_types",
     "coursekit.paths",
     "coursekit.pictures",
@@ -42,11 +44,11 @@ def shown_files() -> set[Path]:
 
 
 def submission_view(folder: str, tmp_bytes: int, *, with_data: bool = True) -> View:
-    """Return what is seen; `folder` is the home where no wall stands, '' behind a wall, which has its own.
+    """Return what is seen; `folder` is the home with the sandbox `none`, '' with others, which have their own.
 
     Only `with_data` are there images, which the first call makes.
     """
-    home = folder or "/tmp"  # noqa: S108  # the wall's own
+    home = folder or "/tmp"  # noqa: S108  # the sandbox's own
     seen = {str(path): path for path in sorted(shown_files())}
     environ = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",

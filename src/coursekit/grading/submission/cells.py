@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coursekit.grading.submission.program import name_of
+from coursekit.grading.submission.students_files import StudentCell, StudentNotebook
 from coursekit.grading.verdict import Flag
-from coursekit.labs.cells import QUIZ, is_grade, is_solution
+from coursekit.labs.cells import QUIZ, cell_name, is_grade, is_solution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from nbformat import NotebookNode
 
-    from coursekit.grading.submission.notebook import StudentCell, StudentNotebook
-
 DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
+BINDS = re.compile(r"^(?:async def|def|class|import|from) ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class _Search:
 
     def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
         self.notebook, self.cells = notebook, notebook.cells
-        self.released = {name_of(cell): cell for cell in released.cells}
+        self.released = {cell_name(cell): cell for cell in released.cells}
         self.names: dict[int, str] = {}  # position among the handed-in cells to name
         self.notes: list[str] = []
         self.flags: list[Flag] = []
@@ -80,7 +78,7 @@ class _Search:
             if i not in self.names and cell.cell_id in self.released and not self._at(cell.cell_id):
                 self.names[i] = cell.cell_id
                 if self._is_answer(cell.cell_id):
-                    self.notes.append(f"the answer {cell.cell_id!r} had lost nbgrader's mark: known by its cell id")
+                    self.notes.append(f"the answer {cell.cell_id!r} has lost nbgrader's metadata: found by its cell id")
 
     def _by_text(self) -> None:
         texts: dict[str, list[str]] = defaultdict(list)
@@ -104,25 +102,32 @@ class _Search:
             ]
             if len(found) == 1:
                 self.names[found[0]] = name
-                self.notes.append(f"the answer {name!r} had lost nbgrader's mark: known by what it defines")
+                self.notes.append(f"the answer {name!r} has lost nbgrader's metadata: found by what it defines")
             elif found:
                 shown = ", ".join(sorted(wanted))
-                self.notes.append(f"{len(found)} cells define {shown}: none of them is taken for the answer {name!r}")
+                self.notes.append(f"{len(found)} cells define {shown}: none of them is graded as the answer {name!r}")
 
     def _chosen(self, name: str) -> str:
-        """Return the text of an answer; of several copies the last one that the student worked in."""
-        copies = [self.cells[i].source for i in self._at(name)]
-        worked_in = [text for text in copies if text.strip() != self.released[name].source.strip()]
-        if len(copies) > 1:
-            self.flags.append(Flag("duplicated cell", f"{len(copies)} cells are called {name!r}."))
-        if len(set(worked_in)) > 1:
-            self.notes.append(f"{len(worked_in)} different answers are called {name!r}: the last one is taken")
-        return (worked_in or copies)[-1]
+        """Return the text of an answer; of several copies those that the student worked in, as `parts` has them."""
+        ours, found = self.released[name], [self.cells[i] for i in self._at(name)]
+        copies = [cell.source for cell in found if cell.cell_type == ours.cell_type] or [cell.source for cell in found]
+        worked_in = [text for text in copies if text.strip() not in {"", ours.source.strip()}]
+        if len(found) > 1:
+            self.flags.append(Flag("duplicated cell", f"{len(found)} cells are called {name!r}."))
+        different = list(dict.fromkeys(worked_in))
+        taken, beside = parts(different, defined(ours.source))
+        if len(different) > 1:
+            how = f"{len(taken)} of them were joined" if len(taken) > 1 else "the last complete one is graded"
+            self.notes.append(f"{len(different)} different cells are called {name!r}: {how}")
+        for i in self._at(name):
+            if self.cells[i].source in beside:
+                del self.names[i]
+        return "\n".join(taken) if taken else copies[-1]
 
     def _report_missing(self, answers: Mapping[str, str]) -> None:
         lost = [name for name in self.released if self._is_answer(name) and name not in answers]
         if lost:
-            self.notes.append(f"answers that are missing: {', '.join(lost)}")
+            self.notes.append(f"missing answers: {', '.join(lost)}")
         deleted = [name for name in self.released if not self._is_answer(name) and self._is_test(name)]
         deleted = [*lost, *(name for name in deleted if not self._at(name))]
         if deleted:
@@ -133,13 +138,15 @@ class _Search:
             cell, ours = self.cells[i], self.released[name]
             if not self._is_answer(name) and cell.source.strip() != ours.source.strip():
                 if self._is_test(name):
-                    self.flags.append(Flag("changed test", f"The test cell {name!r} was changed; ours is used."))
+                    self.flags.append(
+                        Flag("changed test", f"The test cell {name!r} was changed; the original is used.")
+                    )
                 elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
-                    self.notes.append(f"the cell {name!r} was changed: the released one is used")
+                    self.notes.append(f"the cell {name!r} was changed: the original is used")
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
         if language and language != self.kernelspec.get("language", "python"):
-            self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; ours is used."))
+            self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's is used."))
         elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
             self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a}")
 
@@ -147,9 +154,13 @@ class _Search:
         points = ours.metadata.get("nbgrader", {}).get("points")
         if cell.points is not None and cell.points != points:
             shown = f"{cell.points:g}" if isinstance(cell.points, float) else ascii(cell.points)[:40]
-            self.flags.append(Flag("changed metadata", f"The cell {name!r} claims {shown} points; it has {points}."))
+            self.flags.append(
+                Flag("changed metadata", f"The metadata of the cell {name!r} claims {shown} points; it has {points}.")
+            )
         if cell.is_answer is not None and cell.is_answer != is_solution(ours):
-            self.flags.append(Flag("changed metadata", f"The cell {name!r} claims another role than it has."))
+            self.flags.append(
+                Flag("changed metadata", f"The metadata of the cell {name!r} claims a different role for it.")
+            )
 
     def _extra(self) -> list[tuple[str, str]]:
         extra, before = [], ""
@@ -172,3 +183,21 @@ class _Search:
 def defined(source: str) -> frozenset[str]:
     """Return the functions and classes that a cell defines; by its text, as a hostile one could crash the parser."""
     return frozenset(DEFINITION.findall(source))
+
+
+def parts(copies: Sequence[str], wanted: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return which of several copies of an answer are parts of it, in order, and which are cells of their own.
+
+    Splitting a cell copies nbgrader's metadata: the parts count together. Pasting a whole answer once more gives two
+    copies: the last one that defines all that is `wanted` counts, with the copies after it. Of the copies before it,
+    imports and helpers count, but no other one that defines what is wanted, nor what ran only with that.
+    The rest may be a call that came after the definition when it ran: it may fail, but must not fail the answer.
+    """
+    whole = [i for i, text in enumerate(copies) if wanted <= defined(text)]
+    if not wanted or not whole:
+        return copies, ()
+    before = copies[: whole[-1]]
+    first = next((i for i, text in enumerate(before) if wanted & defined(text)), len(before))
+    helpers = [text for text in before if BINDS.search(text) and not wanted & defined(text)]
+    beside = [text for text in before[:first] if text not in helpers]
+    return [*helpers, *copies[whole[-1] :]], beside

@@ -1,33 +1,75 @@
-"""A hand-in: which notebook in a student's folder is graded, what is odd about it, and the answers taken from it."""
+"""A hand-in: which notebook in a student's folder is graded, what is odd about it, when it came, records of jobs."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.submission.cells import Cells, find_answers, num_known
-from coursekit.grading.submission.job_records import JobRecord, read_records
-from coursekit.grading.submission.notebook import DamagedNotebookError, StudentNotebook, read_notebook
-from coursekit.grading.submission.students_files import RefusedFileError, list_folder, read_file
-from coursekit.grading.submission.times import SECRET, TIMESTAMP, read_timestamp
+from coursekit.grading.submission.students_files import (
+    MAX_FILE_BYTES,
+    DamagedNotebookError,
+    RefusedFileError,
+    StudentNotebook,
+    list_folder,
+    read_file,
+    read_notebook,
+)
 from coursekit.grading.verdict import Flag
-from coursekit.text import first_few, printable
+from coursekit.text import counted, first_few, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-    from datetime import datetime
-    from pathlib import Path
-
     from nbformat import NotebookNode
 
+
+ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
 MANIFEST = "hand-in.json"  # of a packed hand-in
 NOTEBOOK = ".ipynb"
 JOBS = "jobs/"
 REQUEST, ASKS = "regrade.txt", "asks for another look"  # a student's sentence to the instructor
 MAX_REQUEST_BYTES = 2000
 NUM_CANDIDATES = 20
-# What Python, IPython or a tool of theirs would pick up from a working folder.
+# What Python, IPython or their tools would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
+NONE = "no notebook was handed in"
+RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
+MAX_RECORD_BYTES = 1_000_000
+MAX_NUM_RECORDS = 20
+MAX_CHARACTERS = 100
+TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+MAX_TIMESTAMP_BYTES = 100
+# As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof.
+
+    Attributes:
+        job: Slurm's number of the job; the folder's name if the record has no number.
+        nodes: Nodes of the job as Slurm folds them; else the machine's name.
+        points: Points that its own tests gave.
+    """
+
+    job: str
+    nodes: str
+    num_ranks: int
+    time_s: float
+    points: float
+    started: str
+
+    def __str__(self) -> str:
+        when = f", {self.started}" if self.started else ""
+        return (
+            f"job {self.job} on {self.nodes or 'an unnamed node'}: {counted(self.num_ranks, 'rank')}, "
+            f"{self.time_s:.1f} s, {self.points:g} points{when} (the student's own record)"
+        )
 
 
 @dataclass(frozen=True)
@@ -36,12 +78,12 @@ class HandIn:
 
     Attributes:
         lab: Name of the lab it was handed in for.
-        folder: Where it lies; nothing in there is to be trusted.
+        folder: Its folder, of which nothing is to be trusted.
         notebook: The notebook in there that is graded; None if no file can be it.
         timestamp: When it was handed in, UTC without an offset; None if that is not known.
         notes: One sentence each, for the report.
         flags: What an instructor should look at.
-        jobs: Records of batch jobs that lie in it: the student's own claims.
+        jobs: Records of batch jobs in it: the student's own claims.
     """
 
     student: str
@@ -59,24 +101,31 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     try:
         listing = list_folder(folder)
     except RefusedFileError as error:
-        return HandIn(student, lab, folder, None, flags=(Flag("files", f"{folder.name} is not taken: {error}."),))
+        return HandIn(
+            student, lab, folder, None, flags=(Flag("files", f"The folder {folder.name} is ignored: {error}."),)
+        )
     name, notes = _find_notebook(folder, lab, released, listing.files)
     expected = {name, TIMESTAMP, SECRET, MANIFEST, REQUEST, *public}
     others = (file for file in listing.files if file not in expected)
     beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
-    flags = [Flag("files", f"{sentence}; it is not taken.") for sentence in listing.refused]
+    flags = [Flag("files", f"Ignored: {sentence}.") for sentence in listing.refused]
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
     if importable:
-        flags.append(Flag("files", f"Files beside the notebook are not taken: {first_few(importable)}."))
+        flags.append(Flag("files", f"Files other than the notebook are ignored: {first_few(importable)}."))
     data = [file for file in beside if file not in importable]
     if data:
-        notes.append(f"files beside the notebook are not taken: {first_few(data)}")
+        notes.append(f"files other than the notebook are ignored: {first_few(data)}")
+    if name and listing.files[name] > MAX_FILE_BYTES:
+        notes.append(f"{name} is large ({listing.files[name] / 1e6:.0f} MB): its outputs are ignored")
+    refused = [f"ignored: {sentence}" for sentence in listing.refused if NOTEBOOK in sentence]
+    if name is None and refused:
+        notes = [*refused, *(note for note in notes if note != NONE)]
     notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
     return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
 
 
 def read_request(folder: Path) -> list[str]:
-    """Return what a student asks in a file beside the notebook, as one line; none if there is no such file."""
+    """Return what a student asks in a file next to the notebook, as one line; none if there is no such file."""
     try:
         text = read_file(folder, REQUEST, MAX_REQUEST_BYTES).decode("utf-8", "replace")
     except RefusedFileError:
@@ -123,14 +172,98 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     best = [name for name, num in known.items() if num == most and num]
     beside = [name for name in best if not name.startswith(JOBS)] or best[:1]
     if len(beside) == 1:
-        return beside[0], [*notes, f"the notebook is called {beside[0]}: taken for {expected}"]
+        return beside[0], [*notes, f"{beside[0]} is graded as {expected}"]
     if beside:
-        return None, [*notes, f"{expected} is missing, and each of {first_few(beside)} could be it: name one so"]
-    return None, [*(notes or ["no notebook was handed in"]), "nothing can be graded"]
+        return None, [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
+    return None, [*(notes or [NONE]), "nothing can be graded"]
 
 
 def _about_stranger(name: str, notebook: StudentNotebook, lab: str) -> str:
     made_from = notebook.made_from.split("/")[1:2]
     if made_from and made_from[0] != lab:
-        return f"{name} is the notebook of {ascii(made_from[0])[1:-1]}: the wrong lab"
-    return f"{name} holds no answer cell of this lab"
+        return f"{name} is from the wrong lab, {ascii(made_from[0])[1:-1]}"
+    return f"{name} has no answer cell of this lab"
+
+
+def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
+    """Read every record of this lab among the files of a hand-in; skips files that hold none."""
+    found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
+    records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
+    return tuple(record for record in records if record)
+
+
+def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
+    try:
+        data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
+        if not isinstance(data, dict) or data.get("lab") != lab:
+            return None
+        given = data.get("facts")
+        facts = given if isinstance(given, dict) else {}
+        return JobRecord(
+            job=_text(facts, "job_id") or ascii(job.removeprefix(f"{lab}-"))[1:-1][:MAX_CHARACTERS],
+            nodes=_text(facts, "nodes") or _text(facts, "host"),
+            num_ranks=int(_number(data, "num_ranks")),
+            time_s=_number(data, "time_s"),
+            points=_number(data, "points"),
+            started=_text(data, "started"),
+        )
+    except (RefusedFileError, ValueError, RecursionError):
+        return None
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data.get(key)
+    return ascii(value)[1:-1][:MAX_CHARACTERS] if isinstance(value, str) else ""
+
+
+def _number(data: Mapping[str, Any], key: str) -> float:
+    value = data.get(key)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9  # noqa: PLR2004
+    return float(value) if is_number else 0.0  # type: ignore[arg-type]
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Return a time as nbgrader understands it, UTC without an offset; None if the text is not a time."""
+    from nbgrader.utils import parse_utc
+
+    if not MOMENT.fullmatch(text.strip()):
+        return None
+    try:
+        moment: datetime = parse_utc(text.strip())
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def read_timestamp(folder: Path) -> datetime | None:
+    """Return what a hand-in's own file says about its time; None if the file is missing or holds no time."""
+    try:
+        text = read_file(folder, TIMESTAMP, MAX_TIMESTAMP_BYTES).decode("ascii", "replace")
+    except RefusedFileError:
+        return None
+    return parse_moment(text)
+
+
+def timestamp_text(moment: datetime) -> str:
+    """Return a time as nbgrader writes it."""
+    return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # with four digits of the year, also of year 1
+
+
+def utc(seconds: float) -> datetime:
+    """Return a time of the file system, UTC without an offset."""
+    return datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)
+
+
+def shown(moment: datetime | None) -> str:
+    """Return a time for people."""
+    return f"{moment.isoformat(sep=' ', timespec='seconds')} UTC" if moment else "an unknown time"
+
+
+def duration(seconds: float) -> str:
+    """Return how long something is, roughly: "3 h 05 min"."""
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if days else f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

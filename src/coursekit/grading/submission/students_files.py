@@ -1,23 +1,31 @@
-"""Files of students, read so that no link is followed and nothing is read without a bound."""
+"""Files and notebooks of students, read so that no link is followed and nothing is read without a bound.
+
+Of a notebook that is plain data: source text and the marks of cells, nothing else.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
+from unicodedata import category, normalize
 
 MAX_NUM_FILES = 2000
 MAX_DEPTH = 8
 MAX_FILE_BYTES = 20_000_000
 MAX_FOLDER_BYTES = 100_000_000
-PLAIN_NAME = re.compile(r"[\w(][\w .,()+=@-]{0,199}")
+MAX_NOTEBOOK_BYTES = 80_000_000  # most of a big one are outputs, which nobody reads
+PLAIN_NAME = re.compile(r"[\w(\[][\w .,()+=@&'\u2019\[\]\u2010-\u2015-]*")
+MAX_NAME_CHARACTERS = 200
+MAX_NUM_CELLS = 1000
+MAX_NUM_DIGITS = 40
+MAX_SOURCE_CHARACTERS = 1_000_000
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
 
 
@@ -31,7 +39,7 @@ class MissingFileError(RefusedFileError):
 
 @dataclass(frozen=True)
 class Listing:
-    """What lies in a folder of a student.
+    """What is in a folder of a student.
 
     Attributes:
         files: Path within the folder to size in bytes, plain files only, sorted.
@@ -61,17 +69,17 @@ def list_folder(folder: Path) -> Listing:
             shown = ascii(name)[1:-1][:200]
             num_seen += 1
             if num_seen > MAX_NUM_FILES:
-                return Listing(files, (*refused, f"there are more than {MAX_NUM_FILES} files: the others are left out"))
+                return Listing(files, (*refused, f"all files after the first {MAX_NUM_FILES}"))
             if entry.name in SKIPPED:
                 continue
             status = entry.stat(follow_symlinks=False)
-            if not PLAIN_NAME.fullmatch(entry.name):
+            if not is_plain(entry.name):
                 refused.append(f"{shown} has an odd name")
             elif stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
                 pending.append(name)
             elif not stat.S_ISREG(status.st_mode):
                 refused.append(f"{shown} is {_kind(status.st_mode)}")
-            elif status.st_size > MAX_FILE_BYTES or num_bytes + status.st_size > MAX_FOLDER_BYTES:
+            elif status.st_size > _max_bytes(name) or num_bytes + status.st_size > MAX_FOLDER_BYTES:
                 refused.append(f"{shown} is too big ({status.st_size / 1e6:.0f} MB)")
             else:
                 files[name] = status.st_size
@@ -79,12 +87,20 @@ def list_folder(folder: Path) -> Listing:
     return Listing(dict(sorted(files.items())), tuple(refused))
 
 
-def read_file(folder: Path, name: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+def is_plain(name: str) -> bool:
+    """Return whether the name of a file or folder is one as people write them, in any script, composed or not."""
+    # Of what letters carry, as a Mac stores an umlaut and Hindi writes its vowels, no mark is a letter for `re`.
+    letters = "".join(one for one in normalize("NFC", name) if not category(one).startswith("M"))
+    return len(name) <= MAX_NAME_CHARACTERS and PLAIN_NAME.fullmatch(letters) is not None
+
+
+def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
     """Read a plain file within a folder; no part of `name` may be a link.
 
     Raises:
-        RefusedFileError: it is not there, no plain file, or bigger than `max_bytes`.
+        RefusedFileError: it is not there, no plain file, or bigger than `max_bytes`, or than files of its kind may be.
     """
+    max_bytes = _max_bytes(name) if max_bytes is None else max_bytes
     with _opened(folder, name) as descriptor:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -97,8 +113,12 @@ def read_file(folder: Path, name: str, max_bytes: int = MAX_FILE_BYTES) -> bytes
             chunks.append(chunk)
             num_left -= len(chunk)
         if not num_left:
-            raise RefusedFileError("it grows while it is read")
+            raise RefusedFileError("it grew while it was read")
         return b"".join(chunks)
+
+
+def _max_bytes(name: str) -> int:
+    return MAX_NOTEBOOK_BYTES if name.endswith(".ipynb") else MAX_FILE_BYTES
 
 
 @contextmanager
@@ -123,5 +143,118 @@ def _opened(folder: Path, name: str) -> Iterator[int]:
 
 
 def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder too deep"), (stat.S_ISFIFO, "a pipe"))
+    kinds = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder nested too deeply"), (stat.S_ISFIFO, "a pipe"))
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
+
+
+class DamagedNotebookError(Exception):
+    """A notebook cannot be read; the message says why in a few words."""
+
+
+@dataclass(frozen=True)
+class StudentCell:
+    """One cell as it was handed in.
+
+    Attributes:
+        cell_type: "code", "markdown" or "raw".
+        grade_id: nbgrader's name of the cell; empty when its metadata is lost.
+        cell_id: Jupyter's id of the cell; may be empty.
+        points: What the metadata says it is worth; None when it says nothing.
+        is_answer: Whether the metadata calls it an answer; None when it says nothing.
+    """
+
+    cell_type: str
+    source: str
+    grade_id: str = ""
+    cell_id: str = ""
+    points: object = None
+    is_answer: bool | None = None
+
+
+@dataclass(frozen=True)
+class StudentNotebook:
+    """The cells, and what the notebook says of itself: kernel, language, the lab it was made from."""
+
+    cells: tuple[StudentCell, ...]
+    kernel: str = ""
+    language: str = ""
+    made_from: str = ""
+
+
+def read_notebook(folder: Path, name: str) -> StudentNotebook:
+    """Read a notebook within a student's folder.
+
+    Raises:
+        DamagedNotebookError: it is not a notebook of format 4, or out of all bounds.
+    """
+    try:
+        data = _parse(read_file(folder, name))
+    except RefusedFileError as error:
+        raise DamagedNotebookError(str(error)) from None
+    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
+        raise DamagedNotebookError("it has no list of cells")
+    if len(data["cells"]) > MAX_NUM_CELLS:
+        raise DamagedNotebookError(f"it has more than {MAX_NUM_CELLS} cells")
+    cells = tuple(_cell(cell) for cell in data["cells"])
+    if sum(len(cell.source) for cell in cells) > MAX_SOURCE_CHARACTERS:
+        raise DamagedNotebookError(f"its cells hold more than {MAX_SOURCE_CHARACTERS} characters")
+    metadata = _table(data, "metadata")
+    kernel, language = _table(metadata, "kernelspec"), _table(metadata, "language_info")
+    return StudentNotebook(
+        cells,
+        kernel=_text(kernel, "name"),
+        language=_text(language, "name") or _text(kernel, "language"),
+        made_from=_text(_table(metadata, "coursekit"), "generated_from"),
+    )
+
+
+def _parse(content: bytes) -> Any:
+    """Parse JSON; Python itself bounds how deep it may be nested."""
+    try:
+        return json.loads(content.decode("utf-8-sig"), parse_int=_number, parse_float=_number)
+    except UnicodeDecodeError:
+        raise DamagedNotebookError("it is not text in UTF-8") from None
+    except RecursionError:
+        raise DamagedNotebookError("it is nested too deeply") from None
+    except ValueError as error:
+        at = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise DamagedNotebookError(f"it is not valid JSON{at}" if content.strip() else "it is empty") from None
+
+
+def _number(text: str) -> float:
+    # A number of a million digits takes minutes to read.
+    if len(text) > MAX_NUM_DIGITS:
+        raise ValueError("too many digits")
+    return float(text)
+
+
+def _cell(cell: object) -> StudentCell:
+    if not isinstance(cell, dict):
+        raise DamagedNotebookError("one of its cells is not a JSON object")
+    source = cell.get("source", "")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise DamagedNotebookError("the source of a cell is not text")
+    # Half of a surrogate pair cannot be written to any file.
+    source = source.encode("utf-8", "replace").decode()
+    marks = _table(_table(cell, "metadata"), "nbgrader")
+    solution, points = marks.get("solution"), marks.get("points")
+    return StudentCell(
+        cell_type=_text(cell, "cell_type"),
+        source=source,
+        grade_id=_text(marks, "grade_id"),
+        cell_id=_text(cell, "id"),
+        points=points if isinstance(points, (str, float, bool, type(None))) else type(points).__name__,
+        is_answer=solution if isinstance(solution, bool) else None,
+    )
+
+
+def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) and len(value) <= MAX_NAME_CHARACTERS else ""

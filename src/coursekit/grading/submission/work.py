@@ -1,20 +1,35 @@
-"""What of a hand-in is judged: the source text of its cells, with what the judge has to know beside it."""
+"""What is judged: the source text of a hand-in's cells, in a lab parted in two, what runs with it and the judge's.
+
+The instructor's notebook decides. Test cells are the judge's, and so is every cell that uses what comes from
+`coursekit.checks`. All others run in the sandbox, without their imports of `coursekit.checks`; of cells that only draw,
+their definitions.
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
 import hashlib
 import json
+import platform
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.grading.verdict import Flag, Verdict
+from coursekit.labs.affected_tests import names_of
+from coursekit.labs.cells import cell_name, is_solution, is_test
+from coursekit.paths import PACKAGE
 from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from nbformat import NotebookNode
 
-    from coursekit.grading.submission.program import Program
+CHECKS = "coursekit.checks"
+DRAWING, PARAMETERS = "picture", "parameters"
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -91,3 +106,129 @@ def cells_to_run(program: Program, work: Work) -> list[tuple[str, str]]:
         added = [source for after, source in work.extra if after == name]
         cells += [(f"{name or 'top'} + {number}", source) for number, source in enumerate(added, 1)]
     return cells
+
+
+def key_of(work: Work, source: Path, sandbox: str) -> str:
+    """Return the digest of all that a verdict depends on; `source` is the lab's notebook with hidden tests."""
+    parts = (work.digest(), hashlib.sha256(source.read_bytes()).hexdigest(), kit_digest(PACKAGE), sandbox)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def kit_digest(package: Path) -> str:
+    """Return the digest of all that may decide besides a submission and its tests: a list would go out of date."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for line in sorted({f"{one.metadata['Name']} {one.version}" for one in distributions()}):
+        digest.update(f"{line}\n".encode())
+    for path in sorted(path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+        digest.update(f"{path.relative_to(package)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One code cell of a program.
+
+    Attributes:
+        name: its `grade_id`, or its cell id where it has none.
+        source: what is run.
+        is_answer: whether the student's source takes its place.
+        points: of a test cell; None for other cells.
+    """
+
+    name: str
+    source: str
+    is_answer: bool = False
+    points: float | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A lab in two.
+
+    Attributes:
+        run: the cells for the sandbox, in their order.
+        judged: the cells for the judge, in their order.
+        known: what the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they
+            use, and the lab's parameters.
+        order: the names of all code cells in their order, to place what a student added.
+    """
+
+    lab: str
+    run: tuple[Part, ...]
+    judged: tuple[Part, ...]
+    known: str
+    order: tuple[str, ...]
+
+    @property
+    def needs_tensorflow(self) -> bool:
+        """Whether any of the instructor's cells names TensorFlow or Horovod."""
+        sources = (self.known, *(part.source for part in (*self.run, *self.judged)))
+        return any(word in source for source in sources for word in ("tensorflow", "horovod"))
+
+
+def read_program(lab: str, source: NotebookNode) -> Program:
+    """Part a lab's source notebook, with hidden tests, in two."""
+    imports, parameters = [], ""
+    judges: set[str] = set()
+    run: list[Part] = []
+    judged: list[Part] = []
+    cells = [cell for cell in source.cells if cell.cell_type == "code"]
+    for cell in cells:
+        if is_test(cell):
+            judged.append(Part(cell_name(cell), cell.source, points=float(cell.metadata.nbgrader.points)))
+            continue
+        own, without = _without_checks(cell.source)
+        imports += own
+        judges |= names_of("\n".join(own)).bound
+        tags = cell.metadata.get("tags", [])
+        if PARAMETERS in tags:
+            parameters = cell.source
+        if not is_solution(cell) and names_of(without).used & judges:
+            judges |= names_of(without).bound
+            judged.append(Part(cell_name(cell), without))
+        else:
+            source_text = "\n\n".join(_definitions(without)) if DRAWING in tags else without
+            run.append(Part(cell_name(cell), source_text, is_answer=is_solution(cell)))
+    used = frozenset().union(*(names_of(part.source).used for part in judged))
+    given = [node for part in run if not part.is_answer for node in _statements(part.source)]
+    trusted = [ast.unparse(node) for node in given if isinstance(node, (ast.Import, ast.ImportFrom))]
+    others = [line for line in trusted if names_of(line).bound & used]
+    known = "\n".join([*imports, *others, parameters])
+    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, cells)))
+
+
+def _without_checks(source: str) -> tuple[list[str], str]:
+    """Return a cell's imports from `coursekit.checks`, and its source without them."""
+    statements = _statements(source)
+    if not statements:
+        return [], source
+    lines = source.splitlines()
+    own = []
+    for node in statements:
+        if _imports_checks(node):
+            own.append(ast.get_source_segment(source, node) or "")
+            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[number] = ""  # the other lines keep their numbers
+    return own, "\n".join(lines)
+
+
+def _imports_checks(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").startswith(CHECKS)
+    return isinstance(node, ast.Import) and any(alias.name.startswith(CHECKS) for alias in node.names)
+
+
+def _definitions(source: str) -> Iterator[str]:
+    for node in _statements(source):
+        if isinstance(node, DEFINITIONS):
+            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+            yield "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """Return the statements of a cell; none if it has a magic: that binds nothing that an answer could use."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return []

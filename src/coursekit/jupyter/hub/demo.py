@@ -1,36 +1,166 @@
-"""The demo's part of JupyterHub's configuration: who may log in with which token, and all on this machine."""
+"""Inside the demo's namespaces: make the accounts and the course, hide the answers, and become JupyterHub.
+
+unshare … python -m coursekit.jupyter.hub.demo ROOT STATE PORT
+
+All that is mounted here is gone when the last process ends, and nothing of this machine is changed: neither
+/etc/passwd nor the rights of a folder.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
 from jupyterhub.auth import Authenticator
 from jupyterhub.spawner import LocalProcessSpawner
+from traitlets import Dict
 
-from coursekit.jupyter.hub.people import is_token
+from coursekit.files import write_file
+from coursekit.grading.isolation import system
+from coursekit.jupyter.hub.demo_hub import GRADER, INSTRUCTOR, PASSABLE, PEOPLE, PRIVATE, STUDENTS, TOKENS
+from coursekit.labs.lab import find_labs
+from coursekit.paths import ROOT_VARIABLE
 
-STATE = "COURSEKIT_HUB_STATE"
-START_TIMEOUT_S = 600  # JupyterHub knows the wall only
+START_TIMEOUT_S = 600  # JupyterHub knows wall-clock time only
+# The parts of the checkout that servers run from; none of them holds an answer.
+SHOWN = (".venv", "src", "hub")
+# What grading needs of the checkout; the account that grades gets a copy, which students cannot reach.
+COPIED = ("labs", "slurm", "solutions", "students")
 
 
 class TokenAuthenticator(Authenticator):  # type: ignore[misc]  # jupyterhub has no types
     """Lets in who knows the token of the account."""
 
+    tokens = Dict(help="The token of each account.").tag(config=True)
+
     async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
         """Return the name of the account, or None if the token is not that account's."""
         del handler
-        name = data["username"].strip()
-        return name if is_token(Path(os.environ[STATE]), name, data["password"].strip()) else None
+        name, token = data["username"].strip(), data["password"].strip()
+        known = self.tokens.get(name, "")
+        return name if known and compare_digest(known.encode(), token.encode()) else None
 
 
 def configure(c: Any) -> None:
     """Set what only the demo needs on JupyterHub's configuration."""
     c.JupyterHub.authenticator_class = TokenAuthenticator
+    c.TokenAuthenticator.tokens = json.loads(Path(TOKENS).read_text())  # main() came here
     c.JupyterHub.spawner_class = LocalProcessSpawner
     c.JupyterHub.db_url = "sqlite:///jupyterhub.sqlite"
     c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 - the name of a file
     c.Spawner.ip = "127.0.0.1"
     c.Spawner.start_timeout = START_TIMEOUT_S
     c.Spawner.http_timeout = START_TIMEOUT_S
+
+
+def main() -> None:
+    """Become JupyterHub; a failure is told on stderr and ends this process."""
+    root, state, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    os.umask(0o022)
+    homes, course = state / "home", state / "course"
+    kit = homes / GRADER.name / "kit"
+    homes.mkdir(mode=PASSABLE, exist_ok=True)
+    for folder, person in ((course, GRADER), *((homes / person.name, person) for person in PEOPLE)):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        os.chown(folder, person.uid, person.uid)
+    labs = [lab.name for lab in find_labs(root)]
+    _copy_kit(root, kit)
+    shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
+    for folder in topmost({root, *barriers(shown)}):
+        cover(folder, [path for path in shown if path.is_relative_to(folder)])
+    change_etc(state / "etc", _accounts(homes))
+    _as_grader(kit, "course", "init", "--name", "demo", "--roster", "roster.csv", str(course))
+    _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
+
+    environment = {
+        **os.environ,
+        ROOT_VARIABLE: str(kit),
+        "COURSEKIT_COURSE": str(course),
+        "COURSEKIT_INSTRUCTORS": INSTRUCTOR.name,
+        "COURSEKIT_HUB_PORT": port,
+    }
+    os.chdir(state / PRIVATE)
+    jupyterhub = [sys.executable, "-m", "jupyterhub", "-f", str(root / "hub" / "jupyterhub_config.py")]
+    os.execve(sys.executable, jupyterhub, environment)  # noqa: S606 - no shell is wanted
+
+
+def _copy_kit(root: Path, kit: Path) -> None:
+    """Give the account that grades its own copy of what it needs, private to it."""
+    kit.mkdir(mode=0o700, exist_ok=True)
+    for name in COPIED:
+        shutil.rmtree(kit / name, ignore_errors=True)
+        shutil.copytree(root / name, kit / name)
+    shutil.copy(root / "pyproject.toml", kit)
+    rows = [(one.name, *one.full_name.split(), f"{one.name}@localhost") for one in STUDENTS]
+    roster = "\n".join(map(",".join, [("id", "first_name", "last_name", "email"), *rows]))
+    write_file(kit / "roster.csv", f"{roster}\n".encode())
+    for path in (kit, *kit.rglob("*")):
+        os.chown(path, GRADER.uid, GRADER.uid)
+
+
+def _as_grader(kit: Path, *words: str) -> None:
+    environment = {**os.environ, "HOME": str(kit.parent), ROOT_VARIABLE: str(kit)}
+    command = [sys.executable, "-m", "coursekit", *words]
+    account = {"user": GRADER.uid, "group": GRADER.uid, "extra_groups": ()}
+    subprocess.run(command, cwd=kit, env=environment, check=True, **account)  # type: ignore[call-overload]  # of a dict
+
+
+def _accounts(homes: Path) -> dict[str, str]:
+    """Return this machine's files `passwd` and `group` with the people of the demo in them."""
+    added = {
+        "passwd": "{0.name}:x:{0.uid}:{0.uid}:{0.full_name}:{1}/{0.name}:/bin/bash\n",
+        "group": "{0.name}:x:{0.uid}:\n",
+    }
+    names = {person.name for person in PEOPLE}
+    texts = {}
+    for file, line in added.items():
+        there = Path("/etc", file).read_text().splitlines(keepends=True)
+        kept = [entry for entry in there if entry.partition(":")[0] not in names]
+        texts[file] = "".join([*kept, *(line.format(person, homes) for person in PEOPLE)])
+    return texts
+
+
+def barriers(paths: Iterable[Path]) -> set[Path]:
+    """Return the folders on the way to these paths through which others may not pass."""
+    return {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
+
+
+def topmost(folders: set[Path]) -> list[Path]:
+    """Return those of the folders that lie in no other of them."""
+    return sorted(folder for folder in folders if not folders & {*folder.parents})
+
+
+def cover(folder: Path, shown: list[Path]) -> None:
+    """Mount an empty folder over this one, and in it the paths that stay in view."""
+    handles = [os.open(path, os.O_PATH) for path in shown]
+    system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
+    for path, handle in zip(shown, handles):
+        path.mkdir(mode=PASSABLE, parents=True)
+        system.mount(f"/proc/self/fd/{handle}", str(path), None, system.BIND | system.RECURSIVE)
+        os.close(handle)
+
+
+def change_etc(folder: Path, files: dict[str, str]) -> None:
+    """Mount a copy of /etc with these texts over it.
+
+    A mount over one file of it would vanish as soon as somebody adds an account: that renames a new file over the old.
+    """
+    folder.mkdir(exist_ok=True)
+    system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
+    # The demo needs no file that root of a user's namespace may not read.
+    subprocess.run(["cp", "--archive", "/etc/.", folder], stderr=subprocess.DEVNULL, check=False)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    system.mount(str(folder), "/etc", None, system.BIND)
+
+
+if __name__ == "__main__":
+    main()

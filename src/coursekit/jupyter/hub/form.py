@@ -1,35 +1,47 @@
-"""The form in which a student asks for nodes before a server starts, and the check of the values that come back.
+"""The form in which a student asks for nodes, the check of what comes back, and why a server was refused or is gone.
 
 No value is trusted: the form, an address typed by hand and the hub's API all pass through `read_wish`.
+Reasons are those of `coursekit.slurm.jobs`; here stands what reads otherwise in a browser.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.pages import page_template
-from coursekit.slurm.jobs.directives import JUPYTER_MIN
-from coursekit.slurm.sites.profile_text import account, format_minutes
-from coursekit.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.slurm.jobs.explain import explain
+from coursekit.slurm.jobs.job_script import JUPYTER_MIN
+from coursekit.slurm.jobs.refusals import explain_refusal
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, UNKNOWN, JobState
+from coursekit.slurm.sites.profile import Partition, Qos, Site, account
+from coursekit.text import counted, format_minutes
 
 TEMPLATES = Path(__file__).with_name("templates")
 NUM_RANKS = 2  # what the labs are written for, and the cheapest that they are worth running on
 MOST_NODES = 4  # of a notebook's server; larger jobs do not need a person in front of them
 # Names as sites give them: nothing that a shell, Slurm or HTML could take for something else.
-ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}")
+ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}|")
+RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
 NUMBER = re.compile(r"[0-9]{1,6}")
+SAVED = "Notebooks are as they were last saved."
+ENDINGS = {
+    "TIMEOUT": f"It reached its time limit. {SAVED} Start it again, with more minutes if you need them.",
+    "NODE_FAIL": f"A node failed under it, which is not your fault. {SAVED} Start it again.",
+    "BOOT_FAIL": "A node did not start, which is not your fault. Start it again.",
+    "PREEMPTED": f"It had to make room for a more important job. {SAVED} Start it again.",
+    COMPLETED: f"It was shut down from within. {SAVED}",
+}
+# What `batchspawner-singleuser` says on a node that cannot reach the hub; `slurm.jobs` takes it for the internet.
+NO_HUB = re.compile(r"Max retries exceeded with url: \S*/api/batchspawner")
+NO_HUB_WORDS = (
+    "Its node did not reach the hub, which is not your fault: tell the course's instructors. "
+    "(COURSEKIT_HUB_ADDRESS is to be an address of the hub that nodes see.)"
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,6 @@ class ServerWish:
     Attributes:
         partition: a partition by its name in the site's file.
         num_ranks_per_node: ranks of a node, each with its GPU where there are GPUs.
-        time_min: the time limit.
         account: the project, without the partition's suffix; '' for the student's default one.
         reservation: the reservation of a workshop; '' for none.
     """
@@ -54,27 +65,10 @@ class ServerWish:
 
 def default_wish(site: Site) -> ServerWish:
     """Return what the form says before anybody has typed."""
-    kind = site.partitions[site.default_partition]
-    num_ranks = min(NUM_RANKS, kind.num_gpus_per_node)
-    num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes(kind))
-    return ServerWish(site.default_partition, num_nodes, num_ranks, min(JUPYTER_MIN, most_min(site, kind)))
-
-
-def most_nodes(kind: Partition) -> int:
-    """Return the most nodes that a server gets of a partition."""
-    return min(number for number in (MOST_NODES, kind.max_num_nodes, kind.num_nodes) if number)
-
-
-def most_min(site: Site, kind: Partition) -> int:
-    """Return the longest time limit of a server, in minutes: that of the partition and of its QOS."""
-    of_qos = (site.qos[name].max_time_min for name in (*kind.qos[:1], kind.partition_qos) if name)
-    return min(time_min for time_min in (kind.max_time_min, *of_qos) if time_min)
-
-
-def most_gpus(site: Site, kind: Partition) -> int:
-    """Return the most GPUs of one job by its QOS; 0 for no such limit."""
-    limits = [site.qos[name].max_num_gpus for name in (*kind.qos[:1], kind.partition_qos) if name]
-    return min((limit for limit in limits if limit), default=0)
+    most_nodes, most_ranks, most_min = _most(site, site.kind())
+    num_ranks = min(NUM_RANKS, most_ranks)
+    num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes)
+    return ServerWish(site.default_partition, num_nodes, num_ranks, min(JUPYTER_MIN, most_min))
 
 
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
@@ -86,54 +80,67 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
         CourseKitError: in one sentence what is wrong and what to write.
     """
     default = default_wish(site)
-    values = {name: _text(value) for name, value in given.items() if name in asdict(default)}
-    key = values.get("partition") or default.partition
+    values = {name: _text(given.get(name)) for name in asdict(default)}
+    key = values["partition"] or default.partition
     if key not in site.partitions:
         raise CourseKitError(f"There is no such partition at {site.name}: choose one of {', '.join(site.partitions)}.")
     kind = site.partitions[key]
-    noun, number = noun_of_ranks(kind), partial(_number, values, default)
-    wish = ServerWish(
-        partition=key,
-        num_nodes=number("num_nodes", "Nodes", most_nodes(kind)),
-        num_ranks_per_node=number("num_ranks_per_node", f"{noun} per node", kind.num_gpus_per_node),
-        time_min=number("time_min", "Minutes", most_min(site, kind)),
-        account=_account(site, kind, values.get("account", "")),
-        reservation=_name(RESERVATION, "Reservation", values.get("reservation", ""), "the instructors' name for it"),
+    most_nodes, most_ranks, most_min = _most(site, kind)
+    project = f"the project's name, such as {site.access.account_example}"
+    if kind.account_suffix:
+        project += f" (it becomes {account(site, kind)} by itself)"
+    nodes = _number("Nodes", values["num_nodes"], default.num_nodes, most_nodes)
+    ranks = _number(f"{_noun(kind)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks)
+    most_gpus = min((qos.max_num_gpus for qos in _qos(site, kind) if qos.max_num_gpus), default=nodes * ranks)
+    if nodes * ranks > most_gpus:
+        asked = f"{counted(nodes, 'node')} with {ranks} {_noun(kind)} each"
+        raise CourseKitError(f"{asked} are more than the {most_gpus} that one job may have in {key}: ask for fewer.")
+    return ServerWish(
+        key,
+        nodes,
+        ranks,
+        _number("Minutes", values["time_min"], default.time_min, most_min),
+        _name(ACCOUNT, "Project", values["account"].removesuffix(kind.account_suffix), project),
+        _name(RESERVATION, "Reservation", values["reservation"], "the instructors' name for it"),
     )
-    most = most_gpus(site, kind)
-    if most and wish.num_nodes * wish.num_ranks_per_node > most:
-        asked = f"{counted(wish.num_nodes, 'node')} with {wish.num_ranks_per_node} {noun} each"
-        raise CourseKitError(f"{asked} are more than the {most} that one job may have in {key}: ask for fewer.")
-    return wish
-
-
-def noun_of_ranks(kind: Partition) -> str:
-    """Return what there is one of for each rank, as the form calls it."""
-    return "GPUs" if kind.has_gpus else "Ranks"
 
 
 def form_html(site: Site, shown: Mapping[str, object]) -> str:
     """Return the fields of the form, as HTML; `shown` are values in place of the defaults: what was typed last."""
     kinds = site.partitions
-    default = default_wish(site)
-    known = {name: _text(value) for name, value in shown.items()}
+    most_nodes, most_ranks, most_min = map(max, zip(*(_most(site, kind) for kind in kinds.values())))
     return page_template("form.html", TEMPLATES).render(
         title=site.title,
-        values={name: known.get(name, str(value)) for name, value in asdict(default).items()},
+        values={name: _text(shown.get(name, value)) for name, value in asdict(default_wish(site)).items()},
         partitions={key: _describe(site, kind) for key, kind in kinds.items()},
         noun="GPUs" if any(kind.has_gpus for kind in kinds.values()) else "Ranks",
-        most_nodes=max(most_nodes(kind) for kind in kinds.values()),
-        most_ranks=max(kind.num_gpus_per_node for kind in kinds.values()),
-        most_min=max(most_min(site, kind) for kind in kinds.values()),
+        most_nodes=most_nodes,
+        most_ranks=most_ranks,
+        most_min=most_min,
         account_example=site.access.account_example,
         billing_unit=site.billing_unit,
     )
 
 
+def _most(site: Site, kind: Partition) -> tuple[int, int, int]:
+    """Return the most nodes, ranks of a node and minutes that a server gets of a partition."""
+    nodes = min(number for number in (MOST_NODES, kind.max_num_nodes, kind.num_nodes) if number)
+    times = (kind.max_time_min, *(qos.max_time_min for qos in _qos(site, kind)))
+    return nodes, kind.num_gpus_per_node, min(time_min for time_min in times if time_min)
+
+
+def _qos(site: Site, kind: Partition) -> list[Qos]:
+    return [site.qos[name] for name in (*kind.qos[:1], kind.partition_qos) if name]
+
+
+def _noun(kind: Partition) -> str:
+    return "GPUs" if kind.has_gpus else "Ranks"
+
+
 def _describe(site: Site, kind: Partition) -> str:
+    nodes, ranks, time_min = _most(site, kind)
     gpu = f"{kind.gpu}, " if kind.has_gpus else ""
-    size = f"{counted(most_nodes(kind), 'node')} with {kind.num_gpus_per_node} {noun_of_ranks(kind)}"
-    return f"{gpu}up to {size}, {format_minutes(most_min(site, kind))}"
+    return f"{gpu}up to {counted(nodes, 'node')} with {ranks} {_noun(kind)}, {format_minutes(time_min)}"
 
 
 def _text(value: object) -> str:
@@ -145,23 +152,55 @@ def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int)) else repr(value)
 
 
-def _number(values: Mapping[str, str], default: ServerWish, name: str, label: str, most: int) -> int:
-    text = values.get(name) or str(min(getattr(default, name), most))
-    if not NUMBER.fullmatch(text) or not 1 <= int(text) <= most:
-        bigger = "; submit larger ones with `coursekit submit`" if name == "num_nodes" else ""
+def _number(label: str, text: str, default: int, most: int) -> int:
+    number = text or str(min(default, most))
+    if not NUMBER.fullmatch(number) or not 1 <= int(number) <= most:
+        bigger = "; submit larger ones with `coursekit submit`" if label == "Nodes" else ""
         raise CourseKitError(f"{label}: write a whole number from 1 to {most}{bigger}.")
-    return int(text)
-
-
-def _account(site: Site, kind: Partition, text: str) -> str:
-    """Return the project, without the suffix that the partition's accounts have."""
-    wanted = f"the project's name, such as {site.access.account_example}"
-    if kind.account_suffix:
-        wanted += f" (it becomes {account(site, kind)} by itself)"
-    return _name(ACCOUNT, "Project", text.removesuffix(kind.account_suffix), wanted)
+    return int(number)
 
 
 def _name(pattern: re.Pattern[str], label: str, text: str, wanted: str) -> str:
-    if text and not pattern.fullmatch(text):
+    if not pattern.fullmatch(text):
         raise CourseKitError(f"{label}: write {wanted}; letters, digits, dots, hyphens and underscores are allowed.")
     return text
+
+
+def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
+    """Return one sentence on why Slurm refused a server, in the words of the form."""
+    chosen = f"the project {wish.account} does not exist, is not yours, or is not for {wish.partition}: write another"
+    none = "you have no default project there: write yours into the field Project, such as "
+    return explain_refusal(
+        words,
+        site,
+        wish.partition,
+        {
+            "account": chosen if wish.account else none + account(site, site.partitions[wish.partition]),
+            "qos": "",
+            "qos_remedy": "take another partition, or ask support",
+            "reservation": f" {wish.reservation}",
+            "reserved": "the field Reservation",
+            "without": "leave the field Reservation empty",
+            "nodes": "nodes",
+            "elsewhere": "partition",
+            "look": "",
+        },
+    )
+
+
+def explain_ended(job_id: str, state: JobState, log: str = "", log_name: str = "") -> str:
+    """Return why a server is gone; `log` is the end of the job's log, `log_name` where it lies."""
+    if state.state == UNKNOWN:
+        return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED}"
+    where = f" on {state.nodes}" if state.nodes else ""
+    after = f"after {state.elapsed}" if state.ever_ran else "at once"
+    return f"Your server (job {job_id}{where}) ended {after}: {_cause(state, log, log_name)}"
+
+
+def _cause(state: JobState, log: str, log_name: str) -> str:
+    if NO_HUB.search(log):
+        return NO_HUB_WORDS
+    if state.state in ENDINGS:
+        return ENDINGS[state.state]
+    words = next((each.words for each in explain(state, log)), f"Slurm calls it {state.state}.")
+    return f"{words} Its log {log_name} says more." if log else words

@@ -1,6 +1,6 @@
 """nbgrader's formgrader, with the kit's own verbs behind its buttons: sandboxed grading, and hand-ins that are kept.
 
-As it comes, formgrader's Autograde runs students' code in the account that holds the gradebook.
+Stock formgrader's Autograde runs students' code in the account that holds the gradebook.
 Here its buttons start the commands that an instructor would type, and the page shows what these say.
 """
 
@@ -21,12 +21,12 @@ ASSIGNMENT = f"formgrader/api/assignment/{LAB}"
 # Address to the words of the command; {0} is the lab, {1} the student.
 VERBS = {
     f"{ASSIGNMENT}/collect": ("course", "collect", "{0}"),
-    f"formgrader/api/submission/{LAB}/{STUDENT}/autograde": ("grade", "{0}", "--only", "{1}"),
+    f"formgrader/api/submission/{LAB}/{STUDENT}/autograde": ("grade", "{0}", "--student", "{1}"),
     # The kit makes pages of feedback and gives them out in one step.
     f"{ASSIGNMENT}/generate_feedback": ("course", "feedback", "{0}"),
     f"{ASSIGNMENT}/release_feedback": ("course", "feedback", "{0}"),
-    f"{ASSIGNMENT}/{STUDENT}/generate_feedback": ("course", "feedback", "{0}", "--only", "{1}"),
-    f"{ASSIGNMENT}/{STUDENT}/release_feedback": ("course", "feedback", "{0}", "--only", "{1}"),
+    f"{ASSIGNMENT}/{STUDENT}/generate_feedback": ("course", "feedback", "{0}", "--student", "{1}"),
+    f"{ASSIGNMENT}/{STUDENT}/release_feedback": ("course", "feedback", "{0}", "--student", "{1}"),
 }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jupyterhub.apihandlers import APIHandler, default_handlers
 from tornado import web
@@ -17,15 +18,8 @@ from coursekit.jupyter.hub.form import TEMPLATES
 from coursekit.jupyter.hub.spawner import CourseSpawner
 from coursekit.slurm.sites.load import load_site
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-ADDRESS_VARIABLE = "COURSEKIT_HUB_ADDRESS"
-PENDING_LIMIT_S = 3600  # a job that waits longer is cancelled, and its student told
-SERVER_LIMIT_S = 300  # a cold parallel file system
-MARGIN_S = 300  # the hub's own limit comes after ours, since it cannot say why
+START_TIMEOUT_S = 3600 + 300 + 300  # the spawner's own limits come before it: the hub cannot say why
 AS_STUDENT = "runuser -u {username} --"  # keeps variables as they are, which sudo does not
-FROM_THE_HUB = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes on what it sees, so it sees little
 PORT_ADDRESS = r"/api/batchspawner"  # where `batchspawner-singleuser` sends a server's port
 PORTS = range(1024, 65536)
 
@@ -56,15 +50,18 @@ class PortHandler(APIHandler):  # type: ignore[misc]  # jupyterhub has no types
 def configure(c: Any, site: str, root: Path) -> None:
     """Set what a site needs on JupyterHub's configuration.
 
-    Nodes reach the hub at the address in `$COURSEKIT_HUB_ADDRESS`, by default under this machine's name. The site goes
-    by its name in `slurm/sites/`; `root` is the course's checkout, under the same path on every node.
+    Args:
+        c: the configuration.
+        site: the site's name in `slurm/sites/`.
+        root: the course's checkout, under the same path on every node. Nodes reach the hub at the address in
+            `$COURSEKIT_HUB_ADDRESS`, by default under this machine's name.
 
     Raises:
         CourseKitError: there is no such site.
     """
     load_site(root, site)  # a wrong name ends here and not with the first student
     default_handlers[:] = [each for each in default_handlers if each[0] != PORT_ADDRESS] + [(PORT_ADDRESS, PortHandler)]
-    address = os.environ.get(ADDRESS_VARIABLE) or socket.gethostname()
+    address = os.environ.get("COURSEKIT_HUB_ADDRESS") or socket.gethostname()
     c.JupyterHub.hub_ip = c.JupyterHub.hub_connect_ip = address
     c.JupyterHub.spawner_class = CourseSpawner
     c.JupyterHub.template_paths = [str(TEMPLATES)]
@@ -73,12 +70,11 @@ def configure(c: Any, site: str, root: Path) -> None:
     c.CourseSpawner.root = str(root)
     if os.geteuid() == 0:  # else sudo, as batchspawner has it
         c.CourseSpawner.exec_prefix = AS_STUDENT
-    c.CourseSpawner.pending_limit_s = PENDING_LIMIT_S
-    c.CourseSpawner.server_limit_s = SERVER_LIMIT_S
-    c.Spawner.start_timeout = PENDING_LIMIT_S + SERVER_LIMIT_S + MARGIN_S
-    c.Spawner.http_timeout = SERVER_LIMIT_S
+    c.Spawner.start_timeout = START_TIMEOUT_S
+    c.Spawner.http_timeout = 300  # a cold parallel file system
     c.Spawner.startup_poll_interval = 2.0
-    c.Spawner.env_keep = FROM_THE_HUB
+    c.Spawner.environment.update({"COURSEKIT_CHECKOUT": str(root)})
+    c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes on what it sees, so it sees little
     c.Spawner.apply_user_options = lambda _spawner, _options: None  # its script is made from them, checked
     c.Spawner.consecutive_failure_limit = 0  # the hub goes on after refused jobs
 

@@ -1,38 +1,60 @@
-"""A student's server as a job: submitted with our script, watched while it waits, its end explained.
+"""A student's server as a job: batchspawner's Slurm spawner with the form and the job script of a site.
 
-batchspawner's `SlurmSpawner`, with other insides: it calls Slurm without a shell, and asks accounting how a job ended.
-It never leaves a job behind that the hub has lost sight of.
+Beyond batchspawner, it says on the hub's pages why a job waits, was refused or ended, and loses sight of no job.
 """
 
 from __future__ import annotations
 
 import asyncio
-import getpass
+import os
 import secrets
 import shlex
 import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from traitlets import Float, Unicode
+from batchspawner import JobStatus, SlurmSpawner, format_template
+from tornado import web
+from traitlets import Float, Unicode, default
 
-from coursekit.jupyter.hub.explanations import explain_ended, explain_refused, explain_too_long
-from coursekit.jupyter.hub.form_spawner import FormSpawner, Refused
-from coursekit.jupyter.hub.slurm_calls import FORGOTTEN, call_as, look_as
+from coursekit.errors import CourseKitError
+from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused, form_html, read_wish
 from coursekit.slurm.jobs.explain import NUM_TAIL_BYTES
+from coursekit.slurm.jobs.job_script import Event, JobScript
 from coursekit.slurm.jobs.pending import explain_pending
-from coursekit.slurm.jobs.slurm_cli import SlurmError
-from coursekit.slurm.jobs.states import PENDING, UNKNOWN, JobState
+from coursekit.slurm.jobs.render import render
+from coursekit.slurm.jobs.slurm_cli import (
+    ACCOUNTING_FORMAT,
+    ENDED,
+    PENDING,
+    QUEUE_FORMAT,
+    TIMEOUT_S,
+    UNKNOWN,
+    JobState,
+    parse_accounting,
+    parse_queue,
+    without_prefix,
+)
+from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.profile import Site
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-LOG = "hub-{}.out"
-NUM_STOP_TRIES, STOP_PAUSE_S = 60, 1.0  # Slurm gives what it ends half a minute to do so
+# The part of the hub's environment that Slurm's commands need; students must not read the rest, such as keys.
+NEEDED = ("PATH", "LANG", "LC_ALL", "SLURM_CONF", "TZ")
+FORGOTTEN = "Invalid job id specified"
 
 
-class CourseSpawner(FormSpawner):
+class Refused(web.HTTPError):
+    """A server does not start, because of what was asked for or because of Slurm; the hub itself works."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(400, sentence)
+        self.jupyterhub_message = sentence
+
+
+class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no types
     """A server on nodes of a site.
 
     Attributes:
@@ -40,98 +62,141 @@ class CourseSpawner(FormSpawner):
     """
 
     endings: ClassVar[dict[tuple[str, str], str]] = {}
+    typed: Mapping[str, object] = {}  # into the form, last
 
-    node_address = Unicode("{node}", help="How the hub reaches a node, such as '{node}.cluster'.").tag(config=True)
+    site_name = Unicode(help="The site, as slurm/sites/ calls it.").tag(config=True)
+    root = Unicode(help="The course's checkout, under the same path on every node, with its .venv.").tag(config=True)
     pending_limit_s = Float(3600, help="How long a job may wait for nodes before it is cancelled.").tag(config=True)
     server_limit_s = Float(300, help="How long a server may take to start on its node.").tag(config=True)
+    req_folder = Unicode(help="Where the server and its log live.")
+    req_name = Unicode(help="The name of the job.")
 
-    def __init__(self, *words: Any, **options: Any) -> None:
-        super().__init__(*words, **options)
-        self._state, self._node = JobState(PENDING), ""
-        self._submission: asyncio.Future[str] | None = None
+    batch_submit_cmd = "sbatch --parsable --chdir={folder} --job-name={name} --output=hub-%j.out"
+    batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{QUEUE_FORMAT}'"
+    state_exechost_re = r"^\S+ ([^|\s]+)\|"
+    # A Slurm that does not answer ends nothing, nor does a state that batchspawner has not heard of.
+    state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(ENDED)})\b)"
+
+    _submission: asyncio.Task[str] | None = None
+    _stopped = False
+
+    @default("req_username")
+    def _default_username(self) -> str:
+        return shlex.quote(self.user.name)  # commands are a shell's
+
+    @default("req_folder")
+    def _default_folder(self) -> str:
+        return shlex.quote(self.format_string(self.notebook_dir).replace("~", self.req_homedir, 1) or self.req_homedir)
 
     @property
-    def folder(self) -> Path:
-        """Where the server and its log live: the configured folder of notebooks, or the student's home."""
-        chosen = self.format_string(self.notebook_dir).replace("~", self.req_homedir, 1)
-        return Path(chosen or self.req_homedir)
+    def site(self) -> Site:
+        """The site's profile."""
+        return load_site(Path(self.root), self.site_name)
 
-    # From what was asked for to a server that answers.
+    # From the form to the job script.
+
+    async def get_options_form(self) -> str:
+        """Return the form, with what was typed last."""
+        return form_html(self.site, self.typed or self.orm_spawner.user_options or {})
+
+    def options_from_form(self, form_data: Mapping[str, list[str]]) -> dict[str, object]:
+        """Return what a form says, once it is checked."""
+        self.typed = {name: values[0] for name, values in form_data.items() if values}
+        return asdict(self.wish(self.typed))
+
+    def wish(self, given: Mapping[str, object]) -> ServerWish:
+        """Return what somebody asks for.
+
+        Raises:
+            Refused: it cannot be had; the message says why.
+        """
+        try:
+            return read_wish(self.site, given)
+        except CourseKitError as error:
+            raise Refused(str(error)) from None
+
+    async def _get_batch_script(self, **_: object) -> str:
+        """Return the job script; whatever way the options came, they are checked here."""
+        wish = self.wish(self.user_options)
+        job = JobScript(
+            *(self.site, "hub", None, wish.partition, wish.num_nodes, Event(wish.account, wish.reservation)),
+            num_tasks_per_node=wish.num_ranks_per_node,
+            time_limit_min=wish.time_min,
+            arguments=shlex.join(self.get_args()),
+        )
+        return render(Path(self.root), job)
+
+    # From the job script to a server that answers.
 
     async def start(self) -> tuple[str, int]:
-        """Submit the job, wait until its server has said its port, and return address and port.
+        """Submit the job, wait for its nodes and then for its server, and return the server's address and port.
 
         Raises:
             Refused: it does not come; the message says why.
         """
         self.endings.pop(self._key, None)
-        self.port = 0
-        try:
-            await self._submit()
-            await self._until_there()
-        except Refused as error:
-            self.endings[self._key] = error.jupyterhub_message
-            raise
-        return self.node_address.format(node=self._node), self.port
+        self.port, self._stopped = 0, False
+        await self._submit()
+        await self._until(self.state_isrunning, self.pending_limit_s, self._late_job)
+        await self._until(lambda: self.port, self.server_limit_s, self._late_server)
+        return self.state_gethost(), self.port
 
     async def _submit(self) -> None:
+        self.job_status, self.req_name = "", f"hub-{secrets.token_hex(4)}"
         # As a task of its own: when the student stops it now, the job's number must not get lost.
-        name = f"hub-{secrets.token_hex(4)}"
-        words = ("sbatch", "--parsable", f"--chdir={self.folder}", f"--job-name={name}", f"--output={LOG.format('%j')}")
-        environ = {**self.get_env(), "COURSEKIT_CHECKOUT": self.root}
-        script = self.script()
-        self._submission = asyncio.ensure_future(call_as(self.as_student, *words, environ=environ, text=script))
-        self._submission.add_done_callback(self._submitted)
+        self._submission = asyncio.ensure_future(self.submit_batch_script())
         try:
             await asyncio.shield(self._submission)
-        except SlurmError as error:
-            with suppress(SlurmError):  # a Slurm that is busy may have taken the job without an answer
-                await call_as(self.as_student, "scancel", f"--name={name}")
-            if not error.words:
-                raise Refused(str(error)) from None
-            raise Refused(explain_refused(error.words, self.site, self.wish(self.user_options))) from None
+        except RuntimeError as error:
+            with suppress(RuntimeError):  # a Slurm that is busy may have taken the job without an answer
+                await self._ask(f"scancel --name={self.req_name}")
+            words = without_prefix(str(error), "sbatch")
+            raise self._refused(explain_refused(words, self.site, self.wish(self.user_options))) from None
 
-    def _submitted(self, submission: asyncio.Future[str]) -> None:
-        if not submission.cancelled() and submission.exception() is None:
-            self.job_id = submission.result().strip().splitlines()[-1].partition(";")[0]
-            self.log.info("Job submitted: %s is %s", self._log_name, self.job_id)
-            self.orm_spawner.state = self.get_state()  # a hub that is started again finds the job
-            self.user.db.commit()
+    async def submit_batch_script(self) -> str:
+        """Submit the job, and let a hub that is started again find it."""
+        job_id: str = await super().submit_batch_script()
+        if not job_id:
+            raise RuntimeError("no number of a job")
+        self.orm_spawner.state = self.get_state()
+        self.user.db.commit()
+        return job_id
 
-    async def _until_there(self) -> None:
-        """Wait for the port; refuse if the job ends, or waits or starts for too long."""
-        asked = time.monotonic()
-        limit_s = self.pending_limit_s
-        while not (self.port and self._node):
-            state = await self.look()
-            if state is None:  # Slurm does not answer: the job may well be there
-                pass
-            elif _is_over(state):
-                sentence = await self._ending(state)
+    async def _until(self, is_so: Callable[[], object], limit_s: float, late: Callable[[], str]) -> None:
+        """Look at the job until something is so; refuse when the job has ended, or it is late."""
+        deadline_s = time.monotonic() + limit_s
+        while not is_so():
+            if await self.query_job_status() == JobStatus.NOTFOUND:
                 self.clear_state()
-                raise Refused(sentence)
-            elif self._node and limit_s == self.pending_limit_s:
-                limit_s = time.monotonic() - asked + self.server_limit_s
-            if time.monotonic() - asked > limit_s:
-                sentence = self._late(limit_s)
+                raise Refused(self.endings.get(self._key, "The server was stopped."))
+            if time.monotonic() > deadline_s and not is_so():
+                sentence = late()
                 await self.stop()
-                raise Refused(sentence)
+                raise self._refused(sentence)
             await asyncio.sleep(self.startup_poll_interval)
 
-    def _late(self, limit_s: float) -> str:
-        if not self._node:
-            return explain_too_long(self._waits(), limit_s)
+    def _refused(self, sentence: str) -> Refused:
+        self.endings[self._key] = sentence
+        return Refused(sentence)
+
+    def _late_job(self) -> str:
         return (
-            f"The server did not report to the hub within {self.server_limit_s:g} s from {self._node}, and was "
-            f"stopped: its log {self._log_file} says more. Tell the course's instructors if it happens again."
+            f"The job was cancelled: it did not start within {self.pending_limit_s / 60:g} min, the hub's limit. "
+            f"{self._waits()} Ask for fewer nodes or less time, or try another partition."
+        )
+
+    def _late_server(self) -> str:
+        return (
+            f"The server did not report to the hub within {self.server_limit_s:g} s from {self.state_gethost()}, and "
+            f"was stopped: its log {self._log} says more. Tell the course's instructors if it happens again."
         )
 
     async def progress(self) -> AsyncIterator[dict[str, object]]:
         """Say why it waits, each time that this changes, and where it starts."""
         told = ""
         while True:
-            here = bool(self._node)
-            words = f"Job {self.job_id} runs on {self._state.nodes}: the server starts." if here else self._waits()
+            here = self.state_isrunning()
+            words = f"Job {self.job_id} runs on {self._queued().nodes}: the server starts." if here else self._waits()
             if words != told:
                 yield {"progress": 60 if here else 20 if self.job_id else 5, "message": words}
             if self.port:
@@ -142,80 +207,84 @@ class CourseSpawner(FormSpawner):
     def _waits(self) -> str:
         if not self.job_id:
             return "The job is being submitted."
-        return explain_pending(self.job_id, self._state.reason, self._state.start)
+        return explain_pending(self.job_id, self._queued().reason, self._queued().start)
 
     # From then on.
 
     async def poll(self) -> int | None:
-        """Return None while the job exists or Slurm does not answer; at its end, keep the reason and return 1."""
+        """Return None while the job exists or Slurm does not answer, and 1 after its end."""
         await self._end_of_submission()
-        if not self.job_id:
-            return 1
-        state = await self.look()
-        if state is None or not _is_over(state):
-            return None
-        self.endings[self._key] = await self._ending(state)
-        self.clear_state()
-        return 1
+        status: int | None = await super().poll()
+        return status
 
     async def stop(self, now: bool = False) -> None:
-        """Cancel the job, and wait until it has ended.
-
-        Raises:
-            SlurmError: Slurm does not answer, or does not end it.
-        """
+        """Cancel the job, and wait until it has ended; nothing is then to be explained."""
+        self._stopped = True
         await self._end_of_submission()
-        for _ in range(NUM_STOP_TRIES if self.job_id else 0):
-            try:
-                await call_as(self.as_student, "scancel", self.job_id)
-            except SlurmError as error:
-                if FORGOTTEN not in error.words:
-                    self.log.warning("job %s: %s", self.job_id, error)
-            state = await self.look()
-            if now or (state and _is_over(state)):
-                self.clear_state()
-                return
-            await asyncio.sleep(STOP_PAUSE_S)
         if self.job_id:
-            raise SlurmError(f"job {self.job_id} does not end: cancel it with `scancel {self.job_id}`.")
+            try:
+                await super().stop(now)
+            except RuntimeError as error:
+                if FORGOTTEN not in str(error):
+                    raise
+        self.clear_state()
 
     async def _end_of_submission(self) -> None:
         if self._submission and not self._submission.done():
             await asyncio.wait([self._submission])
 
-    async def look(self) -> JobState | None:
-        """Ask Slurm for the job, and return its state; None when Slurm does not answer."""
-        try:
-            self._state, node = await look_as(self.as_student, self.job_id)
-        except SlurmError as error:
-            self.log.warning("job %s: %s", self.job_id, error)
-            return None
-        self._node = node or self._node
-        return self._state
+    async def query_job_status(self) -> JobStatus:
+        """Ask Slurm for the job; at its end, keep the reason for the hub's pages."""
+        status: JobStatus = await super().query_job_status()
+        if status == JobStatus.NOTFOUND and self.job_id and not self._stopped:
+            self.endings[self._key] = await self._ending()
+        return status
 
-    async def _ending(self, state: JobState) -> str:
+    async def _ending(self) -> str:
         """Return why the job is gone; its log is read as the student, who may have put anything in its place."""
-        try:
-            log = await call_as(self.as_student, "tail", f"--bytes={NUM_TAIL_BYTES}", str(self.folder / self._log_file))
-        except SlurmError:
-            return explain_ended(self.job_id, state)
-        return explain_ended(self.job_id, state, log, self._log_file)
+        words = f"sacct --jobs={self.job_id} --parsable2 --noheader --format={ACCOUNTING_FORMAT}"
+        state, log = self._queued(UNKNOWN), ""
+        with suppress(RuntimeError):  # a site without accounting
+            accounted = parse_accounting(await self._ask(words)).get(self.job_id)
+            state = accounted if accounted and accounted.ended else state
+        with suppress(RuntimeError):
+            log = await self._ask(f"tail --bytes={NUM_TAIL_BYTES} {self.req_folder}/{self._log}")
+        return explain_ended(self.job_id, state, log, self._log)
+
+    def _queued(self, otherwise: str = PENDING) -> JobState:
+        """Return what the queue said last."""
+        return parse_queue(self.job_status.partition("|")[2]).get(self.job_id, JobState(otherwise))
 
     @property
-    def _log_file(self) -> str:
-        return LOG.format(self.job_id)
+    def _log(self) -> str:
+        return f"hub-{self.job_id}.out"
 
     @property
     def _key(self) -> tuple[str, str]:
         return self.user.name, self.name
 
-    @property
-    def as_student(self) -> list[str]:
-        """The words that make a command run as the student."""
-        if self.user.name == getpass.getuser():
-            return []
-        return [word.format(username=self.user.name) for word in shlex.split(self.exec_prefix)]
+    async def _ask(self, words: str) -> str:
+        return await self.run_command(f"{format_template(self.exec_prefix, **self.get_req_subvars())} {words}")
 
+    async def run_command(self, cmd: str, input: str | None = None, env: dict[str, Any] | None = None) -> str:  # noqa: A002 - batchspawner's
+        """Run a command in a shell, within a time limit and with none of the hub's secrets; return what it printed.
 
-def _is_over(state: JobState) -> bool:
-    return state.ended or state.state == UNKNOWN
+        Raises:
+            RuntimeError: it failed, or gave no answer; the message is what it said.
+        """
+        env = env or {name: os.environ[name] for name in NEEDED if name in os.environ}
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_shell(cmd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, cwd="/")
+        except OSError as error:
+            raise RuntimeError(str(error)) from None
+        try:
+            out, said = await asyncio.wait_for(process.communicate((input or "").encode()), TIMEOUT_S)
+        except asyncio.TimeoutError:  # Python 3.10 has it apart from TimeoutError
+            raise RuntimeError(f"no answer in {TIMEOUT_S:g} s") from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+        if process.returncode:
+            raise RuntimeError(said.decode(errors="replace").strip() or f"exit status {process.returncode}")
+        return out.decode(errors="replace").strip()

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
-from coursekit.files import no_report
-from coursekit.labs.build.clear_solutions import release_notebook
+from coursekit.files import Report, no_report
+from coursekit.labs.build.additions import offer_ways_out
 from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
-from coursekit.labs.build.leaks import refuse_leaks, texts
-from coursekit.labs.build.quizzes import without_choices
-from coursekit.labs.build.run_all import let_run_all_go_on
+from coursekit.labs.build.release import finish, refuse_leaks, release_notebook, texts
+from coursekit.labs.build.script import script_files
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
-from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin, twin_files
-from coursekit.labs.build.ways_out import offer_ways_out
-from coursekit.labs.lab import find_labs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from coursekit.files import Report
-    from coursekit.labs.lab import Lab
+from coursekit.labs.lab import Lab, find_labs
 
 
 def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
@@ -42,7 +32,7 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     parent = root / "build" / "source"
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     sources = {lab: source_notebook(lab) for lab in labs}
-    files = {lab: {**public_files(lab), **twin_files(source, "solution")} for lab, source in sources.items()}
+    files = {lab: {**public_files(lab), **script_files(source, "solution")} for lab, source in sources.items()}
     return {lab.name: publish(parent / lab.name, sources[lab], files[lab], report) for lab in labs}
 
 
@@ -64,17 +54,10 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
         refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
         source = nbformat.read(sources[lab.name], as_version=4)
         releases[lab] = finish(release_notebook(lab.name, source))
-        files[lab] = {**public_files(lab), **twin_files(releases[lab], "release")}
-        if TWIN_NAME in files[lab]:
-            refuse_edited_twin(parent / lab.name / TWIN_NAME)
+        files[lab] = {**public_files(lab), **script_files(releases[lab], "release")}
         refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
     remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
-
-
-def finish(release: NotebookNode) -> NotebookNode:
-    """Do to nbgrader's release of a notebook what students' copies need, too: nothing is chosen, *Run All* goes on."""
-    return let_run_all_go_on(without_choices(release))
 
 
 def source_notebook(lab: Lab) -> NotebookNode:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import nbformat
 
 from coursekit.errors import CourseKitError
-from coursekit.files import no_report, write_if_changed
-from coursekit.labs.build.twin import TWIN_NAME, refuse_edited_twin
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
-
-    from coursekit.files import Report
+from coursekit.files import Report, no_report, write_if_changed
+from coursekit.labs.build.script import SCRIPT_NAME, kind_of
 
 BY_PRODUCTS = {".ipynb_checkpoints", "__pycache__"}
 
@@ -87,11 +82,17 @@ def checksum(sources: Iterable[str]) -> str:
 
 
 def refuse_edited(path: Path) -> None:
-    """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`.
+    """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`, or in its script.
 
     Raises:
-        CourseKitError: the cells of the notebook, or its script twin, differ from what the builder wrote.
+        CourseKitError: the cells of the notebook, or the script beside it, are not as the builder wrote them.
     """
+    script = path.with_name(SCRIPT_NAME)
+    if script.exists() and kind_of(script) not in {"release", "solution"}:
+        raise CourseKitError(
+            f"{script} is not as the builder made it and may hold a student's answers: "
+            "move it out of the way and build again."
+        )
     if path.exists():
         mark, sources = _read(path)
         if mark.get("checksum") != checksum(sources):
@@ -99,15 +100,13 @@ def refuse_edited(path: Path) -> None:
                 f"{path} was edited since it was built and may hold a student's answers: "
                 "move it out of the way and build again."
             )
-        if TWIN_NAME in mark.get("files", []):
-            refuse_edited_twin(path.with_name(TWIN_NAME))
 
 
 def _files_of(path: Path) -> set[str]:
     # A mark is text that anybody may have edited: never follow it out of the lab's folder.
     names: list[str] = _read(path)[0].get("files", []) if path.exists() else []
     inside = {name for name in names if name.startswith("files/") and ".." not in PurePosixPath(name).parts}
-    return inside | ({TWIN_NAME} & set(names))
+    return inside | ({SCRIPT_NAME} & set(names))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str]]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Callable
 
 import nbformat
+from nbformat import NotebookNode
 
-from coursekit.labs.build.quizzes import ask_quizzes
+from coursekit.labs.build.additions import ask_quizzes, list_checks
 from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, RegionError, find_regions
-from coursekit.labs.build.run_all import list_checks
-from coursekit.labs.build.script_cells import SCRIPT, TwinError
+from coursekit.labs.build.script import SCRIPT, ScriptError, check_script, is_script
 from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
-from coursekit.labs.build.twin import check_twin, is_script
 from coursekit.labs.cells import QUIZ
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 ATTRIBUTES = ("tags", "role", "id", "points")
 # jupytext's own notes, of no use to a reader.
@@ -116,15 +112,15 @@ def check_size_hints(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def check_script(notebook: NotebookNode) -> NotebookNode:
+def check_script_cells(notebook: NotebookNode) -> NotebookNode:
     """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
             raise fault(notebook, cell.metadata[LINE], f"the tag {SCRIPT} is for code cells, this is a text")
     if any(is_script(cell) for cell in notebook.cells):
         try:
-            notebook.metadata.coursekit.script_parameters = check_twin(notebook)
-        except TwinError as error:
+            notebook.metadata.coursekit.script_parameters = check_script(notebook)
+        except ScriptError as error:
             raise fault(notebook, error.cell["metadata"][LINE], str(error)) from None
     return notebook
 
@@ -176,7 +172,7 @@ STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
     check_ids,
     check_regions,
     check_size_hints,
-    check_script,
+    check_script_cells,
     list_checks,
     expand_roles,
     name_cells,

@@ -1,4 +1,4 @@
-"""The folder to publish for students, with everything but the answers.
+"""The folder to publish for students: labs, job scripts, pages and the package without the instructors' parts.
 
 Where `solutions/` would say what labs there are, the copy has each lab's `lab.toml` beside its notebook.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import nbformat
 
@@ -17,37 +17,42 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.generated import refuse_edited
-from coursekit.labs.build.leaks import refuse_leaks, texts
-from coursekit.labs.lab import find_labs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from coursekit.labs.lab import Lab
+from coursekit.labs.build.release import refuse_leaks, texts
+from coursekit.labs.lab import Lab, find_labs
 
 # What `make env`, `make lab` and the students' commands need. Nothing of solutions/ and tests/ is ever looked at.
-FOLDERS = ("slurm", "src", "tools")
-FILES = (".gitignore", "Makefile", "environment.yml", "labs/README.md", "pyproject.toml", "requirements.lock")
-PAGES = ("glossary", "scaling", "site-format", "sites", "student")
+FOLDERS = ("slurm", "src/coursekit", "tools")
+OTHER_FOLDERS = ("docs", "labs", "solutions", "students", "tests")  # of the checkout
+LOCKS = ("requirements-2.15.lock", "requirements-2.21.lock")
+FILES = (".gitignore", "environment.yml", "labs/README.md", "pyproject.toml", *LOCKS)
+OWN = ("AGENTS.md", "Makefile", "README.md")  # from students/, at the top of the copy
+PAGES = ("clusters", "commands", "glossary", "gpus", "scaling", "site-format", "sites", "student", "troubleshooting")
 MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
-PICTURE = re.compile(rb"\]\((pictures/[^)]+)\)")  # in a page of docs/
-# Job scripts that only instructors can use.
-NOT_FOR_STUDENTS = ("solutions.sbatch", "grade.sbatch")
+PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/, or in labs/README.md
+# Of these folders of the package only the students' commands and what they import; of all others everything.
+PARTS = {
+    "src/coursekit/cli": (
+        *("__init__", "shared", "execute", "submit", "jobs", "predict", "script", "hand_in"),
+        *("doctor", "data", "kernel", "sites"),
+    ),
+    "src/coursekit/course": ("__init__", "hand_in/__init__", "hand_in/pack", "hand_in/packed"),
+    "src/coursekit/grading": (
+        *("__init__", "verdict", "submission/__init__"),
+        *("submission/cells", "submission/student_folder", "submission/students_files"),
+    ),
+    "src/coursekit/jupyter": ("__init__", "kernel", "settings/nbgrader_config"),
+    "src/coursekit/labs/build": ("__init__", "regions", "script"),
+}
+# Job scripts that only instructors can use, and tools that only authors use.
+NOT_FOR_STUDENTS = (
+    *("solutions.sbatch", "grade.sbatch", "solutions.sbatch.j2", "grade.sbatch.j2", "hub.sbatch.j2"),
+    *("book-requirements.lock", "count_networks.py", "horovod_tests.py"),
+)
+# Sections of pages, and lists at their top, on commands that students do not have.
+OTHERS = rb"(For instructors|For authors|The authors' program: workshop)"
+SECTION = re.compile(rb"^## %b\n.*?(?=^## |\Z)|^%b:\n\n.*?\n\n" % (OTHERS, OTHERS), re.MULTILINE | re.DOTALL)
 BY_PRODUCTS = ("__pycache__", "node_modules")
 MANIFEST = ".students-copy.json"
-README = """\
-# The course's labs
-
-1. `make env` makes the environment: Linux with a Python from 3.9 to 3.11, a C++ compiler and `make`.
-2. `make lab` opens JupyterLab on [labs/](labs/README.md).
-3. On a supercomputer: `source .venv/bin/activate`, then `coursekit sites` lists the machines that are known,
-   and `coursekit submit 02 --site NAME` submits your notebook of lab 02 as a job.
-
-[A student's day](docs/student.md) goes through a lab, [the glossary](docs/glossary.md) has the words,
-and [a page](docs/scaling.md) says how far to trust the predictions of lab 07.
-
-Made by `coursekit students-copy`.
-"""
 
 
 def students_files(root: Path) -> dict[str, bytes]:
@@ -58,7 +63,9 @@ def students_files(root: Path) -> dict[str, bytes]:
             or it would show an answer or a hidden test.
     """
     files = {name: _read(root, name) for name in FILES}
+    files |= {name: _read(root, f"students/{name}") for name in OWN}
     files |= {name: _read(root, name) for name in MAYBE if (root / name).is_file()}
+    files = {name: SECTION.sub(b"", data) if name.endswith(".md") else data for name, data in files.items()}
     pictures = {picture.decode() for page in files.values() for picture in PICTURE.findall(page)}
     files |= {f"docs/{name}": _read(root, f"docs/{name}") for name in sorted(pictures)}
     for folder in FOLDERS:
@@ -67,7 +74,7 @@ def students_files(root: Path) -> dict[str, bytes]:
                 files[path.relative_to(root).as_posix()] = path.read_bytes()
     for lab in find_labs(root):
         files |= _files_of_lab(root, lab)
-    return {**files, "README.md": README.encode()}
+    return files
 
 
 def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
@@ -94,7 +101,7 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
 
 
 def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
-    """Return a lab's notebook, what belongs to it, and what is known of the lab; nothing else that lies there."""
+    """Return a lab's notebook, what belongs to it, and what is known of the lab; no other file of its folder."""
     source = source_notebook(lab)  # refuses a students' copy, which has no source
     place = f"labs/{lab.name}"
     notebook = _read(root, f"{place}/{lab.name}.ipynb")
@@ -109,14 +116,20 @@ def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
 
 def _is_for_students(path: Path) -> bool:
     hidden = any(part[0] == "." or part in BY_PRODUCTS or part.endswith(".egg-info") for part in path.parts)
-    return not hidden and path.name not in NOT_FOR_STUDENTS
+    return not hidden and path.name not in NOT_FOR_STUDENTS and path.suffix != ".in" and _is_imported(path)
+
+
+def _is_imported(path: Path) -> bool:
+    """Say whether a file may be imported by a student's command, or is not of the package."""
+    place = next((folder for folder in PARTS if Path(folder) in path.parents), "")
+    return not place or path.relative_to(place).with_suffix("").as_posix() in PARTS[place]
 
 
 def _former_files(root: Path, folder: Path) -> set[str]:
     """Return the files that an earlier copy put into a folder."""
     target = folder.resolve()
     parts = target.relative_to(root).parts if root in target.parents else ()
-    if target == root or parts[:1] in {(name,) for name in (*FOLDERS, "labs", "solutions", "tests", "docs")}:
+    if target == root or parts[:1] in {(name,) for name in (*FOLDERS, *OTHER_FOLDERS)}:
         raise CourseKitError(f"{folder} is a part of the checkout itself: name a folder of its own.")
     manifest = target / MANIFEST
     if manifest.is_file():

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import jupytext
 import nbformat
 
 from coursekit.errors import CourseKitError
-
-if TYPE_CHECKING:
-    from coursekit.labs.lab import Lab
+from coursekit.labs.lab import Lab
 
 # What jupytext takes for the start of a cell, indented markers included.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")

@@ -1,51 +1,127 @@
-"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it."""
+"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it.
+
+Where papermill takes an engine, ours tells what happens in a kernel, and ends a kernel that takes too long.
+"""
 
 from __future__ import annotations
 
-import re
+import logging
+import os
 import shutil
+import tempfile
 import time
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import nbformat
 import papermill
 from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, NoSuchKernel
+from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.files import write_text
+from coursekit.labs.cells import COLOURS, CellScore, cell_name, stopping_at_errors
 from coursekit.labs.points import score
 from coursekit.labs.run import results
-from coursekit.labs.run.engine import ENGINE, KERNEL_LOG, KernelWatch, cell_name
-from coursekit.labs.run.formatting import format_time
-from coursekit.labs.run.results import FailedCell, LabResult
+from coursekit.labs.run.facts import Facts
+from coursekit.labs.run.plan import LabRun
+from coursekit.labs.run.results import FailedCell, LabResult, format_time
+from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
+from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.errors import MachineTooSlowError
+from coursekit.ranks.own_time import longest_wall_s
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+ENGINE = "coursekit"
+START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only
+# The path of a socket has at most 107 bytes, of which "/kernel-12345678/kernel-ipc-5" are ours.
+MAX_PARENT_BYTES = 107 - 32
 
-    from nbformat import NotebookNode
-
-    from coursekit.labs.cells import CellScore
-    from coursekit.labs.run.facts import Facts
-    from coursekit.labs.run.plan import LabRun
-    from coursekit.labs.run.preloaded import PreloadedKernels
-
-ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NUM_TRACEBACK_LINES = 15
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
+# The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
+silent = logging.getLogger("coursekit.kernel")
+silent.addHandler(logging.NullHandler())
+silent.propagate = False
+# Ctrl-C can leave a coroutine of nbclient's behind, which those who pressed it need not hear of.
+warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
-def execute_lab(
-    run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None], kernels: PreloadedKernels
-) -> LabResult:
+
+class _Manager(AsyncKernelManager):
+    """Jupyter's manager, which interrupts a kernel ahead of its end, but only one that has not answered.
+
+    Another one would note in its log as an error that it was interrupted before it had come to rest.
+    """
+
+    watch: KernelWatch
+
+    async def _async_interrupt_kernel(self) -> None:
+        if self.watch.waits:
+            await super()._async_interrupt_kernel()
+
+
+class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
+    """papermill's own engine with our working folder, environment and hooks."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        """Execute the notebook; called by papermill.
+
+        Args:
+            nb_man: papermill's manager of the notebook, which saves it after every cell.
+            kernel_name: Name of an installed kernel.
+            options: What was given to `papermill.execute_notebook`: `watch` is the `KernelWatch` to keep.
+        """
+        watch: KernelWatch = options["watch"]
+        # Sockets in a private folder: no port that others on a login node could reach, and a path short enough for one.
+        parent = tempfile.gettempdir()
+        if len(os.fsencode(parent)) > MAX_PARENT_BYTES:
+            parent = "/tmp"  # noqa: S108  # what is made there is private
+        with (
+            tempfile.TemporaryDirectory(prefix="kernel-", dir=parent) as sockets,
+            (watch.folder / KERNEL_LOG).open("wb") as log,
+        ):
+            manager = _Manager(
+                kernel_name=kernel_name, transport="ipc", connection_file=str(Path(sockets, "kernel.json"))
+            )
+            manager.watch = watch
+            client = PapermillNotebookClient(
+                nb_man,
+                km=manager,
+                startup_timeout=START_TIMEOUT_S,
+                iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
+                log=silent,
+                on_notebook_start=lambda notebook: watch.kernel_started(_pid(manager), notebook),
+                on_cell_execute=watch.cell_started,
+                on_cell_executed=watch.cell_finished,
+                on_cell_error=watch.cell_failed,
+            )
+            environment = kernel_environment(watch.folder)
+            with stopping_at_errors(nb_man.nb):
+                client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
+
+
+def _pid(manager: AsyncKernelManager) -> int:
+    # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
+    return int(manager.provisioner.pid)  # type: ignore[union-attr]
+
+
+papermill_engines.register(ENGINE, LabEngine)
+
+
+def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
     """Execute a lab in a folder of its own and return how it went, whatever happened.
 
     Args:
@@ -54,18 +130,17 @@ def execute_lab(
             notebook is saved there after every cell.
         facts: Circumstances to note in the result.
         on_cell: Called with number, total and name of each code cell that starts.
-        kernels: For notebooks that import TensorFlow.
 
     Returns:
         The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(run.notebook.parent, folder)  # a student has all that lies beside the notebook, too
+    shutil.copytree(run.notebook.parent, folder)  # a student has all files next to the notebook, too
     watch = KernelWatch(folder, run.time_limit_s, on_cell)
     problem, interrupted = "", False
     try:
-        _papermill(run, folder, watch, kernels)
+        _papermill(run, folder, watch)
     except PapermillExecutionError:
         pass  # the watch knows the cell, and whether its error is part of the lesson
     except KeyboardInterrupt:
@@ -76,7 +151,6 @@ def execute_lab(
         problem = str(error).strip().rpartition("\n")[2]
     finally:
         end_all(watch.stop())
-        kernels.end_kernels()
         end_marked(folder)
     notebook = _read_executed(run, folder, failed=watch.failed)
     scores = _scores(notebook, watch)
@@ -87,21 +161,19 @@ def execute_lab(
         title=run.title,
         verdict=verdict,
         reason=reason,
-        note="",
         scores=scores,
         time_s=round(time.perf_counter() - clock, 2),
         peak_memory_mb=round(watch.memory.peak_mb, 1) if watch.memory else 0.0,
         num_ranks=run.num_ranks,
         parameters=run.parameters,
-        fingerprint=run.fingerprint,
         started=started.isoformat(timespec="seconds"),
-        failed_cell=_failed_cell(notebook, watch, folder) if _stopped_early(watch) else None,
+        failed_cell=_failed_cell(notebook, watch, folder) if watch.stopped_early else None,
         facts=facts,
         images_per_s=_images_per_s(notebook),
     )
 
 
-def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: PreloadedKernels) -> None:
+def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
     # papermill takes paths as patterns to fill in with parameters.
     source, target = (
         str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, _executed(run, folder))
@@ -117,7 +189,6 @@ def _papermill(run: LabRun, folder: Path, watch: KernelWatch, kernels: Preloaded
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
-        kernels=kernels,
     )
 
 
@@ -148,15 +219,11 @@ def _images_per_s(notebook: NotebookNode) -> float:
     return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
 
 
-def _stopped_early(watch: KernelWatch) -> bool:
-    return watch.failed or watch.number < watch.total or len(watch.finished) < watch.number
-
-
 def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
     """Return why the machine, not the lab, is to blame for how it ended; '' when it is not."""
     errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
     told = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
-    return told or (watch.too_slow if _stopped_early(watch) else problem if NO_ANSWER in problem else "")
+    return told or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
 
 
 def _verdict(  # noqa: PLR0913  # all that is known
@@ -168,12 +235,12 @@ def _verdict(  # noqa: PLR0913  # all that is known
     if interrupted or too_slow:
         why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
         return results.INTERRUPTED, f"{why} in {cell}"
-    if watch.overdue and _stopped_early(watch):
+    if watch.overdue and watch.stopped_early:
         limit = format_time(run.time_limit_s)
         return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"
     if problem:
         return results.FAILED, f"{problem} in {cell}" if watch.current else problem
-    if _stopped_early(watch):
+    if watch.stopped_early:
         return results.FAILED, f"stopped by an error in {cell}"
     if lost:
         points = sum(one.max_points - one.points for one in lost)
@@ -187,7 +254,7 @@ def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> Fa
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
     if cell is None:
         return None
-    lines = ANSI.sub("", _last_words(cell, folder)).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
+    lines = COLOURS.sub("", _last_words(cell, folder)).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
     return FailedCell(watch.number, cell_name(cell), cell.source, "\n".join(lines))
 
 

@@ -7,18 +7,18 @@ import platform
 import shutil
 import socket
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from coursekit import KERAS
 
 # TensorFlow is published under several names; the first one installed counts.
 TENSORFLOW_NAMES = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
-PACKAGES = ("horovod", "keras", "nbgrader", "papermill", "coursekit")
+PACKAGES = ("horovod", "nbgrader", "papermill", "coursekit")
 TOOL_TIMEOUT_S = 20
+NUM_COMMIT_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Facts:
         num_cpus: Processors this process may use.
         versions: Version of Python and of each package; "not installed" where it is missing.
         commit: Commit of the course checkout; None outside git.
-        dirty: Whether tracked files differ from that commit, or files lie there that git does not know.
+        dirty: Whether tracked files differ from that commit, or there are files that git does not know.
         nodes: All nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one.
         job_id: That job's number; '' outside one.
     """
@@ -45,16 +45,25 @@ class Facts:
     nodes: str = ""
     job_id: str = ""
 
+    def in_words(self) -> tuple[str, str, str]:
+        """Return the machine or all nodes of the job, the versions, and the commit, each in one line."""
+        where = f"{self.nodes} (Slurm job {self.job_id})" if self.nodes else self.host
+        versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        commit = (
+            self.commit[:NUM_COMMIT_DIGITS] + " with local changes" * self.dirty if self.commit else "not under git"
+        )
+        return f"{where}: {self.device}, {self.num_cpus} processors usable", versions, commit
+
 
 def collect(root: Path) -> Facts:
     """Return the facts of this process and of the course checkout at `root`."""
     commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
-    # Equal files count as unchanged whoever touched them, and no lock is taken that a commit elsewhere would trip over.
+    # Touching a file does not count as a change, and no lock is taken that a commit elsewhere would trip over.
     changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
     return Facts(
         host=socket.gethostname(),
         device=_gpu_names() or _processor_name(),
-        num_cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        num_cpus=len(os.sched_getaffinity(0)),
         versions=_versions(),
         commit=commit or None,
         dirty=bool(changes),
@@ -65,7 +74,7 @@ def collect(root: Path) -> Facts:
 
 def _versions() -> dict[str, str]:
     tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
-    found = {"python": platform.python_version(), "tensorflow": tensorflow}
+    found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
     found.update((name, _version(name)) for name in PACKAGES)
     return {name: number or "not installed" for name, number in found.items()}
 
@@ -89,13 +98,9 @@ def _gpu_names() -> str:
 
 
 def _processor_name() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, name = line.partition(":")
-            if key.strip() == "model name":
-                return name.strip()
-    return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))  # x86 alone has it
+    return next(names, "") or platform.processor() or platform.machine()
 
 
 def _output(*command: str) -> str:

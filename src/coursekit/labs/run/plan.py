@@ -1,24 +1,25 @@
-"""From labs and options to a checked list of what will run; every mistake is found here, before anything starts."""
+"""What will run: labs, options and parameters, checked against each other before anything starts."""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import ast
+import logging
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import coursekit
+from papermill import inspect_notebook
+
 from coursekit.errors import CourseKitError
-from coursekit.labs.run import parameters
+from coursekit.labs.lab import Lab, Scalar
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coursekit.labs.lab import Lab, Scalar
-
-NUM_DIGITS = 16
+NUM_RANKS = "num_ranks"
+VARIABLE = "COURSEKIT_PARAMETERS"  # "num_epochs=1 model=SmallCNN": values for the labs that have these parameters
+MAX_RANKS = 64
+WORDS_FOR_BOOL = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,6 @@ class LabRun:
         notebook: The built source notebook, with answers and hidden tests.
         num_ranks: Number of ranks it will start, 1 where the notebook has no such parameter.
         time_limit_s: Seconds that it may take, of its own time.
-        fingerprint: Digest of everything its result depends on, by the name that messages use.
     """
 
     name: str
@@ -39,7 +39,6 @@ class LabRun:
     parameters: Mapping[str, Scalar]
     num_ranks: int
     time_limit_s: float
-    fingerprint: Mapping[str, str]
 
 
 def plan_runs(
@@ -52,54 +51,144 @@ def plan_runs(
     """
     if not labs:
         raise CourseKitError("there are no labs in solutions/: write one, or change to a checkout that has some.")
-    defaults = {lab.name: parameters.read_defaults(notebooks[lab.name]) for lab in labs}
+    defaults = {lab.name: read_defaults(notebooks[lab.name]) for lab in labs}
     if num_ranks is not None:
         # Also refused when no chosen lab has ranks to start: the number is nonsense anyway.
-        parameters.check(parameters.NUM_RANKS, num_ranks, 1, "--ranks")
+        check(NUM_RANKS, num_ranks, 1, "--ranks")
     known = {name: None for names in defaults.values() for name in names}
     unknown = sorted(given.keys() - known.keys())
     if unknown:
-        raise CourseKitError(
-            f"-p: no chosen lab has a parameter {', '.join(unknown)}; known are {parameters.list_names(known)}."
-        )
+        raise CourseKitError(f"-p: no chosen lab has a parameter {', '.join(unknown)}; known are {list_names(known)}.")
     return tuple(_plan(lab, notebooks[lab.name], defaults[lab.name], num_ranks, given) for lab in labs)
 
 
 def _plan(
     lab: Lab, notebook: Path, defaults: Mapping[str, Scalar], num_ranks: int | None, given: Mapping[str, str]
 ) -> LabRun:
-    values = parameters.merge(defaults, lab.small_run, num_ranks, given, f"{lab.folder.name}/lab.toml")
-    time_limit_s = lab.resources.time_limit_min * 60
+    values = merge(defaults, lab.small_run, num_ranks, given, f"{lab.folder.name}/lab.toml")
     return LabRun(
         name=lab.name,
         title=lab.title,
         notebook=notebook,
         parameters=values,
-        num_ranks=int({**defaults, **values}.get(parameters.NUM_RANKS, 1)),
-        time_limit_s=time_limit_s,
-        fingerprint={
-            "parameters": digest_text(json.dumps([values, time_limit_s])),
-            "notebook": digest_folder(notebook.parent, "*"),
-            "package": _digest_package(),
-        },
+        num_ranks=int({**defaults, **values}.get(NUM_RANKS, 1)),
+        time_limit_s=lab.resources.time_limit_min * 60,
     )
 
 
-def digest_text(text: str) -> str:
-    """Return a short digest of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:NUM_DIGITS]
+def read_defaults(notebook: Path) -> dict[str, Scalar]:
+    """Return the default of every parameter that a notebook's parameters cell assigns; {} if it has no such cell.
+
+    Raises:
+        CourseKitError: If a default is not a literal bool, int, float or text, so that no value could be checked.
+    """
+    # papermill warns when there is no parameters cell; a lab without parameters is right too.
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    # papermill treats the path as a pattern to fill in.
+    found = inspect_notebook(str(notebook).replace("{", "{{").replace("}", "}}"))
+    return {name: _literal(name, parameter["default"], notebook) for name, parameter in found.items()}
 
 
-def digest_folder(folder: Path, pattern: str) -> str:
-    """Return a short digest of the names and bytes of a folder's files, in whatever order they are listed."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\0".encode())
-    return digest.hexdigest()[:NUM_DIGITS]
+def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
+    """Return the values in `COURSEKIT_PARAMETERS`, by the names that any of the notebooks has.
+
+    Other names are left out: the variable speaks to all jobs of a login, one lab each.
+
+    Raises:
+        CourseKitError: something in it is not an assignment.
+    """
+    pairs = [word.partition("=") for word in os.environ.get(VARIABLE, "").split()]
+    for name, equals, _ in pairs:
+        if not (name.isidentifier() and equals):
+            raise CourseKitError(
+                f"{VARIABLE}: {name!r} is not an assignment: write name=value, with blanks in between."
+            )
+    known = {name for notebook in notebooks for name in read_defaults(notebook)} if pairs else set()
+    return {name: value for name, _, value in pairs if name in known}
 
 
-@lru_cache(maxsize=1)
-def _digest_package() -> str:
-    """Return a digest of this package: labs import it, so their results depend on it."""
-    return digest_folder(Path(coursekit.__file__).parent, "*.py")
+def parse(name: str, text: str, default: Scalar) -> Scalar:
+    """Return what somebody typed as a value of the default's type.
+
+    Raises:
+        CourseKitError: the text is not such a value.
+    """
+    try:
+        if isinstance(default, bool):
+            return WORDS_FOR_BOOL[text.lower()]
+        return type(default)(text)
+    except (KeyError, ValueError) as error:
+        raise _wrong_type(name, text, default, "-p") from error
+
+
+def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
+    """Return a value that has the type of its default and is finite; a whole number may stand for a number.
+
+    `origin` is where the value was written, for the message.
+
+    Raises:
+        CourseKitError: If the type differs, or a number of ranks is out of range.
+    """
+    if type(value) is int and type(default) is float:
+        value = float(value)
+    if type(value) is not type(default) or (isinstance(value, float) and not math.isfinite(value)):
+        raise _wrong_type(name, value, default, origin)
+    if name == NUM_RANKS and not 1 <= int(value) <= MAX_RANKS:
+        raise CourseKitError(f"{origin}: {name} is {value}, but must be from 1 to {MAX_RANKS}.")
+    return value
+
+
+def merge(
+    defaults: Mapping[str, Scalar],
+    small_run: Mapping[str, Scalar],
+    num_ranks: int | None,
+    given: Mapping[str, str],
+    origin: str,
+) -> dict[str, Scalar]:
+    """Return the values to pass to one notebook: the lab's small run, then `--ranks`, then `-p`.
+
+    Args:
+        defaults: The notebook's parameters.
+        small_run: Values from `lab.toml`; each must be a parameter of the notebook.
+        num_ranks: Number of ranks, passed on where the notebook has such a parameter.
+        given: What was typed after `-p`; names that this notebook does not have are left to other labs.
+        origin: The lab's `lab.toml`, for messages.
+
+    Raises:
+        CourseKitError: If a name in `small_run` is unknown or a value has the wrong type.
+    """
+    unknown = sorted(small_run.keys() - defaults.keys())
+    if unknown:
+        raise CourseKitError(
+            f"{origin} [small_run]: the notebook has no parameter {', '.join(unknown)}; it has {list_names(defaults)}."
+        )
+    values = {name: check(name, value, defaults[name], f"{origin} [small_run]") for name, value in small_run.items()}
+    if num_ranks is not None and NUM_RANKS in defaults:
+        values[NUM_RANKS] = check(NUM_RANKS, num_ranks, defaults[NUM_RANKS], "--ranks")
+    for name in given.keys() & defaults.keys():
+        values[name] = check(name, parse(name, given[name], defaults[name]), defaults[name], "-p")
+    return dict(sorted(values.items()))
+
+
+def list_names(names: Mapping[str, object]) -> str:
+    """Return names for a message."""
+    return ", ".join(sorted(names)) or "none"
+
+
+def _literal(name: str, text: str, notebook: Path) -> Scalar:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = None
+    if not isinstance(value, (bool, int, float, str)):
+        raise CourseKitError(
+            f"{notebook.name}: the default of parameter {name!r} is {text!r}; "
+            "write one true or false value, number or text there, so that values given for it can be checked."
+        )
+    return value
+
+
+def _wrong_type(name: str, value: object, default: Scalar, origin: str) -> CourseKitError:
+    return CourseKitError(
+        f"{origin}: {name} must be {EXAMPLES[type(default)]} as its default {default!r} is, not {value!r}."
+    )

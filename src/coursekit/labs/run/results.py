@@ -1,23 +1,24 @@
-"""What a run leaves behind: frozen records that are written as JSON and read back as the same values."""
+"""What a run leaves behind: records that are written as JSON and read back as the same values, also in words."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
-from coursekit.files import write_text
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 SCHEMA = 1
+HTML = "report.html"  # of a run, for people
 PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not run"
 
-Value = Union[bool, int, float, str, list[Any], dict[str, Any], None]
+MB_PER_GB = 1000
+SECONDS_PER_MINUTE = 60
+NOTHING = "-"
+WHOLE_FROM = 100  # from here on decimals say nothing
+
+Value = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,11 @@ class LabResult:
         title: Its title in `lab.toml`.
         verdict: `passed`, `failed`, `interrupted` or `not run`.
         reason: One sentence on why it did not pass; empty when it did.
-        note: Why `--resume` ran it again or kept it; empty in a first run.
         scores: One score per test cell.
         time_s: Wall-clock seconds from the start of the kernel until it had ended.
         peak_memory_mb: Highest sum over the kernel and all processes below it, in 10^6 bytes.
         num_ranks: The notebook's parameter of that name, 1 without one.
         parameters: Every value that was passed to the notebook.
-        fingerprint: What the result depends on; a result is kept by `--resume` while this stays equal.
         started: When it started, ISO 8601 with the offset from UTC; empty for a lab that was not run.
         failed_cell: The cell it stopped at, if any.
         facts: Machine, versions and commit it ran with; None for a lab that was not run.
@@ -64,13 +63,11 @@ class LabResult:
     title: str
     verdict: str
     reason: str
-    note: str
     scores: tuple[CellScore, ...]
     time_s: float
     peak_memory_mb: float
     num_ranks: int
     parameters: Mapping[str, Value]
-    fingerprint: Mapping[str, str]
     started: str = ""
     failed_cell: FailedCell | None = None
     facts: Facts | None = None
@@ -99,9 +96,9 @@ class LabResult:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LabResult:
         """Return the record that `to_json` wrote."""
-        fields = {key: value for key, value in data.items() if key not in {"points", "max_points"}}
+        known = {field.name for field in fields(cls)}  # others are sums, or those of an earlier version
         return replace(
-            cls(**fields),
+            cls(**{name: value for name, value in data.items() if name in known}),
             scores=tuple(CellScore(**score) for score in data["scores"]),
             failed_cell=data["failed_cell"] and FailedCell(**data["failed_cell"]),
             facts=data["facts"] and Facts(**data["facts"]),
@@ -113,9 +110,9 @@ class RunReport:
     """One run over several labs.
 
     Attributes:
-        name: Name of the run's folder, its local starting time.
+        name: Name of the run's folder: its local starting time, or the number of its job.
         finished: When the report was written, ISO 8601 with the offset from UTC.
-        facts: Machine, versions and commit of the newest attempt.
+        facts: Machine, versions and commit it ran with.
         labs: One result per chosen lab, sorted by name.
         schema: Version of this record's form.
     """
@@ -137,6 +134,30 @@ class RunReport:
         return {**asdict(replace(self, labs=())), "passed": self.passed, "labs": labs}
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write plain data as JSON, the whole file or nothing."""
-    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+def format_points(result: LabResult) -> str:
+    """Return "18 / 20", without needless decimals."""
+    return f"{result.points:g} / {result.max_points:g}" if result.scores else NOTHING
+
+
+def format_memory(memory_mb: float) -> str:
+    """Return megabytes as "512 MB" or "1.23 GB"."""
+    if not memory_mb:
+        return NOTHING
+    return f"{memory_mb:.0f} MB" if memory_mb < MB_PER_GB else f"{memory_mb / MB_PER_GB:.2f} GB"
+
+
+def format_time(time_s: float) -> str:
+    """Return seconds as "12.3 s" or "2 min 05 s"."""
+    if not time_s:
+        return NOTHING
+    if time_s < SECONDS_PER_MINUTE:
+        return f"{time_s:.1f} s"
+    minutes, seconds = divmod(round(time_s), SECONDS_PER_MINUTE)
+    return f"{minutes} min {seconds:02} s"
+
+
+def format_speed(images_per_s: float) -> str:
+    """Return images per second of all ranks together: "2410" or "61.5"."""
+    if not images_per_s:
+        return NOTHING
+    return f"{images_per_s:.0f}" if images_per_s >= WHOLE_FROM else f"{images_per_s:.3g}"

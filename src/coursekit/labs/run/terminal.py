@@ -1,24 +1,26 @@
-"""The report of a run in a terminal or a plain log."""
+"""A run in a terminal or a plain log: while it goes on, and its report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from coursekit.labs.run import formatting, results
-from coursekit.labs.run.progress import MARKS
-from coursekit.labs.run.report import HTML
+from coursekit.labs.run import results
+from coursekit.labs.run.plan import LabRun
+from coursekit.labs.run.results import HTML, LabResult, RunReport, format_points, format_time
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from coursekit.labs.run.results import LabResult, RunReport
-
+MARKS = {
+    results.PASSED: "[green]passed[/]",
+    results.FAILED: "[bold red]FAILED[/]",
+    results.INTERRUPTED: "[yellow]interrupted[/]",
+    results.NOT_RUN: "[yellow]not run[/]",
+}
+NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
 NUM_SOURCE_LINES = 12
 ANY_WIDTH = 10_000
 
@@ -26,14 +28,58 @@ SPEED, MEMORY = "images/s", "peak memory"
 COLUMNS: dict[str, Callable[[LabResult], str]] = {
     "lab": lambda result: escape(result.lab),
     "verdict": lambda result: MARKS[result.verdict],
-    "points": formatting.format_points,
-    "time": lambda result: formatting.format_time(result.time_s),
-    MEMORY: lambda result: formatting.format_memory(result.peak_memory_mb),
+    "points": format_points,
+    "time": lambda result: format_time(result.time_s),
+    MEMORY: lambda result: results.format_memory(result.peak_memory_mb),
     "ranks": lambda result: str(result.num_ranks),
-    SPEED: lambda result: formatting.format_speed(result.images_per_s),
+    SPEED: lambda result: results.format_speed(result.images_per_s),
 }
 WORDS = ("lab", "verdict")
 SPARED = (MEMORY, SPEED)  # left to the report, in this order, where a row would be wider than the terminal or the log
+
+
+class RunProgress:
+    """Show which lab and which cell runs, and how each lab ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=min(20, max(1, console.width - NUM_OTHER_COLUMNS))),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[cell]}", style="dim"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None, cell="", visible=False)
+        self._lab = ""
+
+    def shown(self) -> Progress:
+        """Keep the live bar on the screen during a `with` block."""
+        return self._bar
+
+    def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
+        """Show that a lab begins: the time until its first cell is the start of its kernel."""
+        self._lab = f"lab {number}/{num_labs} {run.name}"
+        self._bar.reset(self._task, description=escape(self._lab), total=None, cell="starting", visible=True)
+
+    def cell_started(self, number: int, total: int, name: str) -> None:
+        """Show that a code cell begins."""
+        self._bar.update(self._task, completed=number - 1, total=total, cell=escape(name))
+        if not self._console.is_terminal:
+            self._print(f"{escape(self._lab)}: cell {number}/{total} {escape(name)}")
+
+    def lab_ended(self, result: LabResult) -> None:
+        """Print how a lab ended; this line stays."""
+        points = f"{format_points(result)} points"
+        self._bar.update(self._task, visible=False)
+        self._print(f"{escape(self._lab)}: {MARKS[result.verdict]}, {points}, {format_time(result.time_s)}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)
 
 
 def show_report(console: Console, report: RunReport, folder: Path) -> None:
@@ -44,10 +90,8 @@ def show_report(console: Console, report: RunReport, folder: Path) -> None:
     for result in report.labs:
         if result.verdict != results.PASSED:
             _show_problem(console, result)
-    facts = report.facts
-    _line(console, f"on {formatting.describe_machine(facts)}")
-    _line(console, formatting.describe_versions(facts))
-    _line(console, f"commit {formatting.describe_commit(facts)}")
+    machine, versions, commit = report.facts.in_words()
+    _line(console, f"on {machine}\n{versions}\ncommit {commit}")
     rest = f" (also {' and '.join(SPARED[:num_spared])})" if num_spared else ""
     _line(console, f"report{rest}: {folder / HTML}")
 

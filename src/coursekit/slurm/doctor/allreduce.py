@@ -27,8 +27,8 @@ def measure() -> dict[str, float]:
     Returns:
         `sum` of rank + 1 over the ranks, and `allreduce_ms`, the median time of one allreduce of `MESSAGE_MB` MB.
     """
-    import horovod.tensorflow as hvd  # noqa: PLC0415  # belongs to the ranks only
-    import tensorflow as tf  # noqa: PLC0415
+    import horovod.tensorflow as hvd  # belongs to the ranks only
+    import tensorflow as tf
 
     hvd.init()
     if gpus := tf.config.list_physical_devices("GPU"):
@@ -47,7 +47,7 @@ def measure() -> dict[str, float]:
 
 def main() -> int:
     """Print what was measured as one line of JSON; the exit status says whether the sums were right."""
-    from coursekit import ranks  # noqa: PLC0415  # the fork server imports this module too
+    from coursekit import ranks  # the fork server imports this module too
 
     started_s = time.perf_counter()
     results = ranks.run(measure, num_ranks=NUM_RANKS, timeout_s=LIMIT_S)

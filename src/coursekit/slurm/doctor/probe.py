@@ -7,28 +7,34 @@ the doctor has to survive both, so it asks this program.
 from __future__ import annotations
 
 import json
-from importlib import metadata
+from importlib import import_module
 from typing import Any
+
+from coursekit import KERAS
 
 
 def tensorflow_facts() -> dict[str, Any]:
-    """Return TensorFlow's and Keras's versions, whether it is one for GPUs, and the names of those that it sees."""
-    import tensorflow as tf  # noqa: PLC0415  # may not be there
+    """Return TensorFlow's version, whether it is one for GPUs, and the names of those that it sees."""
+    import tensorflow as tf  # may not be there
 
     devices = tf.config.list_physical_devices("GPU")
     names = [tf.config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
     return {
         "tensorflow": tf.__version__,
-        "keras": metadata.version("keras"),
         "gpus": names,
         "with_cuda": tf.test.is_built_with_cuda(),
     }
 
 
+def keras_facts() -> dict[str, Any]:
+    """Return the version of the package that `tf.keras` is."""
+    return {"keras": import_module(KERAS).__version__}
+
+
 def horovod_facts() -> dict[str, Any]:
     """Return Horovod's version and what it was built with."""
-    import horovod  # noqa: PLC0415
-    import horovod.tensorflow as hvd  # noqa: PLC0415
+    import horovod
+    import horovod.tensorflow as hvd
 
     return {
         "horovod": horovod.__version__,
@@ -37,7 +43,7 @@ def horovod_facts() -> dict[str, Any]:
     }
 
 
-FACTS = {"tensorflow": tensorflow_facts, "horovod": horovod_facts}
+FACTS = {"tensorflow": tensorflow_facts, "keras": keras_facts, "horovod": horovod_facts}
 
 
 def main() -> None:

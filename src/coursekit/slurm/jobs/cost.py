@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from coursekit.slurm.jobs.job_script import all_jobs, time_limit_min
-from coursekit.slurm.sites.profile_text import format_minutes
-from coursekit.text import counted
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coursekit.slurm.jobs.directives import JobShape
-    from coursekit.slurm.jobs.job_script import JobScript
-    from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.slurm.jobs.job_script import JobScript, JobShape, all_jobs, time_limit_min
+from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.text import counted, format_minutes
 
 CLASS_SIZE = 30
 STUDENT = "student"
@@ -78,7 +71,7 @@ def cost_of(root: Path, job: JobScript, kind: Partition) -> Cost:
 
 def class_costs(root: Path, site: Site, num_students: int) -> list[str]:
     """Return a line on each committed job script of a site: what it asks for, and its GPU hours."""
-    kind = site.partitions[site.default_partition]
+    kind = site.kind()
     costs = {job.name: cost_of(root, job, kind) for job in all_jobs(root, site)}
     rows = [
         (name, cost.what, number(cost.gpu_hours), number(cost.gpu_hours * num_students) if cost.of_class else "")

@@ -1,25 +1,24 @@
-"""Why a job did not end well, recognised from accounting and from the end of its log."""
+"""Why a job failed, recognised from accounting and from the end of its log."""
 
 from __future__ import annotations
 
 import pwd
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES
-from coursekit.slurm.jobs.states import COMPLETED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from coursekit.slurm.jobs.states import JobState
+from coursekit.slurm.jobs.failure_hints import CONSEQUENCES, EXIT_CODES, LOG_HINTS, RAISED, STATES, WEAK_HINTS
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, JobState
 
 NUM_TAIL_BYTES = 64_000
 NUM_EXPLANATIONS = 3  # more would bury the first, which is the most telling
 NUM_SHOWN = 200  # characters of a line
+# The line with which a traceback ends: the exception, at the margin or behind what marks a rank.
+_RAISED = re.compile(
+    r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,14 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     """Return explanations of a job that ended, the most telling first; () if it completed, or nothing is recognised."""
     if state.state == COMPLETED:
         return ()
-    found = _from_state(state) + (_from_log(log) or _from_exit_code(state))  # a log knows, an exit code only hints
+    found = []
+    if state.state in STATES:
+        by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
+        found.append(Explanation(STATES[state.state].format(by=by), f"Slurm's state {state.state}"))
+    said = _from_log(log)  # it knows, while an exit code only hints
+    found += said
+    if state.exit_code in EXIT_CODES and not said:
+        found.append(Explanation(EXIT_CODES[state.exit_code], f"Slurm's exit code {state.exit_code}"))
     return tuple(_first_of_each(_first_of_each(found, "words"), "evidence"))[:NUM_EXPLANATIONS]
 
 
@@ -58,23 +64,25 @@ def _first_of_each(explanations: Iterable[Explanation], attribute: str) -> list[
     return list(first.values())
 
 
-def _from_state(state: JobState) -> list[Explanation]:
-    if state.state not in STATES:
-        return []
-    by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
-    return [Explanation(STATES[state.state].format(by=by), f"Slurm's state {state.state}")]
-
-
-def _from_exit_code(state: JobState) -> list[Explanation]:
-    if state.exit_code not in EXIT_CODES:
-        return []
-    return [Explanation(EXIT_CODES[state.exit_code], f"Slurm's exit code {state.exit_code}")]
-
-
 def _from_log(log: str) -> list[Explanation]:
+    """Return what is recognised: what a traceback ends with, then what is nearest to the end of the log.
+
+    What may be harmless, or follows from something else, is told where nothing else is recognised.
+    """
+    raised = [match for match in _RAISED.finditer(log) if match["kind"] not in CONSEQUENCES]
     found = [(row, match) for row in LOG_HINTS for match in _last_match(row.pattern, log)]
+    is_known = any(re.search(row.pattern, raised[-1][0]) for row in LOG_HINTS) if raised else True
+    if not is_known:
+        found.append((RAISED, raised[-1]))
+    found = found or [(row, match) for row in WEAK_HINTS for match in _last_match(row.pattern, log)]
+    lines = {_line_start(match) for match in raised}
+    found.sort(key=lambda one: (_line_start(one[1]) not in lines, -_line_start(one[1])))
     names = [next(filter(None, match.groupdict().values()), "") for _, match in found]  # what the pattern caught
     return [Explanation(row.words.format(name=name), _lines_of(match)) for (row, match), name in zip(found, names)]
+
+
+def _line_start(match: re.Match[str]) -> int:
+    return match.string.rfind("\n", 0, match.start() + 1) + 1
 
 
 def _last_match(pattern: str, log: str) -> list[re.Match[str]]:

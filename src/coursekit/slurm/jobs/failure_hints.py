@@ -6,10 +6,22 @@ from typing import NamedTuple
 
 
 class Hint(NamedTuple):
-    """A pattern in what Slurm or a program says, and what that means and what to do; parts in braces are filled in."""
+    """A pattern in what Slurm or a program says, and what that means and what to do; parts in braces are filled in.
+
+    Attributes:
+        pattern: a regular expression, or plain words with bars between them.
+        words: the meaning and the remedy.
+        seen: what a reader sees, where the pattern is not plain words; names in it are in capitals.
+    """
 
     pattern: str
     words: str
+    seen: tuple[str, ...] = ()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """What a reader sees."""
+        return self.seen or tuple(self.pattern.split("|"))
 
 
 MEMORY = (
@@ -17,10 +29,10 @@ MEMORY = (
 )
 TIME = (
     "The job reached its time limit. "
-    "Train for less, take more nodes, or submit it again: labs 03 and 04 go on from their last checkpoint."
+    "Train for less, take more nodes, or submit it again: labs 03 and 04 continue from their last checkpoint."
 )
 NODE = "A node failed under the job, which is not your fault. Submit it again."
-KILLED = "The script was killed, mostly because memory ran out. Take a smaller batch or image size, or more nodes."
+KILLED = "The script was killed, usually because memory ran out. Take a smaller batch or image size, or more nodes."
 
 # States of Slurm (sacct's manual).
 STATES: dict[str, str] = {
@@ -39,11 +51,21 @@ EXIT_CODES: dict[str, str] = {
     "9:0": KILLED,
     "0:9": KILLED,
     "127:0": "The script called a program that is not there. "
-    "Look whether `.venv` is in the course folder and whether the modules of the script exist.",
+    "Check whether `.venv` is in the course folder and whether the modules of the script exist.",
     "126:0": "The script called a file that cannot be run. The log says which.",
 }
 
-# What logs say, most telling first. `{name}` in the words is what the named group of the pattern caught.
+# What is said of an exception that no row of `LOG_HINTS` knows.
+RAISED = Hint(
+    "", "The program ended with {name}. The lines above that in the log, or the executed notebook, say where."
+)
+# Exceptions that follow from others.
+CONSEQUENCES = frozenset((
+    "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
+    "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
+))  # fmt: skip
+
+# What logs say. `{name}` in the words is what the named group of the pattern caught.
 LOG_HINTS: tuple[Hint, ...] = (
     Hint(
         "NotImplementedError: your answer goes here",
@@ -52,20 +74,26 @@ LOG_HINTS: tuple[Hint, ...] = (
     Hint(
         "CUDA_ERROR_OUT_OF_MEMORY|OOM when allocating tensor|failed to allocate .* on device",
         "The GPU's memory was not enough. Take a smaller batch or image size, and one rank per GPU.",
+        ("CUDA_ERROR_OUT_OF_MEMORY", "OOM when allocating tensor"),
     ),
     Hint(
         "oom[-_ ]kill|[Oo]ut[- ][Oo]f[- ][Mm]emory|Exceeded job memory limit|exceeded memory limit"
         r"|MemoryError\b|std::bad_alloc|Cannot allocate memory",
         MEMORY,
+        (
+            *("Out Of Memory", "oom-kill", "oom_kill", "Exceeded job memory limit", "MemoryError", "std::bad_alloc"),
+            "Cannot allocate memory",
+        ),
     ),
-    Hint(r"line \d+: +\d+ Killed |Detected \d+ oom", KILLED),
+    Hint(r"line \d+: +\d+ Killed |Detected \d+ oom", KILLED, ("line 7: 4242 Killed python train.py",)),
     Hint("DUE TO TIME LIMIT", TIME),
     Hint("DUE TO NODE FAILURE|Node failure on", NODE),
     Hint("DUE TO PREEMPTION", STATES["PREEMPTED"]),
     Hint(
         "the time limit is near|interrupted after .* stopped by a signal",
-        "The job was told to stop, mostly because its time limit was near, and saved what was done. Train for less, "
-        "take more nodes, or submit it again: labs 03 and 04 go on from their last checkpoint.",
+        "The job was asked to stop, usually because its time limit was near, and saved its work. Train for less, "
+        "take more nodes, or submit it again: labs 03 and 04 continue from their last checkpoint.",
+        ("the time limit is near",),
     ),
     Hint(
         r'module\(s\) are unknown:\s+"(?P<name>[^"]+)"|cannot be loaded as requested:\s+"(?P<other>[^"]+)"'
@@ -73,38 +101,58 @@ LOG_HINTS: tuple[Hint, ...] = (
         "The module {name} is not on this machine, or needs another one first. Find the right name with "
         "`module spider` or `module avail`, and tell the course's instructors: the site's profile is out of "
         "date.",
+        (
+            'The following module(s) are unknown: "NAME"',
+            'These module(s) exist but cannot be loaded as requested: "NAME"',
+            "Unable to locate a modulefile for 'NAME'",
+        ),
     ),
     Hint(
         "(module|ml): command not found",
-        "The script's shell knows no `module`. Its first line must be that of the site's profile.",
+        "The script's shell has no `module` command. Its first line must be that of the site's profile.",
+        ("module: command not found", "ml: command not found"),
     ),
     Hint(
         r"\.venv/bin/\S+: (No such file or directory|command not found)"
         r"|execve\(\): \S*\.venv\S*: No such file",
         "The course's Python is not there. Make it with `make env` in the course folder, on this machine.",
+        (".venv/bin/python: No such file or directory", ".venv/bin/coursekit: command not found"),
     ),
     Hint(
         r"No module named '(?P<name>[\w.]+)'",
         "Python does not find {name}. Load the site's modules, or make the course's environment again with `make env`.",
+        ("No module named 'NAME'",),
     ),
     Hint(
         r"(?P<name>[\w./+-]+): command not found|execve\(\): (?P<other>\S+): No such file or directory",
-        "There is no program {name} on the node. Look whether `.venv` is in the course folder and the "
+        "There is no program {name} on the node. Check whether `.venv` is in the course folder and the "
         "modules are loaded.",
+        ("NAME: command not found", "execve(): NAME: No such file or directory"),
     ),
     Hint(
         "Exec format error|cannot execute binary file|Illegal instruction",
-        "A program was made for another kind of processor. Make the course's environment again on this machine.",
+        "A program was compiled for a different kind of processor. "
+        "Make the course's environment again on this machine.",
     ),
     Hint(
         r"Address already in use|EADDRINUSE|port \d+ is (already )?in use",
-        "A port that the job wanted is taken by another program on that node. Submit again, or choose another port.",
+        "A port that the job needs is used by another program on that node. Submit again, or choose another port.",
+        ("Address already in use", "EADDRINUSE", "port 8888 is already in use"),
     ),
     Hint(
-        r"RankTimeoutError|all ranks were ended\. Where they stood"
+        r"RankTimeoutError|all ranks were stopped\. Where each rank was"
         "|One or more tensors were submitted to be reduced|stalled for longer than",
-        "Ranks waited for one that did not come: a collective ends only when every rank calls it. The lines "
-        "around it say who waits where.",
+        "Some ranks waited in a collective that another rank did not call: a collective completes only when every rank "
+        "calls it. The lines around this one say which rank waits where.",
+        (
+            *("RankTimeoutError", "all ranks were stopped. Where each rank was", "stalled for longer than"),
+            "One or more tensors were submitted to be reduced",
+        ),
+    ),
+    Hint(
+        "ncclCommInitRank failed: invalid usage",
+        "Two ranks have the same GPU, which NCCL refuses. Ask for as many GPUs on each node as it has ranks, and pin "
+        "every rank to the one of its hvd.local_rank().",
     ),
     Hint(
         "ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclInvalidUsage|ncclRemoteError"
@@ -113,39 +161,46 @@ LOG_HINTS: tuple[Hint, ...] = (
         "the lines with `NCCL WARN` to the course's instructors.",
     ),
     Hint(
-        "CUDA_ERROR_NO_DEVICE|no CUDA-capable device|CUDA driver version is insufficient",
-        "The job saw no usable GPU. Look whether its script asks for GPUs and the modules fit the driver.",
-    ),
-    Hint(
         "Disk quota exceeded|No space left on device",
         "The disk is full, or your quota is used up. Remove files, or work in the site's scratch folder.",
     ),
     Hint(
         "Temporary failure in name resolution|Name or service not known|Network is unreachable|Failed "
         "to establish a new connection",
-        "The job wanted something from the internet, which compute nodes often do not reach. Fetch it on the "
+        "The job tried to reach the internet, which compute nodes often cannot do. Download what it needs on the "
         "login node first.",
     ),
     Hint(
         "Couldn't find the specified plugin name for mpi/|[Ii]nvalid MPI (plugin )?type|Can't find plugin for mpi/",
         "Slurm has no such MPI plugin: `srun --mpi=list` shows those that it has. Tell the course's "
         "instructors: the site's profile is out of date.",
+        ("Invalid MPI type", "Couldn't find the specified plugin name for mpi/", "Can't find plugin for mpi/"),
     ),
     Hint(
         "PMIX ERROR|PMI2?_Init failed|MPI_Init(_thread)? .*fail|An error occurred in MPI_Init",
-        "MPI did not start: the `--mpi` of srun and the MPI of Horovod do not fit each other.",
+        "MPI did not start: the `--mpi` of srun and the MPI of Horovod do not match.",
+        ("PMIX ERROR", "PMI_Init failed", "PMI2_Init failed", "An error occurred in MPI_Init"),
     ),
     Hint(
         r"Unable to create step for job \d+: (?P<name>.+)",
         "A job step did not fit into the job ({name}). Start fewer ranks, or submit with more --nodes.",
+        ("Unable to create step for job 123456: REASON",),
     ),
     Hint(
         "Invalid account or account/partition combination|Invalid qos specification",
         "The account or the QOS is wrong. Set SBATCH_ACCOUNT and SBATCH_QOS as the course's instructors say.",
     ),
-    Hint("Permission denied", "The job was not allowed to use a file or folder. Look at the line for which one."),
+    Hint("Permission denied", "The job was not allowed to use a file or folder. The line says which one."),
+)
+
+# What may be harmless (TensorFlow misses a GPU on every machine without one), or follow from something else.
+WEAK_HINTS: tuple[Hint, ...] = (
+    Hint(
+        "CUDA_ERROR_NO_DEVICE|no CUDA-capable device|CUDA driver version is insufficient",
+        "The job saw no usable GPU. Check whether its script asks for GPUs, and whether the modules fit the driver.",
+    ),
     Hint(
         "PapermillExecutionError|Exception encountered at",
-        "A cell of the notebook failed. Its error stands in the executed notebook.",
+        "A cell of the notebook failed. The executed notebook shows its error.",
     ),
 )

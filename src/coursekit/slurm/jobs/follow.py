@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import json
+import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from coursekit.labs.cells import Picture, pictures_in
+from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.ending import show_ending
+from coursekit.slurm.jobs.explain import explain, read_tail
 from coursekit.slurm.jobs.listing import find_job, note_ending
 from coursekit.slurm.jobs.pending import explain_pending
-from coursekit.slurm.jobs.slurm_cli import SlurmError
-from coursekit.slurm.jobs.states import PENDING, UNKNOWN, JobState, look
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coursekit.slurm.jobs.remembered import SubmittedJob
+from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, read_result
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, SlurmError, look
+from coursekit.text import counted
 
 READ_S = 1.0  # between looks at the log
 FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
@@ -49,20 +50,43 @@ def follow_to_end(root: Path, job: SubmittedJob) -> bool | None:
         state = job.ending or _until_end(job, log)
         note_ending(root, job, state)
         _read_late(log, state)
-        return show_ending(root, job, state, _write, LATE_S)
+        return _show_ending(root, job, state)
     except KeyboardInterrupt:
         _write(
             f"\nNo longer following; job {job.job_id} goes on. "
-            f"`coursekit jobs {job.job_id} --follow` takes it up again, `coursekit cancel {job.job_id}` ends it.\n"
+            f"`coursekit jobs {job.job_id} --follow` takes it up again, `scancel {job.job_id}` ends it.\n"
         )
         return None
 
 
 def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
-    """Show what there is to see until the job has ended, and return its last state."""
-    poller = StatePoller(job)
+    """Show what there is to see until the job has ended, and return its last state.
+
+    Slurm is asked ever more rarely, and what it says is told when it changes.
+
+    Raises:
+        SlurmError: Slurm was out of reach for too long.
+    """
+    state, told, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
+    answered = next_ask = time.monotonic()
     while True:
-        state = poller.state()
+        now = time.monotonic()
+        if now >= next_ask:
+            try:
+                state = look([job.job_id])[job.job_id]
+            except SlurmError as error:
+                if now - answered > PATIENCE_S:
+                    raise
+                said, sentence = ("", str(error)), f"{error} Still trying."
+            else:
+                answered = now
+                # An estimated start moves all the time: it is told with the reason, not each time that it moves.
+                said, sentence = (state.state, state.reason), _sentence(job, state)
+            if said != told:
+                told, pause_s = said, FIRST_PAUSE_S  # one change is often followed by the next
+                _write(f"{sentence}\n" if sentence else "")
+            pause_s = min(pause_s * 1.5, LAST_PAUSE_S)
+            next_ask = now + pause_s
         if state.state != PENDING:
             _write(log.read())
         if state.ended or state.state == UNKNOWN:
@@ -94,47 +118,6 @@ class LogReader:
         return self.decoder.decode(new)
 
 
-class StatePoller:
-    """What Slurm says of one job, asked for ever more rarely, and told when it changes."""
-
-    def __init__(self, job: SubmittedJob) -> None:
-        self._job = job
-        self._state = JobState(PENDING)
-        self._told: tuple[str, ...] = ()
-        self._next_ask, self._pause_s = time.monotonic(), FIRST_PAUSE_S
-        self._answered = time.monotonic()
-
-    def state(self) -> JobState:
-        """Return the state as it was when Slurm was last asked, which may be now.
-
-        Raises:
-            SlurmError: Slurm was out of reach for too long.
-        """
-        now = time.monotonic()
-        if now < self._next_ask:
-            return self._state
-        try:
-            self._state = look([self._job.job_id])[self._job.job_id]
-        except SlurmError as error:
-            if now - self._answered > PATIENCE_S:
-                raise
-            self._tell((str(error),), f"{error} Still trying.")
-        else:
-            self._answered = now
-            # An estimated start moves all the time: it is told with the reason, not each time that it moves.
-            self._tell((self._state.state, self._state.reason), _sentence(self._job, self._state))
-        self._pause_s = min(self._pause_s * 1.5, LAST_PAUSE_S)
-        self._next_ask = time.monotonic() + self._pause_s
-        return self._state
-
-    def _tell(self, what: tuple[str, ...], sentence: str) -> None:
-        if what != self._told:
-            self._pause_s = FIRST_PAUSE_S  # one change is often followed by the next
-            if sentence:
-                _write(f"{sentence}\n")
-        self._told = what
-
-
 def _sentence(job: SubmittedJob, state: JobState) -> str:
     """Return what to say of a state; '' for one that is told at the end."""
     if state.state == PENDING:
@@ -158,3 +141,74 @@ def _read_late(log: LogReader, state: JobState) -> None:
 
 def _write(text: str) -> None:
     print(text, end="", flush=True)
+
+
+def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
+    """Show how a job ended and return whether it went well; wait for files of one that completed."""
+    leaves_result = job.name == job.lab and (root / "labs" / job.lab).is_dir()
+    deadline = time.monotonic() + (LATE_S if state.state == COMPLETED and leaves_result else 0)
+    while (result := read_result(root, job)) is None and time.monotonic() < deadline:
+        time.sleep(READ_S)
+    lines = [_headline(job, state)]
+    lines += [describe_result(result)] if result else []
+    passed = result.verdict == PASSED if result else state.state == COMPLETED
+    if not passed:
+        said = read_tail(root / job.log) + (result.failed_cell.error if result and result.failed_cell else "")
+        lines += [str(explanation) for explanation in explain(state, said)]
+        lines += [f"The whole log is {job.log}."] if (root / job.log).exists() else []
+    notebook = executed_notebook(root, job)
+    lines += [f"The executed notebook is {notebook.relative_to(root)}."] if notebook else []
+    _write("\n" + "\n".join(lines) + "\n")
+    if notebook:
+        _show_pictures(notebook, root)
+    return passed
+
+
+def _headline(job: SubmittedJob, state: JobState) -> str:
+    if state.state == UNKNOWN:
+        return f"Slurm no longer knows job {job.job_id} ({job.name}); this is what it left:"
+    after = f" after {state.elapsed}" if state.ever_ran else " without having started"
+    return f"Job {job.job_id} ({job.name}) ended as {state.state}{after}."
+
+
+def _show_pictures(notebook: Path, root: Path) -> None:
+    """Show the lab's last picture in a notebook; in a terminal say where all of them are."""
+    ipython = sys.modules.get("IPython")
+    if ipython and hasattr(ipython.get_ipython(), "kernel"):
+        from coursekit.pictures.output import display_png
+
+        for picture in read_pictures(notebook)[-1:]:
+            display_png(picture.content, picture.alt)
+        return
+    for path in save_pictures(notebook):
+        _write(f"    {path.relative_to(root)}\n")
+
+
+def describe_result(result: LabResult) -> str:
+    """Return the verdict in a few lines: points, time, and what is missing."""
+    head = f"{result.lab}: {result.verdict}"
+    if result.scores:
+        head += f", {format_points(result)} points"
+    lines = [f"{head}, in {format_time(result.time_s)} on {counted(result.num_ranks, 'rank')}."]
+    if result.verdict != PASSED and result.reason:
+        lines.append(f"It did not pass: {result.reason}.")
+    if result.verdict == FAILED and result.failed_cell and result.failed_cell.error:
+        lines.append(result.failed_cell.error)
+    return "\n".join(lines)
+
+
+def read_pictures(notebook: Path) -> list[Picture]:
+    """Return all PNG pictures of an executed notebook in their order; [] when it cannot be read."""
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+        return pictures_in(json.loads(notebook.read_text(encoding="utf-8"))["cells"])
+    return []
+
+
+def save_pictures(notebook: Path) -> list[Path]:
+    """Write all pictures of a notebook as files beside it, named by their order and cell, and return where."""
+    paths = []
+    for number, picture in enumerate(read_pictures(notebook), 1):
+        path = notebook.with_name(f"picture-{number}-{picture.cell}.png")
+        path.write_bytes(picture.content)
+        paths.append(path)
+    return paths

@@ -1,22 +1,157 @@
-"""What a job script is made from, and how much of a machine it asks for: no more than what it is about takes."""
+"""What a job script asks for, no more than what it is about takes, as `#SBATCH` lines in the order of reading."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Annotated
 
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.twin import TWIN_NAME
-from coursekit.labs.lab import find_labs
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, NO_EVENT, Event, JobShape
+from coursekit.labs.build.script import SCRIPT_NAME
+from coursekit.labs.lab import Lab, find_labs
+from coursekit.slurm.sites.profile import Partition, Site, gpu_options
+from coursekit.toml_files import MAY_BE_EMPTY
 
-if TYPE_CHECKING:
-    from pathlib import Path
+MINUTES_PER_HOUR = 60
+WHY = {  # words on options that sites add
+    "--constraint": "only nodes with this feature",
+    "--hint": "one rank's threads on whole cores",
+    "--ntasks-per-core": "one task on a core, not on half of one",
+    "--exclusive": "whole nodes, shared with nobody",
+}
+GRADING_GB = 8  # memory that grading needs at least: what one hand-in may use, with what runs it
+SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
 
-    from coursekit.labs.lab import Lab
-    from coursekit.slurm.jobs.directives import LaunchPattern
-    from coursekit.slurm.sites.profile import Partition, Site
+
+@dataclass(frozen=True)
+class Directive:
+    """One option of `sbatch`, and a word on it for the reader."""
+
+    option: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What changes with the workshop, and neither with the machine nor with the lesson; '' leaves a directive out.
+
+    Committed job scripts have none of them: `SBATCH_ACCOUNT`, `SBATCH_RESERVATION` and `SBATCH_QOS` do the same.
+    """
+
+    account: Annotated[str, MAY_BE_EMPTY] = ""
+    reservation: Annotated[str, MAY_BE_EMPTY] = ""
+    qos: Annotated[str, MAY_BE_EMPTY] = ""
+
+
+NO_EVENT = Event()
+
+
+def load_event(path: Path) -> Event:
+    """Read an event's file, strictly."""
+    return toml_files.load(Event, path)
+
+
+@dataclass(frozen=True)
+class JobShape:
+    """How much of a partition a job asks for; a task is one rank."""
+
+    num_nodes: int
+    num_tasks_per_node: int
+
+    @property
+    def num_ranks(self) -> int:
+        """The world size when every task is one rank."""
+        return self.num_nodes * self.num_tasks_per_node
+
+
+WORDS_OF_RANKS = ("one task per rank, one rank per GPU", "a rank's share of the node")
+WORDS_OF_GRADING = ("one task", "as many hand-ins at a time, if memory is enough")
+STARTS_AGAIN = (
+    Directive("--requeue", "when a node fails, the job starts again"),
+    Directive("--open-mode=append", "and continues the same log"),
+)
+NOT_AGAIN = (Directive("--no-requeue", "it does not start again by itself"),)
+JUPYTER_MIN = GRADE_MIN = 60
+
+
+@dataclass(frozen=True)
+class LaunchPattern:
+    """What the job scripts of one template have in common.
+
+    Attributes:
+        suffix: what stands behind the lab's name in that of the job.
+        signal: what the script hears ahead of its time limit; '' for nothing.
+        after_failure: what Slurm does when a node fails.
+        time_limit_min: the time limit; 0 for that of the lab, or of all labs together.
+        num_ranks: how many ranks a committed script asks for; 0 for all of as many nodes as the site's profile says,
+            and for a lab's notebook as many as show what the lab is about.
+        is_grading: whether it judges hand-ins, on the smallest share of a node.
+        each: for whom or what one such job is: a student, a run.
+    """
+
+    suffix: str = ""
+    signal: str = "TERM"
+    after_failure: tuple[Directive, ...] = STARTS_AGAIN
+    time_limit_min: int = 0
+    num_ranks: int = 0
+    is_grading: bool = False
+    each: str = "student"
+
+
+LAUNCH_PATTERNS = {
+    "lab": LaunchPattern(),
+    # A training has itself requeued at this signal, but not when somebody cancels it: that comes as SIGTERM.
+    "train": LaunchPattern("-train", signal="USR1"),
+    "solutions": LaunchPattern(each="run"),
+    "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
+    "grade": LaunchPattern(time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="run"),
+    # A signal would end a hub's server, and its student would not know why.
+    "hub": LaunchPattern(signal="", after_failure=NOT_AGAIN),
+}
+
+
+def directives(job: JobScript, partition: Partition, shape: JobShape, time_limit_min: int) -> tuple[Directive, ...]:
+    """Return the directives of a job."""
+    launch = job.launch
+    task, cpus = WORDS_OF_GRADING if launch.is_grading else WORDS_OF_RANKS
+    num_cpus = num_cpus_of_grading(partition) if launch.is_grading else partition.num_cpus_per_gpu
+    named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
+    ahead = Directive(f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
+    return (
+        Directive(f"--job-name={job.name}"),
+        Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
+        *([named] if partition.requested else []),
+        *(Directive(line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
+        *_of_event(partition, job.event),
+        Directive(f"--nodes={shape.num_nodes}"),
+        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
+        Directive(f"--cpus-per-task={num_cpus}", cpus),
+        *(Directive(option, partition.gpu) for option in gpu_options(partition, shape.num_tasks_per_node)),
+        Directive(f"--time={_clock(time_limit_min)}", "the time limit: h:m:s"),
+        *([ahead] if launch.signal else []),
+        *launch.after_failure,
+    )
+
+
+def num_cpus_of_grading(partition: Partition) -> int:
+    """Return the cores of a job that judges hand-ins: a GPU's share of the node, or what brings enough memory."""
+    enough = math.ceil(GRADING_GB * partition.num_cpus_per_node / partition.memory_gb)
+    return min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
+
+
+def _of_event(partition: Partition, event: Event) -> list[Directive]:
+    qos = event.qos or (partition.qos[0] if partition.qos else "")
+    return [
+        *([Directive(f"--account={event.account}{partition.account_suffix}")] if event.account else []),
+        *([Directive(f"--reservation={event.reservation}")] if event.reservation else []),
+        *([Directive(f"--qos={qos}", "limits of time and size")] if qos else []),
+    ]
+
+
+def _clock(time_min: int) -> str:
+    return f"{time_min // MINUTES_PER_HOUR:02d}:{time_min % MINUTES_PER_HOUR:02d}:00"
 
 
 @dataclass(frozen=True)
@@ -101,8 +236,8 @@ def all_jobs(root: Path, site: Site, event: Event = NO_EVENT) -> list[JobScript]
     """Return all jobs of a site: every lab in every pattern that it has, and those of the site."""
     labs = find_labs(root)
     jobs = [JobScript(site, "lab", lab, event=event) for lab in labs]
-    # Labs with a script twin, which a launcher starts on many ranks.
-    trained = [lab for lab in labs if (root / "labs" / lab.name / TWIN_NAME).exists()]
+    # Labs with a script, which a launcher starts on many ranks.
+    trained = [lab for lab in labs if (root / "labs" / lab.name / SCRIPT_NAME).exists()]
     jobs += [JobScript(site, "train", lab, event=event) for lab in trained]
     whole_site = ("solutions", "grade", "jupyter") if site.jupyter.tunnel else ("solutions", "grade")
     return jobs + [JobScript(site, pattern, event=event) for pattern in whole_site]

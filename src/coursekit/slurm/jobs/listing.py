@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.run.formatting import format_points
-from coursekit.paths import find_root
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS
+from coursekit.labs.run.results import format_points
 from coursekit.slurm.jobs.explain import read_tail
-from coursekit.slurm.jobs.outcome import read_result
+from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
 from coursekit.slurm.jobs.pending import explain_pending
-from coursekit.slurm.jobs.remembered import JOB_ID, SubmittedJob, check_id, recall, recall_all, remember
+from coursekit.slurm.jobs.remembered import (
+    CLOCK_TOLERANCE_S,
+    JOB_ID,
+    SubmittedJob,
+    read_result,
+    recall,
+    recall_all,
+    remember,
+)
 from coursekit.slurm.jobs.render import JOBS
-from coursekit.slurm.jobs.slurm_cli import SlurmError, call
-from coursekit.slurm.jobs.states import ENDED, PENDING, UNKNOWN, JobState, look, read_queue
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-CLOCK_TOLERANCE = timedelta(minutes=2)  # between the controller and this machine
+from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     Raises:
         CourseKitError: no job has this number.
     """
-    check_id(job_id)
+    if not JOB_ID.fullmatch(job_id):
+        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
     with suppress(SlurmError):
         adopt(root, read_queue())
     job = recall(root, job_id)
@@ -89,7 +90,9 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
 
 def adopted(root: Path, job_id: str, state: JobState) -> SubmittedJob:
     """Return the record of a job that plain `sbatch` submitted."""
-    script = Path(state.command.split()[0]) if state.command else Path(state.name)
+    # Slurm joins a script's path and words by spaces; there may be some in the path, but not within a checkout.
+    place = f"{state.folder}/" if state.command.startswith(f"{state.folder}/") else ""
+    script = Path(place + state.command[len(place) :].split()[0]) if state.command else Path(state.name)
     shown = script.relative_to(root) if root in script.parents else script
     site = shown.parent.name if shown.parts[:-2] == Path(JOBS).parts else ""
     submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
@@ -98,26 +101,12 @@ def adopted(root: Path, job_id: str, state: JobState) -> SubmittedJob:
     )
 
 
-def cancel(job_id: str | int) -> str:
-    """Cancel a job of this checkout and return what to tell.
-
-    Raises:
-        CourseKitError: it was not submitted from here, or Slurm refuses.
-    """
-    job = find_job(find_root(), str(job_id))
-    state = look([job.job_id])[job.job_id].state
-    if state in ENDED:
-        return f"Job {job.job_id} ({job.name}) has ended already: {state}."
-    call("scancel", job.job_id)
-    return f"Job {job.job_id} ({job.name}) is cancelled."
-
-
 def _is_another(known: SubmittedJob | None, seen: SubmittedJob) -> bool:
     """Whether a job only has the number of a known one: numbers start again with a new installation of Slurm."""
     if known is None or known.name != seen.name:
         return True
     later = datetime.fromisoformat(seen.submitted) - datetime.fromisoformat(known.submitted)
-    return known.ending is not None and later > CLOCK_TOLERANCE
+    return known.ending is not None and later.total_seconds() > CLOCK_TOLERANCE_S
 
 
 def _is_ours(root: Path, state: JobState) -> bool:

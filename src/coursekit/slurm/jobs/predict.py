@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.run.results import LabResult
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Training, calibrated, forecast
-from coursekit.scaling.gpus import find_gpu, find_speed, machine_of
+from coursekit.scaling.machine import Machine, find_gpu, find_speed, machine_of
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.step import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from coursekit.scaling.machine import Machine
-    from coursekit.slurm.jobs.remembered import SubmittedJob
-    from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.slurm.jobs.remembered import SubmittedJob
+from coursekit.slurm.sites.profile import Partition, Site
 
 # What students train at a centre; the labs' own defaults are for laptops.
 DEFAULTS: dict[str, Any] = {
@@ -73,29 +68,6 @@ def read_values(texts: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def check_lab(notebook: Path) -> None:
-    """Refuse a lab that trains no network: its notebook has no parameter `model`.
-
-    Raises:
-        CourseKitError: the notebook is not there, or trains none.
-    """
-    try:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError):
-        raise CourseKitError(f"{notebook} cannot be read: run `coursekit build`.") from None
-    tagged = ["".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", ())]
-    names = {
-        target.id
-        for code in tagged
-        for statement in ast.parse(code).body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    }
-    if not {"model", "batch_size"} <= names:
-        raise CourseKitError(f"{notebook.stem} trains no network whose speed is known: predict lab 03 or 04.")
-
-
 def make_plan(site: Site, partition: Partition, values: Mapping[str, Any], measured: Path | None = None) -> Plan:
     """Return what is to be predicted.
 
@@ -123,7 +95,7 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any], measu
     if values["image_size"] not in {0, network.image_size}:
         raise CourseKitError(
             f"the published speed is for images of {network.image_size} pixels, "
-            f"not {values['image_size']}: leave image_size out, or give a job of yours with --from."
+            f"not {values['image_size']}: leave image_size out, or give one of your jobs with --from."
         )
     training = _as_wished(Training(network, batch_size, speed.images_per_s, NOISE_ELSEWHERE), values)
     words = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}: {speed.source}"
@@ -140,7 +112,7 @@ def compare(site: Site, job: SubmittedJob, result: LabResult) -> str:
         return ""
     values = {**DEFAULTS, **{name: value for name, value in result.parameters.items() if name in DEFAULTS}}
     with suppress(CourseKitError):
-        plan = make_plan(site, site.partitions[site.default_partition], values)
+        plan = make_plan(site, site.kind(), values)
         num_nodes = plan.machine.num_nodes(result.num_ranks)
         if num_nodes * plan.machine.num_ranks_per_node == result.num_ranks:
             row = forecast(plan.training, plan.machine, [num_nodes])[0]
@@ -157,7 +129,7 @@ def compare(site: Site, job: SubmittedJob, result: LabResult) -> str:
 def too_many_nodes(site: Site, partition: Partition, num_nodes: int) -> str:
     """Return a sentence where nobody gets so many nodes, or ''."""
     if partition.num_nodes and num_nodes > partition.num_nodes:
-        return f"{site.name} has {partition.num_nodes} such nodes: what is beyond is for curiosity."
+        return f"{site.name} has only {partition.num_nodes} such nodes: larger counts are hypothetical."
     if partition.max_num_nodes and num_nodes > partition.max_num_nodes:
         return f"A job of {site.name} may have {partition.max_num_nodes} such nodes at most in this partition."
     return ""

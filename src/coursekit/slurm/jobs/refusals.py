@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from coursekit.ranks.environ import FOR_SBATCH
 from coursekit.slurm.jobs.failure_hints import Hint
-from coursekit.slurm.sites.profile_text import account
-
-if TYPE_CHECKING:
-    from coursekit.slurm.sites.profile import Site
+from coursekit.slurm.sites.profile import Partition, Site, account, limits
+from coursekit.text import format_minutes
 
 # Slurm's words (`slurm_strerror`), what they mean, and what to do. `{…}` is filled in by `explain_refusal`.
 REFUSALS: tuple[Hint, ...] = (
@@ -19,22 +18,21 @@ REFUSALS: tuple[Hint, ...] = (
     Hint(
         "Requested node configuration is not available",
         "no node of partition {partition} has what the script asks for (GPUs, CPUs or memory of one node, or "
-        "that many nodes): ask for fewer --nodes, or for another --partition",
+        "that many nodes): ask for fewer {nodes}, or for another {elsewhere}",
     ),
     Hint(
         "Requested time limit is invalid",
-        "the script's --time is longer than the partition or QOS allows, or it has none: {time}",
+        "its time limit is longer than the partition or QOS allows, or it has none: {time}",
     ),
     Hint(
         "Job violates accounting/QOS policy",
         "the job is larger or longer, or you have more jobs, than your account or QOS allows: {limits}",
     ),
     Hint("Invalid partition name specified", "there is no partition {partition} there: look with `sinfo --summarize`"),
-    Hint("No partition specified or system default partition", "a partition must be named: add --partition"),
+    Hint("No partition specified or system default partition", "a partition must be named: add {elsewhere}"),
     Hint(
         "User's group not permitted to use this partition",
-        "you may not use the partition {partition}: ask support to open it for your project, or take another "
-        "with --partition",
+        "you may not use the partition {partition}: ask support to open it for you, or take another {elsewhere}",
     ),
     Hint(
         "Requested partition configuration not available now",
@@ -43,29 +41,26 @@ REFUSALS: tuple[Hint, ...] = (
     ),
     Hint(
         "Required partition not available",
-        "the partition {partition} is closed at present: take another with --partition",
+        "the partition {partition} is closed at present: take another {elsewhere}",
     ),
-    Hint("Partition in DOWN state", "the partition {partition} is closed at present: take another with --partition"),
+    Hint("Partition in DOWN state", "the partition {partition} is closed at present: take another {elsewhere}"),
     Hint(
         "Requested reservation is invalid",
-        "there is no reservation{reservation}: correct SBATCH_RESERVATION or unset it",
+        "there is no reservation{reservation}: correct {reserved} or {without}",
     ),
     Hint(
         "Access denied to requested reservation",
-        "the reservation{reservation} is not for you or your account: ask the course's instructors, or unset "
-        "SBATCH_RESERVATION",
+        "the reservation{reservation} is not for you or your account: ask the course's instructors, or {without}",
     ),
-    Hint(
-        "Requested reservation not usable now", "the reservation{reservation} is not open now: unset SBATCH_RESERVATION"
-    ),
+    Hint("Requested reservation not usable now", "the reservation{reservation} is not open now: {without}"),
     Hint(
         "Invalid generic resource (gres) specification", "the partition {partition} has no GPUs of that kind: {script}"
     ),
     Hint("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
     Hint("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
-    Hint("Node count specification invalid", "that many nodes cannot be had: ask for fewer --nodes"),
+    Hint("Node count specification invalid", "you cannot get that many nodes: ask for fewer {nodes}"),
     Hint(
-        "More processors requested than permitted", "the script asks for more CPUs than allowed: ask for fewer --nodes"
+        "More processors requested than permitted", "the script asks for more CPUs than allowed: ask for fewer {nodes}"
     ),
     Hint(
         "CPU count specification invalid", "the script asks for a number of CPUs that the site does not take: {script}"
@@ -77,7 +72,7 @@ REFUSALS: tuple[Hint, ...] = (
     Hint("System submissions disabled", "the site takes no jobs at present, for maintenance perhaps: try later"),
     Hint(
         "Socket timed out on send/recv operation",
-        "Slurm is too busy to answer: look with `coursekit jobs`, then try again",
+        "Slurm is too busy to answer: {look}try again in a minute",
     ),
     Hint("unrecognized option", "the site's sbatch does not know an option of the script: {script}"),
 )
@@ -85,29 +80,48 @@ REFUSALS: tuple[Hint, ...] = (
 EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
 
 
-def explain_refusal(words: str, site: Site, partition: str) -> str:
-    """Return one sentence on why `sbatch` refused a script with these words; `partition` is a name in the profile."""
-    sentence = next((sentence for pattern, sentence in REFUSALS if pattern.lower() in words.lower()), "")
-    reason = f": {sentence.format(**_facts(site, partition))}" if sentence else ""
-    return f"{site.name} refused the job{reason}. Slurm says: {words}.{_overriding()}"
+def explain_refusal(
+    words: str, site: Site, partition: str | None = None, of_form: Mapping[str, str] | None = None
+) -> str:
+    """Return one sentence on why `sbatch` refused a script.
+
+    Args:
+        words: what it said.
+        site: the machine.
+        partition: a name in its profile; its default when None.
+        of_form: what to write in place of options and variables, where a form was filled in and not a command called.
+    """
+    sentence = next((row.words for row in REFUSALS if row.pattern.lower() in words.lower()), "")
+    chosen = site.kind(partition)
+    reason = f": {sentence.format(**_facts(site, chosen), **(of_form or _of_shell(site, chosen)))}" if sentence else ""
+    return f"{site.name} refused the job{reason}. Slurm says: {words}.{'' if of_form else _overriding()}"
 
 
-def _facts(site: Site, partition: str) -> dict[str, str]:
-    chosen = site.partitions[partition]
-    hours, minutes = divmod(chosen.max_time_min, 60)
+def _facts(site: Site, chosen: Partition) -> dict[str, str]:
     constraint = [line for line in chosen.directives if "constraint" in line or line.startswith("-C")]
-    qos = os.environ.get("SBATCH_QOS", "")
-    limits = [_limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name]
+    known = {name: limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name}
+    told = "; ".join(f"{name} allows {words}" for name, words in known.items() if words)
     return {
         "partition": chosen.slurm_name,
+        "constraint": f" ({', '.join(constraint)})" if constraint else "",
+        "time": f"{chosen.slurm_name} allows {format_minutes(chosen.max_time_min)}, and a QOS may allow less",
+        "limits": told or "see `sacctmgr show assoc` and `sacctmgr show qos`",
+        "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
+    }
+
+
+def _of_shell(site: Site, chosen: Partition) -> dict[str, str]:
+    qos, reservation = os.environ.get("SBATCH_QOS", ""), os.environ.get("SBATCH_RESERVATION", "")
+    return {
         "account": _account(account(site, chosen)),
         "qos": f" {qos}" if qos else "",
         "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
-        "constraint": f" ({', '.join(constraint)})" if constraint else "",
-        "reservation": f" {os.environ['SBATCH_RESERVATION']}" if os.environ.get("SBATCH_RESERVATION") else "",
-        "time": f"{chosen.slurm_name} allows {hours}:{minutes:02} hours, and a QOS may allow less",
-        "limits": "; ".join(limit for limit in limits if limit) or "see `sacctmgr show assoc` and `sacctmgr show qos`",
-        "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
+        "reservation": f" {reservation}" if reservation else "",
+        "reserved": "SBATCH_RESERVATION",
+        "without": "unset SBATCH_RESERVATION",
+        "nodes": "--nodes",
+        "elsewhere": "--partition",
+        "look": "look with `coursekit jobs`, then ",
     }
 
 
@@ -123,18 +137,5 @@ def _account(form: str) -> str:
 
 def _overriding() -> str:
     """Return which variables may be to blame: they count more than the lines of a script, and are easily forgotten."""
-    names = sorted(name for name in os.environ if name.startswith("SBATCH_") and name not in EXPECTED)
-    return f" These variables of yours count more than the script: {', '.join(names)}." if names else ""
-
-
-def _limits(site: Site, name: str) -> str:
-    """Return the limits of a QOS in words, '' when the profile gives no limits."""
-    qos = site.qos[name]
-    numbers = (
-        (qos.max_time_min, "min"),
-        (qos.max_num_gpus, "GPUs"),
-        (qos.max_num_jobs_per_user, "running jobs"),
-        (qos.max_num_submitted_per_user, "jobs in the queue"),
-    )
-    known = [f"{number} {unit}" for number, unit in numbers if number]
-    return f"{name} allows {', '.join(known)}" if known else ""
+    names = sorted(name for name in FOR_SBATCH if name in os.environ and name not in EXPECTED)
+    return f" These variables of your shell override the script: {', '.join(names)}." if names else ""

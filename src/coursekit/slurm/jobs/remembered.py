@@ -1,4 +1,4 @@
-"""The jobs that were submitted from a checkout: one small file each in its folder `jobs/`.
+"""The jobs that were submitted from a checkout, and what they left: one small file for each in its folder `jobs/`.
 
 They outlive the notebook's kernel and need no accounting.
 """
@@ -9,17 +9,17 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
-from coursekit.errors import CourseKitError
-from coursekit.labs.run.results import write_json
-from coursekit.slurm.jobs.states import JobState
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from coursekit.files import write_json
+from coursekit.labs.run.results import LabResult
+from coursekit.slurm.jobs.slurm_cli import JobState
 
 FOLDER = "jobs"
 JOB_ID = re.compile(r"\d+")
+# Job numbers begin again with a new controller: what is older than the submission belongs to another job.
+CLOCK_TOLERANCE_S = 120
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,26 @@ def recall_all(root: Path) -> list[SubmittedJob]:
     return sorted((job for job in found if job), key=lambda job: (job.submitted, int(job.job_id)))
 
 
-def check_id(job_id: str) -> str:
-    """Return a job's id as it was typed.
+def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
+    """Return the result that a job left, or None if it has left none yet."""
+    path = _newest(root, job, "result.json")
+    with suppress(OSError, ValueError, TypeError, LookupError):
+        return LabResult.from_json(json.loads(path.read_text(encoding="utf-8"))) if path else None
+    return None
 
-    Raises:
-        CourseKitError: it is not a number.
-    """
-    if not JOB_ID.fullmatch(job_id):
-        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
-    return job_id
+
+def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
+    """Return where the executed notebook is, or None before it is written."""
+    return _newest(root, job, f"{job.lab}.ipynb")
+
+
+def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:
+    """Return a file of the job's last start; Slurm may start a job again, and earlier starts had ends of their own."""
+    first = root / job.folder
+    starts = {int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{first.name}-attempt-*[0-9]")}
+    path = (starts[max(starts)] if starts else first) / name
+    oldest = datetime.fromisoformat(job.submitted).timestamp() - CLOCK_TOLERANCE_S
+    return path if path.is_file() and path.stat().st_mtime > oldest else None
 
 
 def _file(root: Path, job_id: str) -> Path:

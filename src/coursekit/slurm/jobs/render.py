@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.errors import CourseKitError
-from coursekit.files import no_report, write_if_changed
-from coursekit.labs.lab import select_labs
+from coursekit.files import Report, no_report, write_if_changed
 from coursekit.slurm.jobs.cost import Cost
-from coursekit.slurm.jobs.directives import NO_EVENT, Directive, Event, JobShape, directives, gpu_options
-from coursekit.slurm.jobs.job_script import JobScript, all_jobs, most_nodes, time_limit_min
+from coursekit.slurm.jobs.job_script import (
+    NO_EVENT,
+    Directive,
+    Event,
+    JobScript,
+    JobShape,
+    all_jobs,
+    directives,
+    most_nodes,
+    time_limit_min,
+)
 from coursekit.slurm.sites.load import load_site, site_names
-from coursekit.slurm.sites.profile_text import account
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coursekit.files import Report
-    from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options
 
 TEMPLATES = "slurm/templates"
 JOBS = "slurm/jobs"
@@ -56,30 +58,6 @@ def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str
     return {f"{job.name}{SUFFIX}": render(root, job) for job in all_jobs(root, site, event)}
 
 
-def render_job(  # noqa: PLR0913  # what a job script depends on; all but the first three have defaults
-    root: Path,
-    site: str,
-    pattern: str,
-    lab: str | None = None,
-    *,
-    partition: str | None = None,
-    num_nodes: int | None = None,
-    ranks_per_node: int | None = None,
-    event: Event | None = None,
-) -> str:
-    """Return one script, for names as people type them; see `JobScript`.
-
-    Raises:
-        CourseKitError: the site, its partition or the lab does not exist, or the partition gives no such job.
-    """
-    chosen = select_labs(root, [lab])[0] if lab else None
-    job = JobScript(
-        *(load_site(root, site), pattern, chosen, partition or "", num_nodes or 0, event or NO_EVENT),
-        num_tasks_per_node=ranks_per_node or 0,
-    )
-    return render(root, job)
-
-
 def render(root: Path, job: JobScript) -> str:
     """Return the script of a job.
 
@@ -87,10 +65,10 @@ def render(root: Path, job: JobScript) -> str:
         CourseKitError: the site has no such partition, it gives no such job, or the script has a trap in it.
     """
     site, key = job.site, job.partition or job.site.default_partition
-    kind = kind_of_nodes(site, key)
+    kind = site.kind(key)
     shape = job.shape(kind)
     time_min = time_limit_min(root, job, kind)
-    asked = directives(job.name, job.launch, kind, shape, time_min, job.event)
+    asked = directives(job, kind, shape, time_min)
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
     text = template.render(
         site=site,
@@ -108,6 +86,18 @@ def render(root: Path, job: JobScript) -> str:
     if traps := find_traps(text):
         raise CourseKitError(f"{job.name}{SUFFIX} for {site.name}: {'; '.join(traps)}.")
     return text
+
+
+def committed_script(root: Path, site: Site, name: str) -> Path:
+    """Return where a site's script for the job of this name is.
+
+    Raises:
+        CourseKitError: it was not made yet.
+    """
+    path = root / JOBS / site.name / f"{name}{SUFFIX}"
+    if not path.is_file():
+        raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
+    return path
 
 
 def find_traps(script: str) -> list[str]:
@@ -141,23 +131,11 @@ def _traps_of_directive(line: str, command: int) -> list[str]:
     return traps
 
 
-def kind_of_nodes(site: Site, key: str) -> Partition:
-    """Return a partition by the name that `--partition` takes.
-
-    Raises:
-        CourseKitError: the site has no such partition.
-    """
-    if key not in site.partitions:
-        names = ", ".join(sorted(site.partitions))
-        raise CourseKitError(f"{site.name} has no partition {key!r}: slurm/sites/{site.name}.toml has {names}.")
-    return site.partitions[key]
-
-
 def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:
     """Return the options of `sbatch` for a lab's ranks one on each of two nodes; "" where that is nothing else."""
     if job.num_ranks < 2 or job.launch.suffix or shape.num_nodes > 1 or most_nodes(kind) == 1:  # noqa: PLR2004
         return ""
-    return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(kind, JobShape(2, 1))])
+    return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(kind, 1)])
 
 
 def _doubts_of_software(site: Site, key: str) -> list[str]:

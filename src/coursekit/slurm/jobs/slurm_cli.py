@@ -1,33 +1,45 @@
-"""Slurm's own commands, called in one place: with a time limit, and with failures that are one sentence."""
+"""Slurm's own commands, called in one place, and what they know about jobs.
+
+A command has a time limit, and its failure is one sentence.
+Jobs are read from the queue while that remembers them, then from accounting, where that is on.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.environ import sbatch_environ, slurm_environ
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
+LOGGER = logging.getLogger(__name__)
 TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands itself to try again
 
-# What a job would inherit from a notebook that runs inside another job, and misunderstand as its own.
-# SLURM_CONF and the like say where the controller is and stay.
-JOB_PREFIXES = (
-    *("SLURM_JOB", "SLURM_STEP", "SLURM_TASK", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES", "SLURM_NODE"),
-    *("SLURM_CPU", "SLURM_MEM", "SLURM_GPU", "SLURM_TRES", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_GTIDS"),
-    *("SLURM_SUBMIT", "SLURM_SRUN", "SLURM_LAUNCH", "SLURM_DISTRIBUTION", "SLURM_THREADS", "SLURM_HINT"),
-    *("SRUN_CPUS_PER_TASK", "COURSEKIT_STEP_"),
-)
 # What a kernel has for its own output (ipykernel's `init_io` and its launcher); a log would fill with colour codes.
 KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "PAGER", "GIT_PAGER", "JPY_PARENT_PID"}
 
 # What Slurm's commands say where no controller is configured, or where it is down.
 NO_SLURM = ("Could not establish a configuration source", "Unable to contact slurm controller")
+
+PENDING, COMPLETED, CANCELLED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "CANCELLED", "OUT_OF_MEMORY"
+UNKNOWN = "UNKNOWN"  # our word for a job that Slurm has forgotten
+ENDED = frozenset(
+    {
+        *(COMPLETED, CANCELLED, OUT_OF_MEMORY, "FAILED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),
+        *("PREEMPTED", "REVOKED", "SPECIAL_EXIT"),
+    }
+)
+QUEUE_FORMAT = "%i|%T|%M|%S|%N|%j|%V|%Z|%r|%o"
+ACCOUNTING_FORMAT = "JobID,State,Elapsed,Start,NodeList,ExitCode"
+NO_VALUES = {"N/A", "Unknown", "None", "None assigned", "(null)"}
+NOT_STARTED = {"", "0:00", "00:00:00"}
 
 
 class SlurmError(CourseKitError):
@@ -43,7 +55,7 @@ class SlurmError(CourseKitError):
 
 
 def call(program: str, *words: str, folder: Path | None = None, environ: dict[str, str] | None = None) -> str:
-    """Run one of Slurm's commands and return what it printed.
+    """Run one of Slurm's commands, by default without variables that change what it does; return what it printed.
 
     Raises:
         SlurmError: it is not there, fails, or does not end in time.
@@ -54,7 +66,7 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
         ended = subprocess.run(
             [program, *words],
             cwd=folder,
-            env=environ,
+            env=slurm_environ() if environ is None else environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -64,6 +76,7 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
         )
     except subprocess.TimeoutExpired:
         raise SlurmError(f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.") from None
+    LOGGER.info("%s: status %d: %s", shlex.join([program, *words]), ended.returncode, ended.stdout + ended.stderr)
     if ended.returncode:
         said = without_prefix(ended.stderr, program)
         if any(words in said for words in NO_SLURM):
@@ -72,20 +85,9 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
     return ended.stdout
 
 
-def sbatch(script: Path, folder: Path, arguments: Sequence[str] = ()) -> str:
-    """Submit a script with these arguments and this working folder, and return the job's id.
-
-    Raises:
-        SlurmError: Slurm refused; `words` holds its reason.
-    """
-    said = call("sbatch", "--parsable", str(script), *arguments, folder=folder, environ=job_environment())
-    return said.strip().splitlines()[-1].partition(";")[0]
-
-
 def job_environment() -> dict[str, str]:
     """Return this process's environment without what belongs to the job or the kernel that it may run in."""
-    environ = scrubbed()
-    return {name: environ[name] for name in environ.keys() - KERNEL_VARIABLES if not name.startswith(JOB_PREFIXES)}
+    return {name: value for name, value in sbatch_environ().items() if name not in KERNEL_VARIABLES}
 
 
 def without_prefix(said: str, program: str) -> str:
@@ -94,3 +96,118 @@ def without_prefix(said: str, program: str) -> str:
     for prefix in (f"{program}: ", "error: ", "Batch job submission failed: "):
         lines = [line.removeprefix(prefix) for line in lines]
     return ", ".join(lines)
+
+
+@dataclass(frozen=True)
+class JobState:
+    """One job as Slurm sees it; texts are '' where it says nothing.
+
+    Attributes:
+        state: Slurm's word, such as `PENDING`; `UNKNOWN` for a job it has forgotten.
+        reason: why it waits or ended, as Slurm writes it.
+        start: when it started, or will by Slurm's estimate, `2026-11-20T17:30:00` in the machine's time.
+        elapsed: how long it has run, `[days-]hours:minutes:seconds` or shorter.
+        nodes: its nodes, as Slurm folds them: `n[1-2]`.
+        exit_code: `status:signal` of its script.
+        cancelled_by: the number of the user who cancelled it.
+        submitted: when it was submitted, as `start`.
+        folder: its working folder.
+        command: its script with the words behind it.
+    """
+
+    state: str
+    reason: str = ""
+    start: str = ""
+    elapsed: str = ""
+    nodes: str = ""
+    exit_code: str = ""
+    cancelled_by: str = ""
+    name: str = ""
+    submitted: str = ""
+    folder: str = ""
+    command: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state in ENDED
+
+    @property
+    def ever_ran(self) -> bool:
+        """Whether it got as far as its first line."""
+        return self.elapsed not in NOT_STARTED
+
+
+def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
+    """Return the state of each job; `queue` is what `read_queue` has just returned, to ask only once.
+
+    Raises:
+        SlurmError: Slurm does not answer.
+    """
+    queue = read_queue() if queue is None else queue
+    wanted = list(job_ids)
+    gone = [job_id for job_id in wanted if job_id not in queue or queue[job_id].ended]
+    accounts = {}
+    if gone:
+        with suppress(SlurmError):  # accounting may be off, or not answer
+            text = call(
+                "sacct", "--parsable2", "--noheader", f"--jobs={','.join(gone)}", f"--format={ACCOUNTING_FORMAT}"
+            )
+            accounts = parse_accounting(text)
+    return {job_id: _merge(job_id, queue.get(job_id), accounts.get(job_id)) for job_id in wanted}
+
+
+def read_queue() -> dict[str, JobState]:
+    """Return one's own jobs that the controller still remembers: all that wait or run, and those of the last minutes.
+
+    Raises:
+        SlurmError: Slurm does not answer.
+    """
+    text = call("squeue", f"--user={os.getuid()}", "--states=all", "--array", "--noheader", f"--format={QUEUE_FORMAT}")
+    return parse_queue(text)
+
+
+def parse_queue(text: str) -> dict[str, JobState]:
+    """Return the jobs of squeue's lines in `QUEUE_FORMAT`."""
+    jobs, num_bars = {}, QUEUE_FORMAT.count("|")
+    for line in text.splitlines():
+        if line.count("|") >= num_bars:
+            words = map(_value, line.split("|", num_bars))
+            job_id, state, elapsed, start, nodes, name, submitted, folder, reason, command = words
+            jobs[job_id] = JobState(state, reason, start, elapsed, nodes, "", "", name, submitted, folder, command)
+    return jobs
+
+
+def parse_accounting(text: str) -> dict[str, JobState]:
+    """Return the jobs of sacct's lines; a step that ran out of memory tells why its job failed."""
+    jobs: dict[str, JobState] = {}
+    for line in text.splitlines():
+        job_id, state, elapsed, start, nodes, exit_code = (_value(word) for word in line.split("|"))
+        first, _, by = state.partition(" by ")
+        job_id, _, step = job_id.partition(".")
+        if not step:
+            jobs[job_id] = JobState(first, "", start, elapsed, nodes, exit_code, cancelled_by=by)
+        elif first == OUT_OF_MEMORY and jobs[job_id].state == "FAILED":
+            jobs[job_id] = replace(jobs[job_id], state=OUT_OF_MEMORY)
+    return jobs
+
+
+def _merge(job_id: str, queued: JobState | None, accounted: JobState | None) -> JobState:
+    """Return the newest: accounting lags behind by seconds, but then says more."""
+    if accounted and (accounted.ended or not queued):
+        return accounted
+    if queued and queued.ended:
+        return replace(queued, exit_code=_exit_code(job_id))
+    return queued or JobState(UNKNOWN)
+
+
+def _exit_code(job_id: str) -> str:
+    """Return the exit code as the controller remembers it, for sites without accounting."""
+    with suppress(SlurmError):
+        words = call("scontrol", "--oneliner", "show", "job", job_id).split()
+        return next((word.partition("=")[2] for word in words if word.startswith("ExitCode=")), "")
+    return ""
+
+
+def _value(word: str) -> str:
+    return "" if word in NO_VALUES else word

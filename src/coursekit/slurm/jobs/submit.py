@@ -3,59 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_text
-from coursekit.labs.lab import select_labs
+from coursekit.labs.build.script import SCRIPT_NAME, answered_script, is_script, missing_answers, read_notebook
+from coursekit.labs.lab import Scalar, select_labs
+from coursekit.labs.run.plan import check, list_names, parse, read_defaults
+from coursekit.labs.run.results import HTML
+from coursekit.labs.run.session import RUNS
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.arguments import notebook_options, train_options
-from coursekit.slurm.jobs.directives import LAUNCH_PATTERNS, NO_EVENT, load_event
+from coursekit.processes import INTERRUPTED_STATUS
 from coursekit.slurm.jobs.follow import follow as follow_job
-from coursekit.slurm.jobs.missing_answers import check_answers
+from coursekit.slurm.jobs.follow import follow_to_end
+from coursekit.slurm.jobs.job_script import NO_EVENT, JobScript, load_event
 from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
-from coursekit.slurm.jobs.render import JOBS, SUFFIX, render_job
-from coursekit.slurm.jobs.slurm_cli import SlurmError, sbatch
+from coursekit.slurm.jobs.render import SUFFIX, committed_script, render
+from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.profile import Site
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coursekit.labs.lab import Lab
-    from coursekit.slurm.sites.profile import Site
-
-
-@dataclass(frozen=True)
-class SubmitOptions:
-    """What somebody wants to submit.
-
-    Attributes:
-        lab: the lab's name, or the beginning of it.
-        num_nodes: how many nodes; what the committed script asks for when None.
-        ranks_per_node: ranks on each node; with None one per GPU, or what the committed script asks for.
-        partition: a partition of the site's profile; its default when None.
-        train: whether to run the lab's script in place of its notebook.
-        values: parameters of the notebook, as text by name.
-        event: a file with account, reservation and QOS.
-    """
-
-    lab: str
-    site: str
-    num_nodes: int | None = None
-    ranks_per_node: int | None = None
-    partition: str | None = None
-    train: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-    event: Path | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the committed script is right as it is."""
-        return {self.num_nodes, self.ranks_per_node, self.partition, self.event} == {None}
+SOLUTIONS = "solutions"  # the pattern of the script that runs all labs
 
 
 def submit(  # noqa: PLR0913  # the options of the command, for notebooks
@@ -72,38 +43,60 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
 ) -> SubmittedJob:
     """Submit a lab: `submit("02", "karolina", nodes=2, values={"num_epochs": 50}, follow=True)`.
 
+    Without `nodes`, `ranks_per_node`, `partition` and `event`, the committed script is submitted as it is.
+
+    Args:
+        lab: its name, or the beginning of it.
+        site: the machine, by the name of its profile.
+        nodes: how many nodes.
+        ranks_per_node: ranks on each node; one per GPU when None.
+        partition: a partition of the site's profile; its default when None.
+        train: whether to run the lab's script in place of its notebook.
+        values: parameters of the notebook, by name.
+        event: a file with account, reservation and QOS.
+        follow: whether to show how it goes until its end.
+
     Raises:
         CourseKitError: something is missing, or Slurm refuses; the message says what to do.
     """
-    words = {name: str(value) for name, value in (values or {}).items()}
-    options = SubmitOptions(lab, site, nodes, ranks_per_node, partition, train, words, Path(event) if event else None)
-    job = submit_lab(find_root(), options)
-    print(said_of(job))
+    root = find_root()
+    chosen = select_labs(root, [lab])[0]
+    notebook = check_answers(root, chosen.name, only_script=train)
+    given = {name: str(value) for name, value in (values or {}).items()}
+    arguments = (train_options if train else notebook_options)(notebook, given)
+    machine = load_site(root, site)
+    at = load_event(Path(event)) if event else NO_EVENT
+    wish = JobScript(machine, "train" if train else "lab", chosen, partition or "", nodes or 0, at, ranks_per_node or 0)
+    if {nodes, ranks_per_node, partition, event} == {None}:
+        script = committed_script(root, machine, wish.name)
+        _require_sbatch(machine, "submit")
+    else:
+        for option, number in (("--nodes", nodes), ("--ranks-per-node", ranks_per_node)):
+            if number is not None and number < 1:
+                raise CourseKitError(
+                    f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank."
+                )
+        text = render(root, wish)
+        _require_sbatch(machine, "submit")
+        script = root / FOLDER / f"{wish.name}{SUFFIX}"
+        script.parent.mkdir(exist_ok=True)
+        write_text(script, text)
+    job = submit_script(root, machine, script, arguments, lab=chosen.name, partition=partition)
+    print(f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes.")
     if follow:
         follow_job(job.job_id)
     return job
 
 
-def submit_lab(root: Path, options: SubmitOptions) -> SubmittedJob:
-    """Check everything, submit the script, and remember the job.
+def _require_sbatch(site: Site, do: str) -> None:
+    """Check that jobs can be submitted from here; `do` is what somebody wants, as in "submit".
 
     Raises:
-        CourseKitError: something is missing, or Slurm refuses; the message says what to do.
+        CourseKitError: they cannot; the message says where one can.
     """
-    lab = select_labs(root, [options.lab])[0]
-    notebook = check_answers(root, lab.name, only_script=options.train)
-    arguments = (train_options if options.train else notebook_options)(notebook, options.values)
-    site = load_site(root, options.site)
-    script, text = _script(root, options, lab, site)
     if shutil.which("sbatch") is None:
-        raise CourseKitError(
-            f"there is no sbatch here: submit on a login node of {site.title} ({site.access.login[0]}), "
-            f"or try it with `coursekit rehearse --site {site.name} --keep`."
-        )
-    if text:
-        script.parent.mkdir(exist_ok=True)
-        write_text(script, text)
-    return submit_script(root, site, script, arguments, lab=lab.name, partition=options.partition)
+        where = f"on a login node of {site.title} ({site.access.login[0]})"
+        raise CourseKitError(f"there is no sbatch here: {do} {where}.")
 
 
 def submit_script(  # noqa: PLR0913  # what a submission is made of
@@ -118,40 +111,96 @@ def submit_script(  # noqa: PLR0913  # what a submission is made of
         CourseKitError: Slurm refuses; the message says why and what to do.
     """
     try:
-        job_id = sbatch(script, root, arguments)
+        said = call("sbatch", "--parsable", str(script), *arguments, folder=root, environ=job_environment())
     except SlurmError as error:
         if not error.words:
             raise
-        raise CourseKitError(explain_refusal(error.words, site, partition or site.default_partition)) from None
+        raise CourseKitError(explain_refusal(error.words, site, partition)) from None
+    job_id = said.strip().splitlines()[-1].partition(";")[0]
     now = datetime.now().astimezone().isoformat(timespec="seconds")
     job = SubmittedJob(job_id, script.stem, lab, site.name, str(script.relative_to(root)), now)
     remember(root, job)
     return job
 
 
-def said_of(job: SubmittedJob) -> str:
-    """Return what to tell after a submission."""
-    return f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes."
+def run_on_site(
+    root: Path, name: str, labs: Sequence[str], num_ranks: int | None, given: Sequence[tuple[str, str]]
+) -> int:
+    """Submit a site's script for solutions, follow it to its report, and return the exit status.
+
+    Raises:
+        CourseKitError: there is no such site or no Slurm, or Slurm refuses; the message says what to do.
+    """
+    site = load_site(root, name)
+    _require_sbatch(site, "use --site")
+    script = committed_script(root, site, SOLUTIONS)
+    ranks = [] if num_ranks is None else ["--ranks", str(num_ranks)]
+    words = [*labs, *ranks, *(word for name, value in given for word in ("-p", name, value))]
+    job = submit_script(root, site, script, words, lab=SOLUTIONS)
+    print(f"Job {job.job_id} runs the labs; coursekit jobs {job.job_id} --follow takes it up again.", flush=True)
+    passed = follow_to_end(root, job)
+    if passed is None:
+        return INTERRUPTED_STATUS
+    for sentence in site.references:
+        print(f"To compare with: {sentence}")
+    attempts = sorted((root / RUNS).glob(f"{job.job_id}-attempt-*"))  # of a job that Slurm started again
+    folder = attempts[-1] if attempts else root / RUNS / job.job_id
+    print(f"The report is {(folder / HTML).relative_to(root)}.")
+    return 0 if passed else 1
 
 
-def _script(root: Path, options: SubmitOptions, lab: Lab, site: Site) -> tuple[Path, str]:
-    """Return the committed script and '', or where to write one for these options and its text."""
-    pattern = "train" if options.train else "lab"
-    name = f"{lab.name}{LAUNCH_PATTERNS[pattern].suffix}"
-    if options.is_plain:
-        path = root / JOBS / site.name / f"{name}{SUFFIX}"
-        if not path.is_file():
-            raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
-        return path, ""
-    for option, number in (("--nodes", options.num_nodes), ("--ranks-per-node", options.ranks_per_node)):
-        if number is not None and number < 1:
-            raise CourseKitError(f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank.")
-    event = load_event(options.event) if options.event else NO_EVENT
-    text = render_job(
-        *(root, site.name, pattern, lab.name),
-        partition=options.partition,
-        num_nodes=options.num_nodes,
-        ranks_per_node=options.ranks_per_node,
-        event=event,
-    )
-    return root / FOLDER / f"{name}{SUFFIX}", text
+def check_answers(root: Path, lab: str, *, only_script: bool = False) -> Path:
+    """Return where a student's notebook is, if all its code answers are there, or those of the lab's script.
+
+    Raises:
+        CourseKitError: the notebook cannot be read, is not of this lab, or answers are missing.
+    """
+    path = root / "labs" / lab / f"{lab}.ipynb"
+    cells = [cell for cell in read_notebook(path, lab)["cells"] if not only_script or is_script(cell)]
+    if only_script and not cells:
+        raise CourseKitError(f"the lab {lab} has no script: submit it without --train.")
+    missing = missing_answers(cells)
+    if missing:
+        shown = path.relative_to(root)
+        raise CourseKitError(f"{shown} has no answer yet in {', '.join(missing)}: write them first, then submit.")
+    return path
+
+
+def notebook_options(notebook: Path, given: Mapping[str, str]) -> list[str]:
+    """Return what to put behind a notebook's job script: `-p NAME VALUE` for each parameter.
+
+    Raises:
+        CourseKitError: the notebook has no such parameter, or a value does not fit.
+    """
+    return [word for name, value in _checked(notebook, given).items() for word in ("-p", name, str(value))]
+
+
+def train_options(notebook: Path, given: Mapping[str, str]) -> list[str]:
+    """Return what to put behind the job script of a lab's train.py: an option of it for each parameter.
+
+    Raises:
+        CourseKitError: the answers make no script, it has no such parameter, or a value does not fit.
+    """
+    lab = notebook.stem
+    script = answered_script(read_notebook(notebook, lab), notebook, "", SCRIPT_NAME, allow_unanswered=False)
+    words = []
+    for name, value in _checked(notebook, given).items():
+        option = name.replace("_", "-")
+        if f'"--{option}"' not in script:
+            raise CourseKitError(f"-p: the script of {lab} does not use {name}: leave it out, or submit the notebook.")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            words.append(f"--{option}={value}")
+    return words
+
+
+def _checked(notebook: Path, given: Mapping[str, str]) -> dict[str, Scalar]:
+    defaults = read_defaults(notebook) if given else {}
+    values = {}
+    for name, text in given.items():
+        if name not in defaults:
+            known = list_names(defaults)
+            raise CourseKitError(f"-p: {notebook.name} has no parameter {name}; it has {known}.")
+        values[name] = check(name, parse(name, text, defaults[name]), defaults[name], "-p")
+    return values

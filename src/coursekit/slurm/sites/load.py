@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from coursekit.slurm.sites.profile import Partition
+from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Partition, Site
 
 FOLDER = "slurm/sites"
 HIDES_GPUS = ("--gpus-per-task", "--gpu-bind")
@@ -147,7 +141,7 @@ def _check_jupyter(site: Site, here: str) -> None:
 
 def _check_num_nodes(site: Site, where: str) -> None:
     """The committed job scripts must fit into the default partition."""
-    partition = site.partitions[site.default_partition]
+    partition = site.kind()
     limit = partition.max_num_nodes or partition.num_nodes
     if limit and site.num_nodes > limit:
         raise CourseKitError(

@@ -6,10 +6,12 @@ Code asks a profile for features, never for its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - the strict loader evaluates annotations
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from coursekit.errors import CourseKitError
+from coursekit.text import format_minutes
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 STATUSES = ("current", "retired")
@@ -244,3 +246,54 @@ class Site:
     qos: Annotated[Mapping[str, Qos], MAY_BE_EMPTY] = field(default_factory=dict)
     references: MaybeLines = ()
     confirm: Annotated[tuple[ToConfirm, ...], MAY_BE_EMPTY] = ()
+
+    def kind(self, name: str | None = None) -> Partition:
+        """Return a partition by the name that `--partition` takes, the default without one.
+
+        Raises:
+            CourseKitError: the site has no such partition.
+        """
+        key = name or self.default_partition
+        if key not in self.partitions:
+            names = ", ".join(sorted(self.partitions))
+            raise CourseKitError(f"{self.name} has no partition {key!r}: slurm/sites/{self.name}.toml has {names}.")
+        return self.partitions[key]
+
+
+def gpus_of_node(partition: Partition) -> str:
+    """Return "4 x NVIDIA V100", or "none"."""
+    return f"{partition.num_gpus_per_node} x {partition.gpu}" if partition.has_gpus else NO_GPU
+
+
+def gpu_options(partition: Partition, num_gpus: int) -> list[str]:
+    """Return the option that asks for that many GPUs on each node; none where GPUs come with the node."""
+    option = GPU_REQUESTS[partition.gpu_request].format(num_gpus)
+    return [option] if option else []
+
+
+def request(partition: Partition) -> tuple[str, ...]:
+    """Return the options of `sbatch` that ask for whole nodes of this kind, the number of nodes aside."""
+    return (
+        *([f"--partition={partition.slurm_name}"] if partition.requested else []),
+        *partition.directives,
+        *gpu_options(partition, partition.num_gpus_per_node),
+        f"--ntasks-per-node={partition.num_gpus_per_node}",
+        f"--cpus-per-task={partition.num_cpus_per_gpu}",
+    )
+
+
+def account(site: Site, partition: Partition) -> str:
+    """Return what an account for this partition looks like."""
+    return site.access.account_example + partition.account_suffix
+
+
+def limits(site: Site, name: str) -> str:
+    """Return what a QOS limits, "" for nothing."""
+    qos = site.qos[name]
+    words = (
+        (qos.max_time_min, format_minutes(qos.max_time_min)),
+        (qos.max_num_gpus, f"{qos.max_num_gpus} GPUs"),
+        (qos.max_num_jobs_per_user, f"{qos.max_num_jobs_per_user} running"),
+        (qos.max_num_submitted_per_user, f"{qos.max_num_submitted_per_user} running or waiting"),
+    )
+    return ", ".join(text for number, text in words if number)

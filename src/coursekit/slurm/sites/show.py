@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from coursekit.slurm.sites.profile_text import account, format_minutes, gpus_of_node, limits, request
-from coursekit.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
-
-    from coursekit.slurm.sites.profile import Site
+from coursekit.slurm.sites.profile import Site, account, gpus_of_node, limits, request
+from coursekit.text import counted, format_minutes
 
 UNKNOWN = "not known"
 INDENT = 2
@@ -43,7 +37,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     console.print(f"[bold]{escape(site.title)}[/] ({site.name}, {site.status})", highlight=False)
     _lines(console, [f"{site.summary}", f"Charged: {site.billing_unit}."], indent=0)
     _section(console, "Access", marks.of("access"))
-    partition = site.partitions[site.default_partition]
+    partition = site.kind()
     job = [
         f"export SBATCH_ACCOUNT={account(site, partition)} # yours in its place",
         f"sbatch slurm/jobs/{site.name}/LAB.sbatch",

@@ -1,0 +1,192 @@
+"""Expected, got, and the slip that leads there: what checks say of a value, whatever kind of value an answer returns.
+
+Example: a mean of 0.3333 is expected, and 0.6667 is what the sum of the two numbers gives. Then
+`require_close(2 / 3, 1 / 3, "the mean", {"this is the sum": 2 / 3})` raises
+"the mean: expected 0.3333, got 0.6667: this is the sum".
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from inspect import isroutine
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError
+from coursekit.ranks.frames import text_of
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
+NUM_DIGITS = (4, 9, 17)  # of numbers in a message; the more where they would look the same
+NUM_DIGITS_TOLD = 6  # of a number that nothing is held against
+LONGEST = 40  # of sequences in a message where short texts would look the same
+# By the factor between two units, what is said of a number that is so many times too large or too small.
+UNITS = {
+    8: "bits for bytes, or bytes for bits?",
+    60: "seconds for minutes, or minutes for hours?",
+    100: "is it in per cent?",
+    1e3: "thousands or thousandths, as milliseconds or kilobytes are?",
+    3600: "seconds for hours, or hours for seconds?",
+    1e6: "millions or millionths, as microseconds or megabytes are?",
+    1e9: "billions or billionths, as nanoseconds or gigabytes are?",
+}
+
+
+def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative: bool = False) -> bool:
+    """Return whether numbers agree, each to this part of itself or, unless `is_relative`, to this much."""
+    atol = 0.0 if is_relative else tolerance
+    return bool(np.allclose(np.asarray(got, dtype=float), expected, rtol=tolerance, atol=atol))
+
+
+def unit_slip(got: Any, expected: Any, tolerance: float = TOLERANCE) -> str:
+    """Return in words by which unit numbers are wrong, all by the same one, or ''."""
+    for factor, words in UNITS.items() if np.any(expected) else ():
+        for number, side in ((factor, "large"), (1 / factor, "small")):
+            if close(got, np.multiply(expected, number), tolerance, is_relative=True):
+                return f"{factor:g} times too {side}: {words}"
+    return ""
+
+
+def require_close(  # noqa: PLR0913  # how close, by keyword
+    got: Any,
+    expected: Any,
+    what: str,
+    slips: Mapping[str, Any] | None = None,
+    tolerance: float = TOLERANCE,
+    *,
+    is_relative: bool = False,
+    otherwise: str = "",
+) -> None:
+    """Require numbers to be those expected, in arrays of one shape.
+
+    Args:
+        got: the numbers that came.
+        expected: the right ones.
+        what: what they are; the message begins with it.
+        slips: by what one says of a common slip, the numbers that it leads to.
+        tolerance: as for `close`.
+        is_relative: as for `close`, of quantities that may be tiny.
+        otherwise: what is said where no slip explains them.
+
+    Raises:
+        CheckError: they are others; the message names the slip that explains them, or none where two do.
+    """
+    if not close(got, expected, tolerance, is_relative=is_relative):
+        unit = unit_slip(got, expected, max(tolerance, TOLERANCE))
+        all_slips = {**(slips or {}), **({unit: got} if unit else {})}
+        hint = slip(got, all_slips, tolerance, is_relative=is_relative, otherwise=otherwise)
+        raise CheckError(f"{what}: {told_apart(got, expected, shown)}{hint}")
+
+
+def slip(
+    got: Any, slips: Mapping[str, Any], tolerance: float = TOLERANCE, *, is_relative: bool = False, otherwise: str = ""
+) -> str:
+    """Return ": " and the words of the slip that leads to these numbers, '' where two do, `otherwise` where none does.
+
+    Example: for 4, where 2 is right, {"it is squared": 2**2, "it is a tenth": 0.2} gives ": it is squared".
+    """
+    found = [words for words, numbers in slips.items() if close(got, numbers, tolerance, is_relative=is_relative)]
+    words = (found or [otherwise])[0]
+    return f": {words}" if words and len(found) <= 1 else ""
+
+
+def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:
+    """Require two plain values to be equal; otherwise the message shows both."""
+    if not bool(got == expected):
+        raise CheckError(f"{what}: {told_apart(got, expected, told)}{hint}")
+
+
+def told_apart(got: Any, expected: Any, tell: Callable[[Any, int], str]) -> str:
+    """Return "expected 2, got 3", with so many digits that the two differ."""
+    both = [(tell(expected, digits), tell(got, digits)) for digits in NUM_DIGITS]
+    right, wrong = next((pair for pair in both if len(set(pair)) > 1), both[-1])
+    return f"expected {right}, got {wrong}"
+
+
+def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
+    """Return numbers as text, rounded: "0.3333", "(1, -2.5)"."""
+    if np.ndim(numbers):
+        return f"({', '.join(shown(number, num_digits) for number in numbers)})"
+    return f"{float(numbers) + 0.0:.{num_digits}g}"  # never "-0"
+
+
+def told(value: Any, num_digits: int = NUM_DIGITS_TOLD) -> str:
+    """Return a short text that shows a value, whatever it is, with rounded numbers; a longer one for more digits."""
+    if value is None:
+        return "None"
+    return "a function (did you forget the parentheses?)" if isroutine(value) else _Rounded(num_digits).repr(value)
+
+
+class _Rounded(reprlib.Repr):
+    """Short texts with rounded numbers; `reprlib` finds a method by the name of a value's type."""
+
+    def __init__(self, num_digits: int) -> None:
+        super().__init__()
+        self.num_digits = max(num_digits, NUM_DIGITS_TOLD)
+        if num_digits > NUM_DIGITS_TOLD:
+            self.maxlist = self.maxtuple = self.maxdict = LONGEST
+
+    def repr_float(self, value: float, _level: int) -> str:
+        return f"{value:.{self.num_digits}g}"
+
+    repr_float32 = repr_float64 = repr_float
+
+    def repr_ndarray(self, value: Array, level: int) -> str:
+        return f"array({self.repr1(value.tolist(), level)})"
+
+
+@contextmanager
+def explained(hints: Mapping[str, str]) -> Iterator[None]:
+    """Raise a `CheckError` with a sentence of its own for an exception whose text has the words of one of `hints`."""
+    try:
+        yield
+    except Exception as error:
+        for words, hint in hints.items():
+            if words in text_of(error):
+                raise CheckError(hint) from None
+        raise
+
+
+def as_array(value: Any, what: str) -> Array:
+    """Return a number, array, tensor, or sequence of them as an array of double precision, or raise a `CheckError`."""
+    try:
+        if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
+            return np.array(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        pass
+    raise CheckError(f"{what}: expected numbers, got {told(value)}")
+
+
+def as_number(value: Any, what: str) -> float:
+    """Return a number, or an array or tensor that holds one, as a float, or raise a `CheckError`."""
+    numbers = as_array(value, what)
+    if numbers.size != 1:
+        raise CheckError(f"{what}: expected one number, got {told(value)}")
+    return float(numbers.ravel()[0])
+
+
+def as_list(value: Any, what: str) -> list[Any]:
+    """Return a sequence, not a single value or text, as a list, or raise a `CheckError`."""
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
+        return list(value)
+    raise CheckError(f"{what}: expected a sequence, got {told(value)}")
+
+
+def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
+    """Return what each rank replied to `length` questions: a shorter list would leave the rest unasked."""
+    lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
+    for rank, of_rank in enumerate(lists):
+        if len(of_rank) != length:
+            raise CheckError(f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}")
+    return lists
+
+
+def as_dict(value: Any, what: str) -> dict[str, Any]:
+    """Return a dictionary, or raise a `CheckError`."""
+    if isinstance(value, dict):
+        return dict(value)
+    raise CheckError(f"{what}: expected a dictionary, got {told(value)}")

@@ -1,0 +1,193 @@
+"""What checks find whatever the lab: who uses which samples, reads which files and writes, and how batches are filled.
+
+Examples are of two ranks that share out six samples, which lie in two files: 0, 1, 2 and 3, 4, 5.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import require_equal
+
+Owners = dict[int, list[int]]  # by sample, the ranks that use it
+
+
+def owners(samples: Sequence[Any], num_samples: int) -> Owners:
+    """Return for each sample the ranks that use it, from the samples of each rank.
+
+    Example: where rank 0 uses 0, 2 and rank 1 uses 2, 3, sample 0 has the owners [0], 2 has [0, 1], and 1 has none.
+    """
+    used = [set(np.asarray(of_rank).tolist()) for of_rank in samples]
+    return {sample: [rank for rank, mine in enumerate(used) if sample in mine] for sample in range(num_samples)}
+
+
+def check_owners(
+    owners: Owners, num_ranks: int, tolerated_missing: int = 0, advice: str = "", what: str = "samples"
+) -> None:
+    """Every sample belongs to exactly one rank, but for a tolerated number that belongs to none.
+
+    Example: shares of 0, 2, 4 and 1, 3, 5 are right. With 0, 1, 2 and 2, 3, 4 the sample 2 is used by several ranks and
+    5 by none; if both use all six, there is no shard.
+
+    `advice`, such as ": shard first", is added where shards are not disjoint.
+    """
+    shared = [sample for sample, by in owners.items() if len(by) > 1]
+    unused = [sample for sample, by in owners.items() if not by]
+    is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
+    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}")
+    told = f"the shards are not disjoint: {len(shared)} of {len(owners)} {what} are used by several ranks"
+    require(not shared, f"{told}{advice}")
+    is_complete = len(unused) <= tolerated_missing
+    require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} {what} are used by no rank")
+
+
+def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int, batch_size: int) -> None:
+    """Ranks that train in full batches use every sample, but for what full batches may leave over, and every file.
+
+    Who shuffles, fills batches and only then repeats drops the rest of the share in each epoch, another rest each time.
+    In few epochs, by chance, the same sample may be dropped in all of them: at most one less than a batch on each rank.
+
+    Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2): that sample 1 is not
+    used is tolerated. Two of its three samples that are not used are no rest, and a file that nobody reads is lost.
+
+    Args:
+        owners: by sample, the ranks that use it in the whole training.
+        counts: how many samples each file holds.
+        num_ranks: the world size.
+        batch_size: of each rank.
+    """
+    left: Counter[tuple[int, ...]] = Counter()  # by the readers of a file, one of them where ranks share out files
+    unused = iter([not owners[sample] for sample in range(sum(counts))])
+    for readers, count in zip(readers_of(owners, counts), counts):
+        left[tuple(readers)] += sum(itertools.islice(unused, count))
+    rest = batch_size - 1
+    tolerated = sum(min(num_left, len(readers) * rest) for readers, num_left in left.items())
+    check_owners(owners, num_ranks, min(tolerated, num_ranks * rest))
+
+
+def check_uses(uses: int | None, num_uses: int, num_samples: int, num_ranks: int) -> None:
+    """Every sample is used once in an epoch.
+
+    Args:
+        uses: how many ranks use each sample, None where that differs.
+        num_uses: how many samples all ranks use in all.
+        num_samples: how many there are.
+        num_ranks: the world size.
+    """
+    require(
+        uses != num_ranks or num_ranks == 1,
+        f"no shard: expected each of the {num_samples} samples on one rank, got each on all {num_ranks} ranks",
+    )
+    is_once = uses in {None, 1}
+    require(is_once, f"the shards are not disjoint: expected each sample on one rank, got each on {uses}")
+    expected = f"expected each of the {num_samples} samples once in an epoch, got"
+    enough = uses or num_uses >= num_samples
+    require(enough, f"the shards are not complete: {expected} {num_uses}, so that some are used by no rank")
+    require(uses, f"the shards are not disjoint and complete: {expected} some by several ranks or by none")
+
+
+def check_sizes(sizes: Sequence[int]) -> None:
+    """No rank has more than one sample more than another; `sizes` holds each rank's number of samples."""
+    is_even = max(sizes) - min(sizes) <= 1
+    require(is_even, f"expected shards of equal size, or with one sample more, got {list(sizes)} samples")
+
+
+def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
+    """Return for each file, which holds so many samples, the ranks that use some of them.
+
+    Example: shares of 0, 1, 2 and 3, 4, 5 give the readers [0] and [1]; shares of 0, 2, 4 and 1, 3, 5 twice [0, 1].
+    """
+    ends = np.cumsum((0, *counts))
+    return [
+        sorted({rank for sample in range(first, end) for rank in owners[sample]}) for first, end in zip(ends, ends[1:])
+    ]
+
+
+def check_readers(readers: Sequence[Sequence[int]]) -> None:
+    """Every file is read by one rank: [0] and [1] are right; [0, 1] twice are shards of records, not of files."""
+    for file, by in enumerate(readers):
+        which = f"file {file} of {len(readers)}"
+        require(
+            bool(by), f"{which} is read by no rank, expected one: their number need not divide by that of the ranks"
+        )
+        told = f"{which} is read by the ranks {by}, expected one"
+        require(len(by) == 1, f"{told}: shard the list of files, before they are read")
+
+
+def check_file_sizes(readers: Sequence[int], sizes: Sequence[int], num_ranks: int) -> None:
+    """The files are shared out as equally as files can be: by their number, or by the samples in them.
+
+    Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are not; and 1 and 4 are right where the one holds
+    as many samples as the four.
+
+    Args:
+        readers: the rank that reads each file.
+        sizes: the samples in each file.
+        num_ranks: the world size.
+    """
+    num_files = [sum(reader == rank for reader in readers) for rank in range(num_ranks)]
+    samples = [sum(size for reader, size in zip(readers, sizes) if reader == rank) for rank in range(num_ranks)]
+    is_even = max(num_files) - min(num_files) <= 1 or max(samples) - min(samples) <= max(sizes)
+    told = f"the ranks read {num_files} of {len(sizes)} files, with {samples} samples"
+    require(is_even, f"{told}: expected as many for each as for the others, or one file more: all wait for the slowest")
+
+
+def check_once(samples: Iterable[Any], rank: int) -> None:
+    """In one epoch a rank gets some samples, and none of them twice."""
+    numbers = Counter(samples)
+    require(numbers, f"rank {rank} gets no sample at all")
+    most = max(numbers.values())
+    require(most == 1, f"rank {rank} gets a sample {most} times in one epoch, expected once: do not repeat")
+
+
+def check_end(batches: Sequence[Any], most: int, where: str) -> None:
+    """Batches end before the `most` that were asked for, as they must in an evaluation or an epoch."""
+    require(len(batches) < most, f"the data {where} have no end: do not repeat them")
+
+
+def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
+    """So many batches come as were asked for, which are those of several epochs."""
+    found = len(batches)
+    require(found == num_batches, f"the data {where} end after {found} batches: repeat them without end")
+
+
+def check_new_order(order: Any) -> None:
+    """Some epoch is not in the order of the first: 3, 0, 7, 0, 7, 3 is right, and 3, 0, 7, 3, 0, 7 is not.
+
+    Two epochs of few samples may be alike by chance, one in 24 with four samples; so all epochs are asked.
+    """
+    first = order[: len(set(order.tolist()))]
+    is_same = np.array_equal(order, np.resize(first, len(order)))
+    require(not is_same, "every epoch comes in the same order: shuffle, and then repeat")
+
+
+def check_pairs(labels: Any, expected: Any, where: str) -> None:
+    """The labels of a batch are those of its images."""
+    right = np.array_equal(np.ravel(labels), expected)
+    require(right, f"{where} images and labels do not belong together")
+
+
+def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str, hint: str = "") -> None:
+    """All batches are full: with a size of 2, batches of 2, 2 and 2 samples are right, and 2, 2 and 1 are not."""
+    sizes = sorted({len(batch) for batch in batches})
+    require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}{hint}")
+
+
+def check_last_batch(batches: Iterable[Collection[Any]], batch_size: int, where: str) -> None:
+    """All batches but the last are full: with a size of 2, five samples come in batches of 2, 2 and 1."""
+    sizes = [len(batch) for batch in batches]
+    num_full, rest = divmod(sum(sizes), batch_size)
+    require_equal(sizes, [batch_size] * num_full + [rest] * (rest > 0), f"the sizes of the batches {where}")
+
+
+def check_writers(left: Sequence[Collection[str]], hint: str = "") -> None:
+    """Rank 0 writes files, and no other rank writes any; `left` holds what each rank left in a folder of its own."""
+    writers = [rank for rank, files in enumerate(left) if files]
+    require(writers, f"no rank wrote a file{hint}")
+    require(writers == [0], f"expected files of rank 0 alone, got files of the ranks {writers}")

@@ -1,0 +1,288 @@
+"""Checks of lab 01: the linear model y = slope * x + offset, its loss, gradient, update and batches.
+
+Every check draws fresh random inputs and compares with something that is not the student's formula:
+plain Python sums, difference quotients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import (
+    Array,
+    as_array,
+    as_dict,
+    as_list,
+    as_number,
+    close,
+    explained,
+    require_close,
+    require_equal,
+    told,
+)
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import lab01 as drivers
+from coursekit.text import counted
+
+Point = tuple[float, float]
+Case = tuple[float, float, Array, Array]  # slope, offset, x, y
+
+
+def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
+    """Return the mean squared error, added up sample by sample."""
+    return math.fsum((slope * a + offset - b) ** 2 for a, b in zip(x.tolist(), y.tolist())) / len(x)
+
+
+def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
+    """Return the loss's slope along both parameters by central differences, exact for a quadratic."""
+    h = 0.5
+    along_slope = reference_loss(slope + h, offset, x, y) - reference_loss(slope - h, offset, x, y)
+    along_offset = reference_loss(slope, offset + h, x, y) - reference_loss(slope, offset - h, x, y)
+    return along_slope / (2 * h), along_offset / (2 * h)
+
+
+def reference_hessian(x: Array) -> Array:
+    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
+    y = np.zeros_like(x)
+    columns = []
+    for point in ((1.0, 0.0), (0.0, 1.0)):
+        plus, minus = reference_gradient(*point, x, y), reference_gradient(-point[0], -point[1], x, y)
+        columns.append([(a - b) / 2 for a, b in zip(plus, minus)])
+    hessian: Array = np.array(columns).T
+    return hessian
+
+
+def reference_limit(x: Array) -> float:
+    """Return the largest stable learning rate, 2 / (largest eigenvalue of the Hessian)."""
+    return 2 / float(np.linalg.eigvalsh(reference_hessian(x))[-1])
+
+
+Batches = Sequence[tuple[Array, Array]]
+
+TOLERANCE_FLOAT32 = 1e-4
+SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # samples, and those of a batch
+NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # samples and those of a batch where the order is looked at
+MAX_NUM_BESIDE = 25  # a random order keeps 2 neighbours together, and as many as this once in 10**12 times
+LOSS_NOT_ON_TAPE = "a gradient is None: compute the loss inside the `with` block, from slope and offset"
+TAPE_HINTS = {
+    "'_id'": "the tape does not see what NumPy computes: write the loss with TensorFlow alone, as with tf.reduce_mean",
+    "and 'NoneType'": LOSS_NOT_ON_TAPE,
+    "value (None)": LOSS_NOT_ON_TAPE,
+    "No gradients provided": LOSS_NOT_ON_TAPE,
+}
+
+
+def random_case(rng: np.random.Generator, num_samples: int = 40) -> Case:
+    """Return a random model and data set: slope, offset, x of shape (num_samples,) and y of the same shape."""
+    x = rng.uniform(-1, 1, num_samples)
+    return float(rng.normal()), float(rng.normal()), x, rng.normal(size=num_samples)
+
+
+def _two_numbers(value: Any, what: str) -> Point:
+    numbers = as_array(value, what).ravel()
+    require(len(numbers) == 2, f"{what} must be two numbers, (slope, offset), not {told(value)}")  # noqa: PLR2004
+    return float(numbers[0]), float(numbers[1])
+
+
+def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
+    """The loss is the mean of the squared errors over the samples given.
+
+    Example: slope 1 and offset 0 at x = (1, 2) with y = (2, 4) have the errors -1 and -2, so the loss 2.5; 5 is the
+    sum, 1.58 the root.
+    """
+    rng = fresh_rng(seed)
+    for num_samples in (1, 7, 40):
+        slope, offset, x, y = random_case(rng, num_samples)
+        got, expected = as_array(loss(slope, offset, x, y), "the loss"), reference_loss(slope, offset, x, y)
+        require(np.ndim(got) == 0, f"the loss must be one number, not an array of shape {np.shape(got)}: take the mean")
+        slips = {
+            "this is the sum of the squared errors, divide by the number of samples": expected * num_samples,
+            "this is the root of the mean squared error": np.sqrt(expected),
+        }
+        require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", slips)
+
+
+def check_gradient(gradient: Callable[..., Any], seed: int | None = None) -> None:
+    """The gradient equals the difference quotients of the loss.
+
+    Example: there it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is the sum.
+    """
+    rng = fresh_rng(seed)
+    for num_samples in (40, 7, 1):
+        slope, offset, x, y = random_case(rng, num_samples)
+        got = _two_numbers(gradient(slope, offset, x, y), "the gradient")
+        expected = reference_gradient(slope, offset, x, y)
+        swapped = not close(got, expected) and close(got, expected[::-1])
+        require(not swapped, "the derivatives along the slope and along the offset are swapped: return slope first")
+        for name, one, other in zip(("slope", "offset"), got, expected):
+            slips = {
+                "it has the wrong sign": -other,
+                "it lacks the factor 2 of the square": other / 2,
+                "it is summed, take the mean over the samples": other * num_samples,
+                "it lacks the inner derivative, x": expected[1],
+            }
+            require_close(one, other, f"the derivative of the loss along the {name}", slips)
+
+
+def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[str, Any]]:
+    """Return where a step leads, as (slope, offset), and where common slips lead, by what one says of them.
+
+    Example: from (1, 2) with the gradient (3, 4) and the rate 0.1 it leads to (0.7, 1.6), and uphill to (1.3, 2.4).
+    """
+    slope, offset, x, y = case
+    start, down = np.array((slope, offset)), np.array(reference_gradient(*case))
+    move = learning_rate * down
+    new_slope = slope - move[0]
+    mixed = (new_slope, offset - learning_rate * reference_gradient(new_slope, offset, x, y)[1])
+    return start - move, {
+        "it went uphill, subtract the gradient": start + move,
+        "the two derivatives are swapped": start - move[::-1],
+        "the gradient is summed over the samples, take the mean": start - len(x) * move,
+        "it lacks the factor 2 of the square": start - move / 2,
+        "the learning rate is missing": start - down,
+        "this is the change alone, add it to where you were": -move,
+        "the second parameter was changed by a gradient at the new first one, take both gradients first": mixed,
+    }
+
+
+def check_step(step: Callable[..., Any], gradient: Callable[..., Any], seed: int | None = None) -> None:
+    """One update goes down the gradient by the learning rate.
+
+    A step that is right for the student's own gradient is right: a wrong gradient costs its points once.
+    It is asked first, or it could be made from what the step returned, and counts if it is another for other data.
+    """
+    rng = fresh_rng(seed)
+    rates = (0.0, 0.1, 0.7)
+    cases = [random_case(rng) for _ in rates]
+    gradients = [as_array(gradient(*case), "the gradient") for case in cases]
+    depends_on_data = len({own.tobytes() for own in gradients}) == len(cases)
+    for learning_rate, case, own in zip(rates, cases, gradients):
+        result = step(*case, learning_rate)
+        if depends_on_data and _follows(as_array(result, "the result of step"), own, case[:2], learning_rate):
+            continue
+        got, (expected, slips) = _two_numbers(result, "the result of step"), _step_of(case, learning_rate)
+        require_close(got, expected, f"with learning rate {learning_rate:g} the step leads to (slope, offset)", slips)
+
+
+def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool:
+    """Return whether a step went down the student's own gradient, of whatever shape, and anywhere at all."""
+    if got.shape != own.shape or own.shape[:1] != (2,):
+        return False
+    there = np.array(start) - learning_rate * own.T
+    return close(got.T, there) and not (learning_rate and close(there, start))
+
+
+def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
+    """One epoch of batches holds every sample exactly once, pairs kept, in an order that changes and comes from rng.
+
+    Example: 9 samples in batches of 4 are batches of 4, 4 and 1; without the last, one sample is missing.
+    """
+    rng = fresh_rng(seed)
+    for num_samples, batch_size in SIZES:
+        x = np.arange(num_samples, dtype=float)
+        y = rng.permutation(100 + x)
+        [found] = _epochs(batches, (x, y), batch_size, int(rng.integers(2**31)), num_epochs=1)
+        _check_epoch(found, y, batch_size)
+    x, rng_seed = np.arange(float(NUM_SHUFFLED)), int(rng.integers(2**31))
+    epochs = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=2)
+    first, second = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
+    require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
+    require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
+    num_beside = [int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second)]
+    require(
+        max(num_beside) < MAX_NUM_BESIDE,
+        f"old neighbours stay together: expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, "
+        f"got {max(num_beside)}: shuffle all samples, and only then cut them into batches",
+    )
+    [again] = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
+    require(
+        np.array_equal(first, np.concatenate([a for a, _ in again])),
+        "two generators with the same seed gave different batches: draw the order from rng, not from np.random",
+    )
+
+
+def _check_epoch(found: Batches, y: Array, batch_size: int) -> None:
+    """Check the batches of one epoch over the samples x = 0, 1, ... with their y."""
+    num_samples = len(y)
+    head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
+    used = [sample for a, _ in found for sample in a.tolist()]
+    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)")
+    counts = {sample: used.count(sample) for sample in [*range(num_samples), *used]}
+    odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
+    require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}")
+    sizes = [len(a) for a, _ in found]
+    expected = [batch_size] * (num_samples // batch_size)
+    expected += [num_samples % batch_size] if num_samples % batch_size else []
+    require(sizes == expected, f"{head}: expected batches of {expected}, got {sizes}")
+    together = all(np.array_equal(b, y[a.astype(int)]) for a, b in found)
+    require(together, "x and y no longer belong together: draw one order, and pick from both by it")
+
+
+def _epochs(
+    batches: Callable[..., Any], data: tuple[Array, Array], batch_size: int, seed: int, num_epochs: int
+) -> list[Batches]:
+    """Return the batches of each epoch, every one a pair of arrays with one axis."""
+    reply = as_dict(call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs), "the epochs")
+    after = [as_array(values, "the data") for values in as_list(reply["data"], "the data")]
+    for name, values, given in zip("xy", after, data):
+        is_same = np.array_equal(values, given)
+        require(is_same, f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples")
+    found: list[Batches] = []
+    for epoch in as_list(reply["epochs"], "the epochs"):
+        pairs = [_pair(batch) for batch in as_list(epoch, "one epoch")]
+        num_samples = len(data[0])
+        require(
+            len(pairs) <= num_samples,
+            f"expected batches to end after {counted(num_samples, 'sample')}, got more than {num_samples} batches",
+        )
+        found.append(pairs)
+    return found
+
+
+def _pair(batch: Any) -> tuple[Array, Array]:
+    parts = as_list(batch, "a batch")
+    require(len(parts) == 2, f"a batch must be a pair of arrays, (x, y), not {told(batch)}")  # noqa: PLR2004
+    x, y = (np.atleast_1d(as_array(part, "a batch")).ravel() for part in parts)
+    return x, y
+
+
+def check_num_updates(num_updates: Callable[..., Any], seed: int | None = None) -> None:
+    """The number of updates counts the last, smaller batch of every epoch.
+
+    Example: 9 samples in batches of 4, for 2 epochs: 3 in each, 6 in all, and not 2 * 9 // 4 = 4.
+    """
+    rng = fresh_rng(seed)
+    cases = [(1000, 1, 1), (1000, 100, 3), (1000, 1000, 7), (9, 4, 2), (10, 4, 2), (11, 4, 3), (5, 8, 2), (9, 4, 0)]
+    cases += [tuple(int(n) for n in rng.integers(1, 200, 3)) for _ in range(5)]  # type: ignore[misc]
+    for num_samples, batch_size, num_epochs in cases:
+        expected = num_epochs * len(range(0, num_samples, batch_size))
+        got = as_number(num_updates(num_samples, batch_size, num_epochs), "the number of updates")
+        words = f"{counted(num_samples, 'sample')}, batch size {batch_size}, {counted(num_epochs, 'epoch')}"
+        require_equal(got, float(expected), f"{words}: number of updates")
+
+
+def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> None:
+    """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
+    rng = fresh_rng(seed)
+    cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
+    with explained(TAPE_HINTS):
+        steps = as_list(call_here(drivers.tape_steps, tape_step, cases), "the steps")
+    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}")
+    for case, step in zip(cases, steps):
+        slope, offset, x, y, learning_rate = case
+        expected, slips = _step_of((slope, offset, x, y), learning_rate)
+        got = _two_numbers(step["variables"], "the variables")
+        moved = not close(got, (slope, offset), TOLERANCE_FLOAT32)
+        require(moved, "the variables did not change: assign the new values to them (assign_sub, or an optimiser)")
+        require_close(got, expected, f"the variables with learning rate {learning_rate}", slips, TOLERANCE_FLOAT32)
+        require(step["loss"] is not None, "tape_step must return the loss")
+        got_loss, expected_loss = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
+        require_close(
+            got_loss, expected_loss, "tape_step must return the loss before the update", tolerance=TOLERANCE_FLOAT32
+        )

@@ -1,0 +1,134 @@
+"""Checks of lab 01's last section: which learning rates are stable, by experiment and by the Hessian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import Array, as_array, as_list, as_number, close, require_close
+from coursekit.checks.lab01_linear import reference_hessian, reference_limit
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import lab01 as drivers
+
+Case = tuple[float, Array, Array]  # learning rate, x, y
+
+INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x: limits of 1, 0.08 and 0.26, around zero and beside it
+FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: 200 steps so near to it still shrink to a thousandth, or grow as much
+OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with these, steps of all common slips settle at one and run away at another
+NUM_STEPS = 200  # as the exercise asks
+
+
+def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
+    """Return y for which gradient descent first falls, and only then grows where the learning rate is too large.
+
+    From where people start, the loss is nearly all along the flat direction: thirty times that of the steep one.
+    """
+    eigenvalues, directions = np.linalg.eigh(reference_hessian(x))
+    along_steep = rng.choice([-1, 1]) * rng.uniform(0.5, 1)
+    along_flat = math.sqrt(30 * eigenvalues[1] / eigenvalues[0])
+    slope, offset = np.array([0.5, 0.8]) + directions @ [along_flat, along_steep]
+    return np.asarray(slope * x + offset + rng.uniform(-0.5, 0.5, len(x)))
+
+
+def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], seed: int | None = None) -> None:
+    """The experiment tells stable from unstable learning rates on data sets with different limits.
+
+    One that is right for the student's own `step` is right: a wrong step costs its points once.
+    """
+    rng = fresh_rng(seed)
+    sets = [rng.uniform(low, high, 200) for low, high in INTERVALS]
+    valleys = [(x, data_in_a_valley(rng, x)) for x in sets]
+    tried = [(factor, (factor * reference_limit(x), x, y)) for x, y in valleys for factor in FACTORS]
+    for number in rng.permutation(len(tried)):
+        factor, case = tried[number]
+        says = _verdict(is_stable, case)
+        require(
+            says == (factor < 1) or _is_right_for_own_step(is_stable, step, [case for _, case in tried]),
+            f"with a learning rate of {factor:g} times the limit of this data set training is "
+            f"{'stable' if factor < 1 else 'unstable'}, but is_stable says {says}",
+        )
+
+
+def _verdict(is_stable: Callable[..., Any], case: Case) -> bool:
+    got = as_number(is_stable(*case), "the result of is_stable")
+    is_verdict = got in {0, 1}
+    require(is_verdict, f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start")
+    return bool(got)
+
+
+def _is_right_for_own_step(is_stable: Callable[..., Any], step: Callable[..., Any], tried: Sequence[Case]) -> bool:
+    """Return whether `is_stable` says what the student's own step does, which settles at some rates, not at all."""
+    rng, cases = fresh_rng(), list(tried)
+    for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
+        y = 2 * x + rng.uniform(-0.5, 0.5, 100)
+        cases += [(factor * reference_limit(x), x, y) for factor in OWN_FACTORS]
+    ends = as_list(call_here(drivers.walks, step, cases, NUM_STEPS), "the steps")
+    settles = [_settles(as_array(end, "the result of step"), case) for end, case in zip(ends, cases)]
+    return len(set(settles)) > 1 and settles == [_verdict(is_stable, case) for case in cases]
+
+
+def _settles(end: Array, case: Case) -> bool:
+    _, x, y = case
+    with np.errstate(all="ignore"):  # far away all is infinite
+        before, after = (np.mean((slope * x + offset - y) ** 2) for slope, offset in ((0.5, 0.8), end))
+    return bool(after <= before)
+
+
+def check_hessian(hessian: Callable[..., Any], seed: int | None = None) -> None:
+    """The Hessian equals the second difference quotients of the loss.
+
+    Example: for x = (1, 2) it is ((5, 3), (3, 2)), with the eigenvalues 6.85 and 0.15: rates up to 2 / 6.85 = 0.29
+    are stable.
+    """
+    rng = fresh_rng(seed)
+    for num_samples in (30, 30, 1):
+        x = rng.uniform(1, 3, num_samples) - (num_samples > 1) * rng.uniform(0, 3)
+        got = as_array(hessian(x), "the Hessian")
+        expected = reference_hessian(x)
+        require(got.shape == (2, 2), f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}")
+        slips = {
+            "it lacks the factor 2 of the square": expected / 2,
+            "it is summed, take the mean over the samples": expected * len(x),
+            "it lacks the mixed derivatives": np.diag(np.diag(expected)),
+            "its order is offset, slope": expected[::-1, ::-1],
+        }
+        require_close(got, expected, "the Hessian", slips)
+
+
+def _limit_of(hessian: Array) -> float:
+    """Return the limit that a student's own Hessian gives; nan where it gives none."""
+    if hessian.shape != (2, 2) or not np.isfinite(hessian).all():
+        return math.nan
+    largest = float(np.max(np.linalg.eigvals(hessian).real))
+    return 2 / largest if largest > 0 else math.nan
+
+
+def check_largest_stable_rate(
+    largest_stable_rate: Callable[..., Any], hessian: Callable[..., Any], seed: int | None = None
+) -> None:
+    """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian.
+
+    That is asked first, and counts if it is another for other data, as in `check_step`.
+    """
+    rng = fresh_rng(seed)
+    intervals = ((-0.5, 0.5), (-2.0, 3.0), (1.0, 4.0), (-9.0, 1.0))
+    cases = [rng.uniform(low, high, 100) for low, high in intervals]
+    own_limits = [_limit_of(as_array(hessian(x), "the Hessian")) for x in cases]
+    depends_on_data = len(set(own_limits)) == len(cases)
+    for (low, high), x, own in zip(intervals, cases, own_limits):
+        got, expected = as_number(largest_stable_rate(x), "the limit"), reference_limit(x)
+        if depends_on_data and close(got, own):
+            continue
+        matrix = reference_hessian(x)
+        slips = {
+            "this is the limit of the flattest direction, the steepest one decides": 2 / np.linalg.eigvalsh(matrix)[0],
+            "this is one over the eigenvalue, the limit is two over it": expected / 2,
+            "this is the eigenvalue, the limit is two over it": 2 / expected,
+            "this holds for x around zero only, take the eigenvalues": 2 / np.max(np.diag(matrix)),
+        }
+        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", slips)

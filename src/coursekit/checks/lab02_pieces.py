@@ -1,0 +1,197 @@
+"""Checks of the single pieces of lab 02, each on real ranks: facts, pinning, shards, broadcast, averages, files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.compare import Array, as_array, as_list, as_number, close, require_close, require_equal, told
+from coursekit.checks.findings import check_owners, check_sizes, check_writers, owners
+from coursekit.checks.lab01_linear import reference_limit
+from coursekit.checks.on_ranks import run_and_look, run_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import lab02 as drivers
+from coursekit.drivers.calls import with_horovod
+from coursekit.ranks import RankError
+
+GRADIENT_SHAPES = ((), (), (3, 2))
+ALIKE = 1e-5  # means in 32 bits
+
+
+def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_node: int) -> None:
+    """Every rank knows its rank, the world size and its local rank.
+
+    Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
+    """
+    got = run_here(rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    for rank, facts in enumerate(got):
+        expected = {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}
+        require(isinstance(facts, dict), f"rank_facts: expected a dictionary, got {told(facts)}")
+        for name, value in expected.items():
+            require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
+            hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
+            got_value = as_number(facts[name], f"on rank {rank}, {name!r}")
+            require_equal(got_value, value, f"{name!r} on rank {rank}", hint)
+
+
+def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
+    """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
+    try:
+        run_here(with_horovod, pin_gpu, num_ranks=1)
+    except RankError as error:
+        without = (
+            "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
+        )
+        _explain(error, "IndexError", without)
+        raise
+    use = drivers.pin_with_pretended_gpus
+    got = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    for rank, numbers in enumerate(got):
+        local_rank = rank % ranks_per_node
+        require(numbers is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")
+        visible = [int(number) for number in as_array(numbers, f"the GPUs of rank {rank}").ravel()]
+        require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank")
+        require(
+            visible == [local_rank],
+            f"rank {rank}, local rank {local_rank} of its node: expected GPU {local_rank}, got GPU {visible[0]}",
+        )
+
+
+def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, seed: int | None = None) -> None:
+    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y.
+
+    Example: 7 samples on 2 ranks are shards of 4 and 3, or of 3 and 3 where a rest is left out; 5 and 2 are uneven.
+    """
+    rng = fresh_rng(seed)
+    x, y = (rng.permutation(num_samples).astype(np.float32) for _ in range(2))
+    partner = dict(zip(x.tolist(), y.tolist()))
+    shards = []
+    for rank, pair in enumerate(run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks)):
+        a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in as_list(pair, "a shard"))
+        together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
+        require(together, f"on rank {rank} x and y no longer belong together")
+        shards.append((a, b))
+    sizes = [len(a) for a, _ in shards]
+    check_owners(
+        owners([a for a, _ in shards], num_samples),
+        num_ranks,
+        tolerated_missing=num_ranks - 1 if len(set(sizes)) == 1 else 0,
+    )
+    check_sizes(sizes)
+
+
+def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None:
+    """After the broadcast every rank holds the values that one of the ranks had, which no other rank could know."""
+    before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
+    results = run_here(with_horovod, drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
+    after = [as_array(end, f"the variables of rank {rank}") for rank, end in enumerate(results)]
+    for rank, end in enumerate(after):
+        require(end.shape == (2,), f"rank {rank} has variables of shape {end.shape} after the broadcast")
+    gap = max(float(np.max(np.abs(end - after[0]))) for end in after)
+    require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
+    known = any(np.array_equal(after[0], start) for start in before)
+    require(known, f"the ranks agree on {told(after[0])}, but no rank started there: send one rank's values to all")
+
+
+def check_average(average: Callable[..., Any], num_ranks: int) -> None:
+    """Every gradient becomes its mean over the ranks, in its place and shape; each rank knows its own alone.
+
+    Example: of 1 on rank 0 and 3 on rank 1 both ranks get 2; 4 is the sum, and 1 on rank 0 its own.
+    """
+    rng = fresh_rng()
+    gradients = [[rng.normal(1, 1, shape).astype(np.float32) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
+    try:
+        results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
+    except RankError as error:
+        listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
+        _explain(error, "'list' object has no attribute 'dtype'", listed)
+        raise
+    returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
+    means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
+    for rank, got in enumerate(returned):
+        require_equal(len(got), len(means), f"number of gradients that average returns on rank {rank}")
+        for number, value in enumerate(got):
+            mean = as_array(value, f"gradient {number} on rank {rank}")
+            alike = [place for place, one in enumerate(means) if mean.shape == one.shape and close(mean, one, ALIKE)]
+            found = f"expected the mean of gradient {number} in place {number}, got that of gradient"
+            require(number in alike or not alike, f"{found} {', '.join(map(str, alike))}")
+            _check_mean(mean, np.array([of_rank[number] for of_rank in gradients]), number, rank)
+
+
+def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
+    """Check what rank `rank` got for gradient `number`, of which every rank has one."""
+    num_ranks, expected = len(of_ranks), np.mean(of_ranks, axis=0, dtype=float)
+    require(got.shape == expected.shape, f"gradient {number} changed its shape on rank {rank}")
+    is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
+    require(not is_own, f"rank {rank} still has its own gradient {number}")
+    # fp16 compression rounds each gradient and each partial sum to 11 bits; of each twice as much is tolerated.
+    tolerance = 4 * 2**-11 * np.mean(np.abs(of_ranks), axis=0)
+    is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= n * tolerance)) for n in (1, num_ranks))
+    require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean")
+    require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks")
+
+
+def _explain(error: RankError, sign: str, message: str) -> None:
+    """Raise a `CheckError` in place of a failure of a rank that bears this sign."""
+    if sign in f"{error.error_type}: {error.error_text}":
+        raise CheckError(message) from None
+
+
+def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_per_node: int) -> None:
+    """The learning rate grows with the number of ranks, not with the rank or with the ranks of one node.
+
+    Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
+    """
+    base = float(fresh_rng().integers(1, 64)) / 256  # so that every power and multiple is exact
+    results = run_here(
+        with_horovod, drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node
+    )
+    got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
+    require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
+    slips = {
+        "it is not scaled": base,
+        "it counts the ranks of one node only": base * ranks_per_node,
+        "it grows with the square root of the number of ranks": base * num_ranks**0.5,
+        "it is scaled twice": base * num_ranks**2,
+    }
+    require_close(got[0], base * num_ranks, f"the rate {base:g} on {num_ranks} ranks", slips, is_relative=True)
+
+
+def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = None) -> None:
+    """The largest number of ranks whose scaled rate is still below the stability limit.
+
+    Example: with the rate 0.3 and the limit 1 these are 3 ranks: 0.9 is below it, 1.2 is not.
+    """
+    rng = fresh_rng(seed)
+    for spread in (0.5, 1.0, 2.0):
+        x = (spread * rng.uniform(-1, 1, 300) + rng.uniform(-1, 1)).astype(np.float32)
+        limit = reference_limit(x.astype(float))
+        for wanted in rng.permutation([1, 2, int(rng.integers(3, 9))]):
+            learning_rate = limit / (wanted + 0.5)
+            got = as_number(max_num_ranks(x, learning_rate), "the number of ranks")
+            case = f"the most ranks with the rate {learning_rate:.4g} and the limit {limit:.4g}"
+            require_equal(got, float(wanted), case)
+
+
+def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None:
+    """Rank 0 writes the history, and no other rank writes anything."""
+    histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
+    _, written = run_and_look(with_horovod, drivers.save, save_history, num_ranks=num_ranks, private=histories)
+    check_writers(written)
+    require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {told(sorted(written[0]))}")
+    saved = _array_in(written[0]["history.npy"])
+    require(saved is not None, "history.npy does not hold an array of numbers, as np.save writes it")
+    numbers = as_array(saved, "history.npy")
+    same = numbers.shape == histories[0].shape and np.allclose(numbers, histories[0])
+    require(same, "history.npy does not hold the history")
+
+
+def _array_in(data: bytes | None) -> Array | None:
+    try:
+        return None if data is None else np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, MemoryError):  # the size that it claims may be any
+        return None

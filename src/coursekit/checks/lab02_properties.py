@@ -1,0 +1,191 @@
+"""Properties of a distributed training, each read off the trajectories of a `TrainingTrial`.
+
+One start, averaged gradients, disjoint and complete shards, the scaled learning rate, whole epochs of plain steps;
+an answer that has them all takes the steps of one process with all the data, which is the last.
+`updates` reads sources, rates and samples off the trajectories, so that a fault in one leaves the others readable.
+Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.compare import Array, slip
+from coursekit.checks.findings import check_uses
+from coursekit.checks.lab02_trial import (
+    BATCH_SIZE,
+    FIRST_STEP,
+    NUM_EPOCHS,
+    RATE,
+    START,
+    STEPS_PER_EPOCH,
+    TrainingTrial,
+    num_constant_samples,
+)
+from coursekit.checks.lab02_updates import OWN, gradients, is_averaged, read_updates, require_motion, uses_of_samples
+
+SAME_PLACE = 1e-5  # float32 rounding
+ROUNDING = 0.1  # far above that of a factor
+NEAR_START = 0.2  # a step of an optimiser that keeps a rate of 0.01 although it is told zero; zero is 0.33 away
+
+
+def check_same_start(trial: TrainingTrial) -> None:
+    """All ranks stand at one point at the start, or at the latest after `FIRST_STEP` steps.
+
+    Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast both stand at (1.2, 0.3), a
+    gap of 0. Without one they stay 1.7 apart and fail, and so do ranks that both start at (0, 0) because of a seed:
+    in the training *apart* each starts where only it knows, and they must meet at the place of one of them.
+
+    An answer without variables, which communicates otherwise, has no such place: averaged gradients are enough there.
+    """
+    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
+    luck = "the ranks start equal by chance or by a seed; put apart, " if _gaps(trial, "real")[0] == 0 else ""
+    require(
+        min(gaps) < SAME_PLACE,
+        f"{luck}expected all ranks to start at one point, got points up to {gaps[0]:.3g} apart, and still "
+        f"{gaps[-1]:.3g} apart after {len(gaps) - 1} steps: the start is not broadcast",
+    )
+    was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
+    require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
+
+
+def _gaps(trial: TrainingTrial, name: str) -> Array:
+    """Return the largest distance of any rank from rank 0 before each step and after the last."""
+    history = trial.history(name)
+    gaps: Array = np.max(np.abs(history - history[:1]), axis=(0, 2))
+    return gaps
+
+
+def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
+    """Whether the ranks stand together where the variables of one of them started in the training *apart*."""
+    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
+    points = trial.history("apart")[0, : FIRST_STEP + 1][gaps < SAME_PLACE]
+    starts = np.concatenate([trial.inputs.starts, trial.inputs.starts[:, ::-1]])  # slope first, or offset first
+    distances = np.abs(points[:, np.newaxis] - starts)
+    return bool((distances < NEAR_START * START).all(axis=2).any())
+
+
+def check_averaged(trial: TrainingTrial) -> None:
+    """Every update uses the mean of all ranks' gradients.
+
+    Example: all targets are 4000 on rank 0 and 8000 on rank 1, and both offsets are 0. With the mean of the gradients
+    both move by 2 * 0.08 * 6000 = 960; with their own they move by 640 and 1280.
+    """
+    require_motion(trial)
+    if is_averaged(trial):
+        return
+    source = read_updates(trial).source
+    got = "steps by something else: the gradients are not averaged over the ranks in every step"
+    if source == OWN:
+        got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
+    elif isinstance(source, int):
+        got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
+    raise CheckError(f"expected steps by the mean of all ranks' gradients, got {got}")
+
+
+def check_shards(trial: TrainingTrial) -> None:
+    """Every sample is used, and by one rank only: in every epoch, where an answer shares out the samples again in each.
+
+    Example: of four samples rank 0 uses 0 and 2, rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be used
+    by both ranks and 1 by none.
+    """
+    require_motion(trial)
+    num_steps = trial.history("coded").shape[1] - 1
+    num_epochs, num_samples = NUM_EPOCHS["coded"], len(trial.inputs.codes)
+    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of {num_epochs} epochs"
+    readable = num_steps % num_epochs == 0
+    require(readable, f"{expected}, got {num_steps} steps in all, too few or too many for shares of all samples")
+    for uses in uses_of_samples(trial):
+        num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * trial.num_ranks
+        check_uses(uses, num_uses, num_samples, trial.num_ranks)
+
+
+def check_rate(trial: TrainingTrial) -> None:
+    """The rate with which every rank steps is the given one times the number of ranks.
+
+    Example: updates that show the rates 0.08 and 0.08, twice the given one, are right; 0.04 is not scaled, 0.16 is
+    scaled twice or comes of gradients that are summed, and 0.04 and 0.08 depend on the rank.
+    """
+    require_motion(trial)
+    factors, expected = read_updates(trial).rates / RATE, trial.num_ranks
+    if np.allclose(factors, expected, rtol=1e-2):
+        return
+    slips = {
+        "it is not scaled": 1,
+        "it is scaled twice, or the gradients are summed and not averaged": expected**2,
+        "it counts two ranks whatever their number, or those of one node only": 2,
+    }
+    uneven = "it depends on the rank, or counts the ranks of one node only" if np.ptp(factors) > ROUNDING else ""
+    hint = slip(factors, slips, 1e-2, is_relative=True, otherwise=uneven)
+    told = sorted({f"{factor:.3g}" for factor in factors}, key=float)
+    raise CheckError(
+        f"expected {expected} times the learning rate given on {expected} ranks, got {', '.join(told)}{hint}"
+    )
+
+
+def check_epochs(trial: TrainingTrial) -> None:
+    """Every rank goes in each epoch once over its whole share, in batches of the size given.
+
+    Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
+    smaller batch, or takes the share as a whole.
+    """
+    num_ranks, num_samples = trial.num_ranks, num_constant_samples(trial.num_ranks)
+    expected = f"in batches of {BATCH_SIZE} from {num_samples} samples on {num_ranks} ranks, expected {STEPS_PER_EPOCH}"
+    histories = {name: trial.history(name) for name in ("constant", "coded", "real")}
+    in_step = not trial.stuck
+    require(in_step, f"{expected} steps in each epoch on every rank, got ranks that hang: {trial.stuck}")
+    for name, history in histories.items():
+        num_steps, num_epochs = history.shape[1] - 1, NUM_EPOCHS[name]
+        hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
+        is_right = num_steps == STEPS_PER_EPOCH * num_epochs
+        require(is_right, f"{expected} steps in each of {num_epochs} epochs, got {num_steps} steps in all{hint}")
+
+
+def check_plain(trial: TrainingTrial) -> None:
+    """Every step is the gradient times the rate, without a memory of the steps before.
+
+    Example: with a momentum of 0.9, nine tenths of each step are added to the next.
+    """
+    momentum = read_updates(trial).momentum
+    require(not momentum, f"expected steps of plain gradient descent, got steps with a momentum of {momentum:.2g}")
+
+
+def check_equals_serial(trial: TrainingTrial) -> None:
+    """Every step on every rank is the step of gradient descent in one process on all the ranks' batches.
+
+    Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is
+    (-3, -4), one process steps to (0.24, 0.32) with the rate 0.08; a rank with the second sample alone would step
+    to (0.48, 0.48).
+    """
+    check_epochs(trial)
+    check_plain(trial)
+    gaps, history = _gaps(trial, "real"), trial.history("real")
+    start = next((row for row in range(FIRST_STEP + 1) if gaps[row] < SAME_PLACE), 0)
+    serial = serial_history(trial, history[0, start:])
+    for rank, points in enumerate(history[:, start:]):
+        for step, (point, expected) in enumerate(zip(points, serial), start):
+            require(
+                bool(np.allclose(point, expected, rtol=1e-3, atol=5e-4)),
+                f"after step {step} expected rank {rank} at ({expected[0]:.4f}, {expected[1]:.4f}), as one process "
+                f"with the batches of all ranks, got ({point[0]:.4f}, {point[1]:.4f})",
+            )
+
+
+def serial_history(trial: TrainingTrial, seen: Array) -> Array:
+    """Return the trajectory of one process with all of the real data, from the first point of `seen`, same shape.
+
+    A rank's samples are one or the other of its two points. How many of each are in a batch depends on the shards and
+    on shuffling: each step takes those that lead nearest to the next point of `seen`.
+    """
+    numbers = np.array(list(itertools.product(range(BATCH_SIZE + 1), repeat=trial.num_ranks)))  # of the second points
+    places = [np.asarray(seen[0], dtype=float)]
+    for place in seen[1:]:
+        at = np.repeat(places[-1][np.newaxis], trial.num_ranks, axis=0)
+        first, second = (gradients(at, trial.inputs.points[:, kind]) for kind in range(2))
+        downhill = first.mean(axis=0) + numbers @ (second - first) / (BATCH_SIZE * trial.num_ranks)
+        reached = places[-1] - RATE * trial.num_ranks * downhill
+        places.append(reached[np.argmin(np.sum((reached - place) ** 2, axis=1))])
+    return np.array(places)

@@ -1,0 +1,216 @@
+"""Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
+
+Short trainings in one launch, from which `coursekit.checks.lab02_updates` and `properties` read everything else:
+*constant*, where all samples of a rank are one point; *coded*, where the mean target of an epoch tells whether every
+sample was used once; *real*, where a rank has two points of its own, many times each.
+The last, *apart*, is the constant one with the rate zero and with variables that start elsewhere on each rank,
+whatever the answer says, so that only a broadcast brings them together.
+
+Each epoch has several batches, of which the last is smaller in the constant training, where the shards are unequal.
+Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again with one batch in
+each epoch, so that their other properties can be told.
+
+The data of a rank are its own, and so is where its variables start: no other rank can know them.
+So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, describe, require, require_result
+from coursekit.checks.compare import Array, as_array, as_dict
+from coursekit.checks.on_ranks import AnswerError, run_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.trials import Trial, remember
+from coursekit.drivers import lab02 as drivers
+from coursekit.ranks import RankError, RankTimeoutError
+
+RATE = 0.04  # small enough that a rate scaled twice is still below every limit
+BATCH_SIZE = 4
+STEPS_PER_EPOCH = 2  # of every rank, in every training, in batches of this size
+NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 4, "apart": 2}
+SHARE = 8  # samples of a rank, but in the constant training
+# Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
+CONSTANT = 7e3
+SMALLEST_CONSTANT = 0.3 * CONSTANT
+UNIT = 100.0
+MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
+NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
+FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
+MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the last, which is left out
+NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
+START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
+LARGEST = 1e100  # of a slope: squares and differences of larger ones overflow
+MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part.
+
+    Attributes:
+        constants: the point (x, y) of the constant training, shape (num_ranks, 2).
+        codes: of every sample of the coded training, shape (num_samples,), but 0 for the one whose code is `MARK`
+            times two to the power of the rank; its target is `UNIT` times its code.
+        marked: the number of that sample.
+        points: the points (x, y) of the real training, shape (num_ranks, 2, 2).
+        kinds: which of the two points each sample is, shape (num_samples,).
+        starts: values where variables start in the training *apart*, shape (num_ranks, num_starts).
+    """
+
+    constants: Array
+    codes: Array
+    marked: int
+    points: Array
+    kinds: Array
+    starts: Array
+
+
+@dataclass(frozen=True)
+class TrainingTrial(Trial):
+    """What short trainings on real ranks showed.
+
+    Attributes:
+        histories: by training, an array of shape (num_ranks, num_steps + 1, 2): slope and offset before each step
+            and after the last.
+        inputs: what the ranks trained on.
+        stuck: how the ranks waited for each other on unequal shards, or ''.
+    """
+
+    histories: dict[str, Array] = field(default_factory=dict)
+    inputs: Inputs = field(default_factory=lambda: draw_inputs(1, np.random.default_rng(0)))
+    stuck: str = ""
+
+    def history(self, name: str) -> Array:
+        """Return slope and offset in one of the trainings, shape (num_ranks, num_steps + 1, 2).
+
+        Raises:
+            CheckError: the trainings did not end.
+        """
+        require_result(self.error, "the training", self.changed())
+        return self.histories[name]
+
+
+def try_training(
+    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2
+) -> TrainingTrial:
+    """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
+
+    With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
+    Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
+    """
+    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
+    changed = remember(train)
+    inputs = draw_inputs(num_ranks, fresh_rng())
+    launch = partial(_launch, train, inputs, ranks_per_node=min(ranks_per_node, num_ranks), timeout_s=timeout_s)
+    stuck = ""
+    try:
+        try:
+            histories = launch()
+        except RankTimeoutError as error:
+            stuck = describe(error)
+            histories = launch(in_step=True)
+    except (RankError, AnswerError, CheckError, TypeError) as error:
+        return TrainingTrial(num_ranks, error=stuck or describe(error), on=on, changed=changed)
+    return TrainingTrial(num_ranks, histories=histories, inputs=inputs, stuck=stuck, on=on, changed=changed)
+
+
+def _launch(
+    train: Callable[..., Any], inputs: Inputs, *, in_step: bool = False, ranks_per_node: int, timeout_s: float
+) -> dict[str, Array]:
+    """Return the trajectories of one launch, by training; `in_step`: whatever the shards, an epoch is one step."""
+    private = secrets(inputs, unequal=not in_step)
+    results = run_here(
+        drivers.trainings,
+        train,
+        NUM_EPOCHS,
+        SHARE * len(private) if in_step else BATCH_SIZE,
+        RATE,
+        num_ranks=len(private),
+        ranks_per_node=ranks_per_node,
+        timeout_s=timeout_s,
+        private=private,
+    )
+    by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
+    return {name: _stacked(name, [result.get(name) for result in by_rank]) for name in NUM_EPOCHS}
+
+
+def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
+    """Return random inputs."""
+    num_samples = SHARE * num_ranks
+    codes = rng.permutation(NUM_CODES * num_samples)[:num_samples] + rng.uniform(0, 1, num_samples)
+    marked = int(rng.integers(num_samples))
+    codes[marked] = 0
+    x = rng.uniform(0.2, 0.6, (num_ranks, 2)) * [-1, 1]
+    signs = rng.choice([-1, 1], (num_ranks, NUM_STARTS))
+    return Inputs(
+        constants=_draw_constants(num_ranks, rng),
+        codes=codes,
+        marked=marked,
+        points=np.stack([x, 2 * x + rng.uniform(-1, 1, x.shape)], axis=2).astype(np.float32).astype(float),
+        kinds=rng.permutation(np.arange(num_samples) % 2),
+        starts=(signs * rng.uniform(START / 3, START, signs.shape)).astype(np.float32),
+    )
+
+
+def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
+    """Draw a point for each rank, not all alike: the mean must be another than what some rank has.
+
+    And the mean gradient must not be one of the offset alone: there, a rank's own gradient is a multiple of the mean.
+    Example: x = (-0.6, 0.4) and y = (4000, 6000) cancel each other, as -0.6 * 4000 + 0.4 * 6000 = 0.
+    """
+    while True:
+        x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
+        y = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
+        if num_ranks == 1 or (np.ptp(y) > CONSTANT / 4 and abs(np.mean(x * y)) > CONSTANT / 50):
+            found: Array = np.stack([x, y], axis=1).astype(np.float32).astype(float)
+            return found
+
+
+def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
+    """Return for each rank what it alone is told: its data, by training, and where its variables start.
+
+    The data are x and y, shape (2, num_samples).
+    """
+    num_ranks = len(inputs.constants)
+    num_constant = num_constant_samples(num_ranks, unequal=unequal)
+    found = []
+    for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
+        codes = inputs.codes.copy()
+        codes[inputs.marked] = MARK * 2.0**rank
+        constants = np.repeat(constant[:, np.newaxis], num_constant, axis=1)
+        data = {"constant": constants, "coded": [0 * codes, UNIT * codes], "real": points[inputs.kinds].T}
+        by_name = {name: np.array(both, np.float32) for name, both in {**data, "apart": constants}.items()}
+        found.append({**by_name, "starts": inputs.starts[rank]})
+    return found
+
+
+def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:
+    """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+    return 5 * num_ranks + 1 if unequal else SHARE * num_ranks
+
+
+def _stacked(name: str, histories: Sequence[Any]) -> Array:
+    found = [as_array(history, f"the trajectory of rank {rank}") for rank, history in enumerate(histories)]
+    for rank, history in enumerate(found):
+        require(
+            history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
+            f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}",
+        )
+        far = [(*place, value) for place, value in np.ndenumerate(history) if not abs(value) < LARGEST]
+        for step, column, value in far[:1]:
+            name = ("slope", "offset")[column]
+            raise CheckError(f"the trajectory of rank {rank} is not finite: its {name} is {value:g} in row {step}")
+        num_steps = len(history) - 1
+        enough = num_steps >= MIN_NUM_STEPS or name != "constant"
+        expected = f"expected {STEPS_PER_EPOCH} steps in each of {NUM_EPOCHS[name]} epochs, got"
+        require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
+    lengths = [len(history) - 1 for history in found]
+    require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
+    return np.stack(found)

@@ -1,0 +1,233 @@
+"""What the updates of a trial's trainings say: by whose gradients, with which rate and momentum, of which samples.
+
+Where all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+Updates are read as those by the mean of all ranks' gradients, by the rank's own, and by those of one rank; the
+reading is true in which the rate comes out the same in every step.
+A rank cannot know this mean by itself: the points of the others are known to them alone.
+
+Where every sample has a target of its own, the same on all ranks, the mean target of an epoch's updates says whether
+every sample was used equally often.
+One sample has another target on each rank, two to the power of its number, which says who used it, and so how many
+ranks use each sample.
+Example: of four samples with the codes 1, 2, 3 and 0, the last is the marked one, with 16 on rank 0 and 32 on rank 1.
+Where rank 1 alone uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
+number that is read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, number 1. If both ranks use all samples, the
+mean is (2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import Array
+from coursekit.checks.lab02_trial import (
+    BATCH_SIZE,
+    CONSTANT,
+    FIRST_STEP,
+    MARK,
+    NUM_EPOCHS,
+    RATE,
+    SHARE,
+    UNIT,
+    TrainingTrial,
+)
+
+# Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
+SAME_RATE = 6e-3
+FINE_RATE = 2e-5  # ten times what 32 bits let it vary
+ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32: seen up to 2e-4
+SAME_PLACE = 1e-5 * CONSTANT  # float32 rounding
+NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
+NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
+MEAN, OWN, NOBODY = "mean", "own", "nobody"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the ranks of a trial move.
+
+    Attributes:
+        source: `MEAN` of all ranks' gradients, each by its `OWN`, or the number of the rank whose gradients move all;
+            `NOBODY` when no reading is true.
+        shares: how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks).
+        rates: the learning rate of each rank, shape (num_ranks,).
+        momentum: how much of the update before is in each.
+        is_fine: whether gradients travel with 32 bits, to which the rates are the same in every step.
+    """
+
+    source: str | int
+    shares: Array
+    rates: Array
+    momentum: float = 0.0
+    is_fine: bool = False
+
+
+def read_updates(trial: TrainingTrial) -> Reading:
+    """Return how the ranks move.
+
+    Fine readings come first, and those without a memory before those with one: with a momentum and the tolerance of
+    16 bits, a reading may be true by luck.
+    Example: three ranks of which only the slopes are averaged, rate 0.12. Every fourth trial of theirs could also be
+    read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
+    """
+    num_ranks = trial.num_ranks
+    sources: dict[str | int, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
+    sources |= {rank: np.repeat(np.eye(num_ranks)[rank : rank + 1], num_ranks, axis=0) for rank in range(num_ranks)}
+    momenta = {source: _momentum(trial, shares) for source, shares in sources.items()}
+    for tolerance in (FINE_RATE, SAME_RATE):
+        is_fine = tolerance == FINE_RATE
+        for source, shares in sources.items():
+            rates = _rates(trial, shares, 0.0, tolerance)
+            if rates is not None:
+                return Reading(source, shares, rates, is_fine=is_fine)
+        rates = _mixed_rates(trial, (sources[MEAN], sources[OWN]), tolerance)
+        if rates is not None:
+            return Reading(NOBODY, sources[MEAN], rates)
+        for source, shares in sources.items():
+            rates = _rates(trial, shares, momenta[source], tolerance)
+            if rates is not None:
+                return Reading(source, shares, rates, momenta[source], is_fine)
+    return Reading(NOBODY, sources[MEAN], _first_rates(trial))
+
+
+def _mixed_rates(trial: TrainingTrial, shares: tuple[Array, Array], tolerance: float) -> Array | None:
+    """Return the rate of each rank where each part of each update goes down one of these gradients, or None.
+
+    So rate and shards can be read, too, where some steps or some variables only are averaged: the mean over the ranks
+    of the updates is the same.
+    """
+    moves = _steps(trial, shares[0])[0]
+    downhill = np.stack([_steps(trial, one)[1] for one in shares])
+    scale = np.linalg.norm(moves, axis=2, keepdims=True)
+    rates = np.zeros(trial.num_ranks)
+    for rank in range(trial.num_ranks):
+        candidates = (-moves[rank, 0] / downhill[:, rank, 0]).ravel()
+        rests = [np.abs(moves[rank] + rate * downhill[:, rank]).min(axis=0) for rate in candidates]
+        explains = [bool((rest <= tolerance * scale[rank]).all()) for rest in rests]
+        rates[rank] = candidates[np.argmax(explains)] if any(explains) else 0
+    return rates if bool((rates > RATE / 100).all()) else None
+
+
+def _first_rates(trial: TrainingTrial) -> Array:
+    """Return the rates of the first step that the mean gradient explains, from one place: later ones may be spoilt."""
+    history, constants = trial.history("constant"), trial.inputs.constants
+    rates = np.zeros(trial.num_ranks)
+    for places, moves in zip(history[:, : FIRST_STEP + 1].transpose(1, 0, 2), np.diff(history, axis=1).swapaxes(0, 1)):
+        downhill = gradients(places, constants).mean(axis=0)
+        rates = -moves @ downhill / (downhill @ downhill)
+        rest = np.linalg.norm(moves + np.outer(rates, downhill), axis=1)
+        if np.ptp(places, axis=0).max() < SAME_PLACE and (rest <= SAME_RATE * np.linalg.norm(moves, axis=1)).all():
+            break
+    return rates
+
+
+def gradients(places: Array, points: Array) -> Array:
+    """Return the gradient of the squared error of each rank's line in a point, shape (num_ranks, 2).
+
+    Args:
+        places: slope and offset of each rank, same shape.
+        points: x and y of each rank, same shape.
+    """
+    slopes, offsets = places.T
+    x, y = points.T
+    found: Array = 2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1)
+    return found
+
+
+def _steps(trial: TrainingTrial, shares: Array) -> tuple[Array, Array]:
+    """Return updates and gradients of the constant training, both of shape (num_ranks, num_updates, 2).
+
+    Leaves out the last step: changes to the model after the training must not blur those in it.
+    """
+    history = trial.history("constant")[:, FIRST_STEP:-1][:, : NUM_UPDATES + 1]
+    downhill = [shares @ gradients(places, trial.inputs.constants) for places in history[:, :-1].transpose(1, 0, 2)]
+    return np.diff(history, axis=1), np.stack(downhill, axis=1)
+
+
+def _momentum(trial: TrainingTrial, shares: Array) -> float:
+    """Return the momentum that explains the updates of the constant training best."""
+    moves, downhill = _steps(trial, shares)
+    if moves.shape[1] < NUM_UPDATES_OF_MOMENTUM:
+        return 0.0
+    pairs = [np.stack([old.ravel(), -down.ravel()], axis=1) for old, down in zip(moves[:, :-1], downhill[:, 1:])]
+    found = [np.linalg.lstsq(pair, new.ravel(), rcond=None)[0][0] for pair, new in zip(pairs, moves[:, 1:])]
+    return float(np.median(found))
+
+
+def _rates(trial: TrainingTrial, shares: Array, momentum: float, tolerance: float) -> Array | None:
+    """Return the rate of each rank, which is 0 for a frozen one, or None when it is another in each step."""
+    moves, downhill = _steps(trial, shares)
+    if momentum:
+        moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
+    squares = np.sum(downhill**2, axis=2)
+    by_step = -np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares)
+    rates: Array = np.median(by_step, axis=1)
+    rest = np.linalg.norm(moves + rates[:, np.newaxis, np.newaxis] * downhill, axis=2)
+    is_same = bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
+    moving = np.abs(moves).max(axis=(1, 2)) > 0
+    is_downhill = bool((rates[moving] > RATE / 100).all())
+    return rates if moving.any() and is_same and is_downhill and 0 <= momentum < 1 else None
+
+
+def is_averaged(trial: TrainingTrial) -> bool:
+    """Whether the mean of all ranks' gradients explains the updates of all ranks that move."""
+    reading = read_updates(trial)
+    targets = _mean_targets(trial, reading)
+    moving = targets[np.isfinite(targets).all(axis=1)]
+    return reading.source == MEAN and len(moving) > 0 and np.allclose(moving, moving[:1], rtol=1e-2)
+
+
+def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
+    """Return the mean code behind each update of the coded training from `FIRST_STEP` on but the last.
+
+    The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a frozen rank.
+    """
+    offsets = trial.history("coded")[:, :-1, 1]
+    moves = np.diff(offsets, axis=1)
+    pulls = moves[:, FIRST_STEP:] - reading.momentum * moves[:, FIRST_STEP - 1 : -1]
+    rates = reading.rates[:, np.newaxis]
+    places = reading.shares @ offsets[:, FIRST_STEP:-1]
+    return np.where(rates > RATE / 100, places + pulls / (2 * np.maximum(rates, RATE / 100)), np.nan) / UNIT
+
+
+def require_motion(trial: TrainingTrial) -> None:
+    """Require that some rank moves: ranks that stand still show nothing."""
+    moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
+    require(moves.any(), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
+
+
+def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
+    """Return for each whole epoch of the coded training how many ranks use each sample, None where that differs.
+
+    Epochs with one of the first or the last step are left out; where the gradients of one rank move all, the samples
+    of the others leave no trace, and the list is empty.
+    """
+    reading = read_updates(trial)
+    num_steps = trial.history("coded").shape[1] - 1
+    per_epoch, rest = divmod(num_steps, NUM_EPOCHS["coded"])
+    if rest or not per_epoch or isinstance(reading.source, int):
+        return []
+    with np.errstate(all="ignore"):
+        means = np.nanmean(_mean_targets(trial, reading), axis=0)
+    firsts = range(-(-FIRST_STEP // per_epoch) * per_epoch, num_steps - per_epoch, per_epoch)
+    likely = {1, trial.num_ranks, per_epoch * BATCH_SIZE // SHARE}
+    rounding = FINE_ROUNDING if reading.is_fine else ROUNDING
+    in_epochs = [float(means[first - FIRST_STEP :][:per_epoch].mean()) for first in firsts]
+    return [_num_users(trial, mean, likely, rounding) for mean in in_epochs]
+
+
+def _num_users(trial: TrainingTrial, mean: float, likely: set[int], rounding: float) -> int | None:
+    """Return how many ranks use each sample in an epoch whose mean code is this, or None if that differs.
+
+    Shards that overlap have such a mean by luck: once in 50 trials with 16 bits, less than once in 10,000 with 32.
+    """
+    codes = trial.inputs.codes
+    for num_users in sorted(likely):
+        marks = num_users * (mean * len(codes) - codes.sum()) / MARK
+        is_whole = abs(marks - round(marks)) * MARK < rounding * num_users
+        if is_whole and 0 <= marks < 2**trial.num_ranks and round(marks).bit_count() == num_users:
+            return num_users
+    return None

@@ -1,0 +1,199 @@
+"""Checks of lab 03's data: pictures, shards by files, batches and their order.
+
+Example: `SAMPLES_PER_FILE` says that the first files hold the samples 0-4, 5-7, 8-13 and 14-17. Of three ranks, rank 0
+may read the files 0, 3 and 6: its samples are 0-4, 14-17 and 27-29, in validation and in training, and in batches of
+four its validation has 4, 4 and 4. An order 0, 1, 2, 3, 4, 14, ... is not shuffled; one in which sample 3 comes again
+after five others mixes the epochs; and a batch (3, 14, 0, 28) with the labels (4, 15, 1, 29) belongs together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks import findings
+from coursekit.checks.check import require
+from coursekit.checks.compare import require_equal
+from coursekit.checks.on_ranks import run_here
+from coursekit.checks.private_data import batches_in_files, secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import check_colors
+from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks, with_places
+from coursekit.drivers import lab03
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
+
+NUM_SAMPLES = sum(SAMPLES_PER_FILE)
+BATCH_SIZE = 4
+NUM_EPOCHS = 3
+NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # that each rank is asked for in training
+MOST_BATCHES = 100  # where an end is expected
+# Whether to read for training, and how many batches.
+WAYS = {"validation": (False, MOST_BATCHES), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
+NUM_CALLS = 24  # of images: one in 8 million lets all be flipped alike
+HEIGHT, WIDTH = 60, 100
+SAME_CUT = 0.3  # levels: the tilts of images that are all cut alike vary less, of others ten times as much
+# Of pixels from -1 to 1: JPEG leaves 0.01, windows move all channels alike and give images that differ by 0.5.
+SMALL, LARGEST = 0.04, 1.1
+
+
+def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> None:
+    """Images have the right size, range and label; for training each is cut again, for validation in the middle."""
+    rng = fresh_rng()
+    wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
+    image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
+    use = lab03.load_pictures
+    label, validation, training = run_here(with_horovod, use, load_picture, image, wanted, NUM_CALLS, num_ranks=1)[0]
+    require_equal(label, wanted, "the label, which the record says")
+    images = np.concatenate([validation, training])
+    require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image")
+    require_equal(images.dtype.name, "float32", "the type of an image")
+    low, high = float(images.min()), float(images.max())
+    in_range = -LARGEST <= low < 0 and high <= LARGEST
+    require(in_range, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
+    # A random window can be the middle by chance, so the worst of many is asked for.
+    rest = validation - _middle(image_size, darkest)
+    has_colors = float(np.ptp(rest.mean(axis=(0, 1, 2)))) < SMALL
+    require(has_colors, "the colours are not those of the record: expected its three channels, red, green and blue")
+    gap = float(np.abs(rest).mean(axis=(1, 2, 3)).max())
+    require(gap < SMALL, "the image for validation is not the square in the middle")
+    spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
+    require(spread > SMALL, "the images for training are all cut alike: use a random window")
+    rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
+    require(rises.any() and not rises.all(), "the images for training are never mirrored, or always")
+
+
+def _ramp(y: Array, x: Array) -> Array:
+    """Return an image that gets brighter to the right, and a little downwards; its channels differ."""
+    grey: Array = (1.5 * x + 0.4 * y)[..., np.newaxis]
+    return np.concatenate([grey + shift for shift in (0, 20, 40)], axis=-1)
+
+
+def _middle(image_size: int, darkest: float) -> Array:
+    """Return the square in the middle of the ramp, at another size: a ramp again."""
+    places = (np.arange(image_size) + 0.5) * HEIGHT / image_size - 0.5
+    y, x = np.meshgrid(places, places + (WIDTH - HEIGHT) // 2, indexing="ij")
+    return (darkest + _ramp(y, x)) / 127.5 - 1
+
+
+def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Read tiny files on real ranks, for validation once and for training for some epochs.
+
+    `load_picture` says how images are cut, rightly or not: that they are cut so is what the pipeline is asked.
+    """
+    told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
+    answers = make_dataset, load_picture
+    use = lab03.read_dataset
+    trial = try_on_ranks(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told, look=True)
+
+    def read(result: Any, secret: dict[str, Any]) -> dict[str, Any]:
+        return {**result, **{way: batches_in_files(result[way], secret) for way in WAYS}}
+
+    return with_places(trial, read)
+
+
+def _samples(trial: Trial, way: str) -> list[Array]:
+    """Return the samples of each rank, in their order."""
+    samples = samples_read(trial, way)
+    check_colors(samples)
+    return samples
+
+
+def check_shards(trial: Trial) -> None:
+    """Every sample belongs to one rank, in training as in validation, and every file is read by one rank."""
+    samples, training = _samples(trial, "validation"), _samples(trial, "training")
+    for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
+        findings.check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
+        require(len(numbers) > 0, f"rank {rank} gets no sample at all")
+    by_sample, num_rest = findings.owners(samples, NUM_SAMPLES), trial.num_ranks * (BATCH_SIZE - 1)
+    readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
+    # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
+    findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES)
+    findings.check_readers(readers)
+    findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)
+    # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
+    ended = any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training)
+    by_sample = findings.owners(training, NUM_SAMPLES)
+    num_shared = sum(len(ranks) > 1 for ranks in by_sample.values())
+    told = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
+    require(num_shared == 0, f"the shards are not disjoint over the epochs: {told}: shard before anything is shuffled")
+    if ended:
+        findings.check_owners(by_sample, trial.num_ranks, num_rest)
+    else:
+        findings.check_used_in_batches(by_sample, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
+    # A path that is no relative one leads out of the rank's own folder, where nobody looks what was written.
+    written = Counter(path for files in trial.left for path in files if not path.startswith("files/train-"))
+    written += Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
+    shared = [path for path, count in written.items() if count > 1]
+    told = "written by several ranks, expected a name for each rank, or a cache in memory"
+    require(not shared, f"the file {shared[:1]} is {told}")
+
+
+def check_order(trial: Trial) -> None:
+    """Batches have their size and right pairs; the order changes with every epoch and is the same in every run.
+
+    Images are cut as `load_picture` cuts them for training or for validation.
+    """
+    for rank, result in enumerate(trial.of_ranks()):
+        for way in WAYS:
+            check_colors([numbers for numbers, _ in result[way]] or [np.zeros(0)])
+            for numbers, labels in result[way]:
+                findings.check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
+        _check_sizes(rank, {way: [numbers for numbers, _ in result[way]] for way in WAYS})
+        order, again = (order_in(result[way]) for way in ("training", "again"))
+        require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
+        _check_shuffled(order)
+        # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
+        num_mine, num_apart = sum(len(numbers) for numbers, _ in result["validation"]), _num_before_a_repeat(order)
+        told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
+        require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
+        for way, name in (("training", "training=True"), ("validation", "training=False")):
+            in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
+            told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
+            # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
+            as_asked = in_pipeline in {by_itself, way == "training"}
+            require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: pass the argument")
+
+
+def _check_sizes(rank: int, batches: dict[str, Sequence[Array]]) -> None:
+    findings.check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
+    findings.check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
+    findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
+    used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
+    num_lost = len(used - validated)
+    is_dropped = 0 < num_lost < BATCH_SIZE  # other losses are the shards' affair
+    require(not is_dropped, f"the validation data of rank {rank} leave out the last {num_lost} images, expected all")
+
+
+def _check_shuffled(order: Array) -> None:
+    """The records do not come in the order of their file; interleaving mixes the files, and leaves that as it is.
+
+    Example: of a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 where a rest
+    was dropped; 0, 2, 1 is not. In one epoch alone, shuffled records may come in order by chance: one in 720 for a rank
+    with files of 3 and 5. In all epochs they do not.
+    """
+    ends = np.cumsum(SAMPLES_PER_FILE)
+    in_files = [order[(end - count <= order) & (order < end)] for count, end in zip(SAMPLES_PER_FILE, ends)]
+    is_shuffled = not all(map(_is_in_order, in_files))
+    require(is_shuffled, "the records of each file come in the order of the file: shuffle the records, too")
+    findings.check_new_order(order)
+
+
+def _is_in_order(records: Array) -> bool:
+    """Return whether after each record of a file comes the next one that is read, or the first again."""
+    places = np.searchsorted(np.unique(records), records)
+    return bool(((np.diff(places) == 1) | (places[1:] == 0)).all())
+
+
+def _num_before_a_repeat(order: Array) -> float:
+    """Return after how many images on average one comes again: in epochs that do not mix, as many as there are."""
+    seen: set[int] = set()
+    num_rounds = 1
+    for number in order.tolist():
+        if number in seen:
+            seen, num_rounds = set(), num_rounds + 1
+        seen.add(number)
+    return len(order) / num_rounds

@@ -1,0 +1,213 @@
+"""Checks of lab 03's pieces around the training: GPU memory, plan, warm-up, optimiser and callbacks.
+
+Example: 1000 pictures, batches of 10 and the rate 0.1 of one rank are, on 4 ranks, batches of 10 on each, the rate 0.4
+and 25 steps. A global batch of 20 instead is 5 pictures on each, the rate 0.2 and 50 steps. With 20 warm-up steps the
+rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import as_lists, shown
+from coursekit.checks.findings import check_writers
+from coursekit.checks.on_ranks import run_here
+from coursekit.checks.private_data import check_follows, secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import Steps, check_bits, check_rates, check_same_weights, momentum_of, rates
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab03, spy
+from coursekit.drivers.calls import with_horovod
+
+COMPRESSIONS = ("none", "fp16")  # in the order of the trial
+SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
+
+
+def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
+    """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
+    use = lab03.pin_and_grow
+    found = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=num_ranks)
+    for rank, (visible, growing) in enumerate(found):
+        require(
+            set(visible or ()) <= set(growing),
+            f"rank {rank} sees the GPU {visible}, expected its memory to grow as it is needed, got growth for "
+            f"{growing or 'none'}: set_memory_growth(gpu, True) for the GPU that you pin",
+        )
+
+
+def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+    """Each rank keeps its batch size, the rate grows with the ranks, the steps become fewer."""
+    rng = fresh_rng()
+    cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
+    cases += [(int(rng.integers(100, 9999)), int(rng.integers(2, 99)), float(rng.uniform(0.01, 0.5)))]
+    _check_plans(plan, cases, num_ranks, ranks_per_node)
+
+
+def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+    """A fixed global batch is divided among the ranks; rate and steps do not depend on their number."""
+    by_rank = [(1000, 10, 0.1, 4), (4096, 32, 0.02, 8), (1281167, 32, 0.1, 64), (3, 16, 0.1, 4)]
+    _check_plans(plan, [(*case, of_rank * num_ranks) for *case, of_rank in by_rank], num_ranks, ranks_per_node)
+
+
+def _check_plans(
+    plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None
+) -> None:
+    """All ranks plan alike, and rightly; a case is pictures, batch size, rate and, if it is given, the global batch."""
+    use = lab03.all_plans
+    reply = run_here(with_horovod, use, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    got = as_lists(reply, len(cases), "the plans")
+    for rank, plans in enumerate(got):
+        for case, ours, first in zip(cases, plans, got[0]):
+            require(len(ours) == 3, f"plan must return three numbers, not {ours!r}")  # noqa: PLR2004
+            require(ours == first, f"for {case} rank {rank} plans {ours}, rank 0 {first}: all ranks must agree")
+    for case, (batch, rate, num_steps) in zip(cases, got[0]):
+        num_images, batch_size, learning_rate, *fixed = case
+        global_batch = fixed[0] if fixed else batch_size * num_ranks
+        where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {global_batch}"
+        of_rank = global_batch // num_ranks
+        told = f"{where} the batch of a rank: expected"
+        require(batch == of_rank, f"{told} {of_rank}, got {batch:g}")
+        require(not fixed or isinstance(batch, int), f"{told} the whole number {of_rank}, got {batch!r}: use //")
+        wanted = learning_rate * global_batch / batch_size
+        told = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}: expected {wanted:.3g}, got {rate:.3g}"
+        require(np.isclose(rate, wanted), f"{told}: it follows the global batch")
+        steps = max(1, num_images // global_batch)
+        require(num_steps == steps, f"{where} an epoch: expected {steps} steps, got {num_steps:g}")
+
+
+def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+    """The rate rises on a straight line from that of one rank to the scaled one, and stays there."""
+    cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
+    cases += [(step, 0.3, 0) for step in (0, 5)]
+    cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
+    use = lab03.all_rates
+    reply = run_here(with_horovod, use, warmed_up, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    for rank, values in enumerate(as_lists(reply, len(cases), "the rates")):
+        for (step, rate, num_warmup_steps), value in zip(cases, values):
+            share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
+            expected = rate / num_ranks + share * (rate - rate / num_ranks)
+            require(
+                bool(np.isclose(value, expected, rtol=1e-5)),
+                f"on rank {rank} of {num_ranks} the rate in step {step}: expected {expected:.4g}, got {value:.4g} "
+                f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)",
+            )
+
+
+def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
+    num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
+    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
+    trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, secrets=told)
+    if RecursionError.__name__ in trial.error:  # Horovod's wrapper takes the outer class for the inner one
+        return replace(trial, error=f"{trial.error} Is the optimiser wrapped twice?")
+    return trial
+
+
+def check_averaged(trial: Trial) -> None:
+    """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients.
+
+    Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1: the mean is 0.2. Where
+    the last move was -0.1, all ranks move by 0.9 * -0.1 - 0.3 * 0.2 = -0.15. Rank 1 with its own gradient moves by
+    -0.24, with the sum of all by -0.27, and without momentum by -0.06.
+    """
+    steps = trial.steps("none")
+    check_rates(rates(steps), spy.RATE, trial.num_ranks)
+    check_follows(steps, trial.secrets)
+
+
+def check_compression(trial: Trial) -> None:
+    """Gradients travel with 16 bits if asked for, else with 32."""
+    for number, name in enumerate(COMPRESSIONS):
+        steps = trial.steps(name)
+        check_follows(steps, trial.secrets, number, momentum=momentum_of(steps))
+        check_bits(steps, name)
+
+
+def check_groups(trial: Trial, num_groups: int) -> None:
+    """The gradients of a step travel in so many groups; 0: each alone."""
+    for rank, messages in enumerate(trial.of_ranks("messages")):
+        single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
+        # An answer that averages in its own way has neither, and is judged by the updates alone.
+        require(
+            single + grouped == 0 or grouped == num_groups,
+            f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: expected {num_groups} groups, "
+            f"got {grouped} and {single} single gradients: hand groups to hvd_keras.DistributedOptimizer "
+            "(hvd.DistributedOptimizer forgets them)",
+        )
+
+
+def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
+
+    The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
+    new ones: a rank that stops early by its own loss leaves the others alone.
+    """
+    num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * spy.BATCH_SIZE
+    told = secrets(num_ranks, spy.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
+    told[0]["samples"] = np.full(num_samples, told[0]["samples"][0])
+    return try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told, look=True)
+
+
+def _callback_steps(trial: Trial) -> Steps:
+    steps = trial.steps()
+    # Without this, weights of zero would be reported: all samples then have one loss, which everybody knows.
+    check_follows(steps, trial.secrets, last_step=steps.num_steps)
+    return steps
+
+
+def check_same_start(trial: Trial) -> None:
+    """All ranks have the same weights, at the latest after the first step, and these come of rank 0's.
+
+    Example: of three ranks that start at the biases 0.04, -0.02 and 0.05, all must be at 0.04 plus one step soon.
+    """
+    steps = _callback_steps(trial)
+    check_same_weights(steps)
+    first_move = -spy.RATE * steps.gradients()[:, 0].mean(axis=0)
+    starts = np.array([secret["starts"][0] for secret in trial.secrets])
+    root = int(np.argmin(np.linalg.norm(starts + first_move - steps.bias[0, 1], axis=1)))
+    require(root == 0, f"the ranks begin with the weights of rank {root}, expected those of rank 0")
+
+
+def check_metrics(trial: Trial) -> None:
+    """The loss of an epoch that every rank reports is the mean over all ranks.
+
+    Example: where the ranks' own batches have the losses 4.1, 4.3 and 4.2, all three report 4.2.
+    """
+    steps = _callback_steps(trial)
+    results = trial.of_ranks()
+    local = steps.epoch_losses(len(results[0]["losses"]))
+    expected = local.mean(axis=0)
+    for rank, result in enumerate(results):
+        reported = np.asarray(result["losses"])
+        own, mean = (np.allclose(reported, wanted, rtol=1e-3) for wanted in (local[rank], expected))
+        require(not own or mean, f"rank {rank} reports the loss of its own batches: the metrics are not averaged")
+        told = f"expected their mean over the ranks {shown(expected)}, got {shown(reported)}"
+        require(mean, f"the losses of the epochs that rank {rank} reports: {told}")
+    logged = np.asarray(results[0]["logged"])
+    has_own = logged.shape == expected.shape and np.allclose(logged, local[0], rtol=1e-3)
+    told = "the logs hold the losses of rank 0 alone, expected the mean over the ranks"
+    require(not has_own, f"{told}: MetricAverageCallback must come before the callbacks that write")
+
+
+def check_files(trial: Trial) -> None:
+    """Rank 0 writes checkpoints and logs, and no other rank writes anything."""
+    result = trial.of_ranks()[0]
+    check_writers(trial.left)
+    names = sorted(trial.left[0])
+    epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, lab03.NUM_EPOCHS + 1)]
+    missing = [name for name in epochs if name not in names]
+    models = [name for name in names if name.endswith("saved_model.pb")]
+    require(not models, "whole models were saved as checkpoints: save the weights only")
+    require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
+    require(result["has_momenta"], "the checkpoint holds no momenta of the optimiser: save weights, not a model")
+    # The first epoch's end, which the spy saw at the beginning of the second: what is saved are these weights.
+    weights = result["sights"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
+    saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
+    holds_weights = any(weights in content for content in saved)
+    require(holds_weights, "the checkpoint of epoch 1 holds other weights than it ended with")
+    require(any(name.startswith("logs/") for name in names), "there are no logs for TensorBoard in the folder logs")

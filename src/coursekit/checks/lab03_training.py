@@ -1,0 +1,255 @@
+"""Checks of lab 03's training: checkpoints, evaluation, the whole training, and a step of one's own.
+
+Example: 30 pictures in batches of 2 on 3 ranks are 5 steps in an epoch. With the rate 0.1 of one rank, which grows to
+0.3 in one epoch of warm-up, the rates of two epochs are 0.1, 0.14, 0.18, 0.22, 0.26 and five times 0.3. A validation in
+which rank 0 has 5 of 7 pictures right, rank 1 none of 2 and rank 2 one of 4 has the accuracy 6 / 13 = 0.46; the plain
+mean of the ranks', 0.32, is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import require_equal
+from coursekit.checks.findings import check_batches, check_owners, owners
+from coursekit.checks.private_data import check_follows, check_samples, loss_of_all, places_in_files, secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import (
+    SMALL,
+    SMALLEST_GAP,
+    Steps,
+    check_bits,
+    check_rates,
+    check_same_weights,
+    rates,
+    steps_of,
+)
+from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
+from coursekit.drivers import lab03, spy
+from coursekit.drivers.lab03 import NUM_STEPS_AFTER, NUM_STEPS_BEFORE
+from coursekit.drivers.spy import MOMENTUM, Array, Sight
+
+VALIDATION_PER_FILE = (3, 1, 4, 2)
+NUM_SAMPLES = sum(SAMPLES_PER_FILE)
+SETTINGS: dict[str, Any] = {
+    "batch_size": 2,
+    "global_batch_size": 0,
+    "learning_rate": 0.1,
+    "num_warmup_epochs": 1,
+    "num_epochs": 2,
+    "max_num_steps": 0,
+    "compression": "none",
+}
+NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
+CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
+# No entry as in the notebook, nor as above.
+ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
+ELASTIC["compression"] = "fp16"
+UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are classified correctly and wrongly
+CLOSE = 1e-3  # of weights at the end, where moves are above 0.01
+
+
+def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
+    """All ranks continue from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
+    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * spy.BATCH_SIZE)
+    last_epoch = int(fresh_rng().integers(3, 90))
+    trial = try_on_ranks(lab03.use_resume, resume, last_epoch, num_ranks=num_ranks, secrets=told)
+    before, after = trial.steps("before"), trial.steps("after", NUM_STEPS_AFTER * spy.BATCH_SIZE)
+    check_follows(before, told)
+    for rank, result in enumerate(trial.of_ranks()):
+        what = f"the completed epochs that resume returned on rank {rank}"
+        require_equal(result["from_nothing"], 0, f"{what} without a checkpoint")
+        hint = ": only rank 0 sees the checkpoint, and must send the number to the others" if rank else ""
+        require_equal(result["num_epochs"], last_epoch, f"{what}, of the newest checkpoint", hint)
+        gap = float(np.abs(after.bias[rank, 0] - before.bias[0, -1]).max())
+        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
+    expected = _next_weights(before, after.gradients()[:, 0])
+    for rank, num_steps in enumerate(trial.of_ranks("num_steps")):
+        gap = float(np.abs(after.bias[rank, 1] - expected).max())
+        require(gap < SMALL, f"rank {rank} continues without the momenta of the optimiser: restore them, too")
+        what = f"the number of steps in the optimiser of rank {rank}"
+        require_equal(num_steps, 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER, what, ": restore it, too")
+
+
+def _next_weights(steps: Steps, gradients: Array, rate: float = spy.RATE) -> Array:
+    """Return the weights after a step more, with these gradients of the ranks."""
+    last, before = steps.bias[0, -1], steps.bias[0, -2]
+    found: Array = last + MOMENTUM * (last - before) - rate * gradients.mean(axis=0)
+    return found
+
+
+def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
+    """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
+    rng = fresh_rng()
+    bias = rng.uniform(-1, 1, spy.NUM_CLASSES).astype(np.float32)
+    answer, *others = rng.permutation(spy.NUM_SAMPLES)
+    bias[answer + 1] = 3.0
+    return bias, [
+        np.array([answer] * num_right + list(rng.choice(others, num_wrong))) for num_right, num_wrong in UNEQUAL
+    ][:num_ranks]
+
+
+def check_evaluate(evaluate: Callable[..., Any], num_ranks: int, ranks_per_node: int = 1) -> None:
+    """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
+    bias, samples = _unequal_samples(num_ranks)
+    private = tuple({"samples": of_rank} for of_rank in samples)
+    use = lab03.use_evaluate
+    trial = try_on_ranks(use, evaluate, bias, num_ranks=num_ranks, ranks_per_node=ranks_per_node, secrets=private)
+    right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
+    expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
+    biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
+    for rank, result in enumerate(trial.of_ranks()):
+        trained = any(sight.training for sight in result["sights"])
+        require(not trained, "the network was called in training mode")
+        for name, value in expected.items():
+            require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
+            got, hint = result["result"][name], ""
+            if name == "accuracy" and np.isclose(got, np.mean(right[rank])):
+                hint = ": that is the accuracy of this rank alone"
+            elif name == "accuracy" and np.isclose(got, biased):
+                hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of images differ"
+            told = f"the {name} over the images of all ranks: expected {value:.4g}, got {got:.4g} on rank {rank}"
+            require(np.isclose(got, value, rtol=1e-3), f"{told}{hint}")
+
+
+def try_train(
+    train: Callable[..., Any], num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)
+) -> Trial:
+    """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
+    files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
+    num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
+    told = secrets(num_ranks, num_classes, num_rounds=2, files=files)
+    return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, secrets=told)
+
+
+def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
+    """Return results, sights and steps of the first or the second training, by rank."""
+    outcomes = [result[number] for result in trial.of_ranks()]
+    sights = [seen for _, seen in outcomes]
+    return [result for result, _ in outcomes], sights, steps_of(sights)
+
+
+def _images_of_a_step(num_ranks: int, settings: dict[str, Any]) -> int:
+    return int(settings["global_batch_size"] or settings["batch_size"] * num_ranks)
+
+
+def steps_per_epoch(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> int:
+    """Return the number of steps in an epoch of the trial."""
+    return NUM_SAMPLES // _images_of_a_step(num_ranks, settings)
+
+
+def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array:
+    """Return the rate of every step of the two epochs: a line in those of the warm-up, then constant."""
+    num_steps = steps_per_epoch(num_ranks, settings)
+    share = np.minimum(np.arange(2 * num_steps) / (num_steps * settings["num_warmup_epochs"]), 1.0)
+    high = settings["learning_rate"] * _images_of_a_step(num_ranks, settings) / settings["batch_size"]
+    line: Array = high / num_ranks * (1 + share * (num_ranks - 1))
+    return line
+
+
+def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
+    """One training on all ranks: steps, start, samples, averages, rates, history and validation."""
+    results, sights, steps = _training(trial, 0)
+    num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
+    of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
+    batches = [batch for batches in steps.samples for batch in batches]
+    check_batches(batches, of_rank, "the pictures in the batches of a rank")
+    told = f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks"
+    require_equal(steps.num_steps, 2 * num_steps, told)
+    check_same_weights(steps)
+    check_samples(steps, trial.secrets, of_rank)
+    check_rates(rates(steps), wanted[2:-1], trial.num_ranks)
+    check_follows(steps, trial.secrets)
+    check_bits(steps, settings["compression"])
+    _check_results(results, num_steps, int(settings["num_epochs"]))
+    _check_validation(results, sights, trial.secrets, _next_weights(steps, steps.gradients()[:, -1], wanted[-1]))
+
+
+def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs: int) -> None:
+    """The results have all their entries, and all callbacks were called."""
+    for rank, result in enumerate(results):
+        for name in ("history", "validation", "num_steps"):
+            require(name in result, f"the result of rank {rank} has no entry {name!r}")
+        require_equal(result["num_steps"], num_steps, "num_steps")
+        for part in ("history", "validation"):
+            missing = sorted({"loss", "accuracy"} - set(result[part]))
+            require(not missing, f"the {part} of rank {rank} has no entry {' and no '.join(missing)}")
+        losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
+        is_whole = losses.shape == first.shape == (num_epochs,)
+        require(
+            is_whole, f"the number of losses in the history of rank {rank}: expected {num_epochs}, got {len(losses)}"
+        )
+        require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
+        is_told = result["num_told"] == num_epochs
+        require(
+            is_told, f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
+        )
+        told = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
+        require(result["is_pinned_first"], told)
+
+
+def _check_validation(
+    results: Sequence[dict[str, Any]], sights: Sequence[Sequence[Sight]], told: Sequence[dict[str, Any]], end: Array
+) -> None:
+    """The result of the validation is the loss over all validation images, with the weights `end`."""
+    seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
+    require(any(seen), "no rank validated")
+    samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
+    used = [places_in_files(*pair, "validation") for pair in zip(samples, told)]
+    num_foreign = int(np.sum(np.concatenate(used) < 0))
+    require(num_foreign == 0, f"{num_foreign} validation pictures are not from validation_files")
+    num_pictures = sum(VALIDATION_PER_FILE)
+    check_owners(owners(used, num_pictures), len(used), what="validation pictures")
+    # An answer that also validates in fit uses each several times.
+    num_uses = {int(np.sum(np.concatenate(used) == place)) for place in range(num_pictures)}
+    require(len(num_uses) == 1, f"validation pictures are used {sorted(num_uses)} times, expected all equally often")
+    for rank, of_rank in enumerate(seen):
+        gap = float(np.abs(of_rank[-1].bias - end).max()) if of_rank else 0.0
+        require(gap < CLOSE, f"rank {rank} does not validate with the final weights")
+    expected = loss_of_all(end, samples)  # used equally often, they may be used several times
+    for rank, result in enumerate(results):
+        got = result["validation"]["loss"]
+        is_loss = bool(np.isclose(got, expected, rtol=1e-3))
+        require(is_loss, f"the loss of the validation on rank {rank}: expected {expected:.4g}, got {got:.4g}")
+
+
+def check_continued(trial: Trial) -> None:
+    """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
+    _, before, old = _training(trial, 0)
+    has_steps = all(any(sight.training for sight in seen) for _, seen in (result[1] for result in trial.of_ranks()))
+    expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
+    require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs")
+    _, _, steps = _training(trial, 1)
+    limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
+    advice = "start at the first epoch not completed" if limited else "max_num_steps limits the steps of an epoch"
+    require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}")
+    ends = [of_rank[-1].bias for of_rank in before]
+    for rank, end in enumerate(ends):
+        gap = float(np.abs(steps.bias[rank, 0] - end).max())
+        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
+    found = rates(steps, first=1)
+    check_rates(found, expected_rates(trial.num_ranks)[-1], trial.num_ranks)
+    first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
+    kept = (ends[0] - old.bias[0, -1]) - found[0, 0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
+    require(np.abs(first - kept).max() < SMALL, "the second run continues without the momenta of the first")
+
+
+def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
+    """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
+    told = secrets(num_ranks, spy.NUM_CLASSES, num_samples=lab03.NUM_STEPS * spy.BATCH_SIZE)
+    trial = try_on_ranks(lab03.use_step, make_step, num_ranks=num_ranks, secrets=told)
+    steps = steps_of(trial.of_ranks("sights"))
+    check_rates(rates(steps, first=1), spy.RATE, num_ranks)
+    check_follows(trial.steps(), told)
+    for rank, (result, own) in enumerate(zip(trial.of_ranks(), steps.losses())):
+        got = result["losses"]
+        told_loss = f"what the step returns on rank {rank}: expected {own[0]:.4g}, the loss of its batch"
+        require(np.allclose(got, own, rtol=1e-3), f"{told_loss}, got {got[0]:.4g}")
+        num_traces = result["num_traces"]
+        told_traces = f"the step was traced {num_traces} times for {len(own)} steps"
+        # TensorFlow may trace once more to make the variables.
+        require(num_traces <= 2, f"{told_traces}: compile it once, outside of the loop")  # noqa: PLR2004

@@ -1,0 +1,141 @@
+"""Checks of lab 04's data: the split of the files, and the input function.
+
+Example: of seven files the last three are held out, 0-3 and 4-6; a split into 0-3 and 5-6 has file 4 in neither part.
+Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16-25, 34-41 and 51-58: in an evaluation
+each once, and in training 0-8 never in their order, each once before one comes twice, and otherwise in a second epoch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks import findings
+from coursekit.checks.check import require
+from coursekit.checks.compare import as_list, as_lists, told
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.private_data import batches_in_files, secrets
+from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks, with_places
+from coursekit.drivers import lab04
+from coursekit.drivers.lab04 import BATCH_SIZE, NUM_BATCHES
+from coursekit.drivers.spy import NUM_CLASSES
+
+SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
+LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
+# Whether to read for training, and params["seed"]; all workers read in both modes, and the first with these seeds.
+MODES = {"evaluation": (False, 3), "training": (True, 3)}
+SEEDS = {"again": (True, 3), "other seed": (True, 4)}
+
+
+def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int, int]]) -> None:
+    """Every file is in one part, the last ones are held out; `cases` are numbers of files and of those held out."""
+    for num_files, num_held_out in cases:
+        files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
+        reply, after = call_here(lab04.split, split_files, list(files), num_held_out)
+        parts = as_list(reply, "what split_files returns")
+        require(len(parts) == 2, f"split_files: expected two lists of files, got {told(reply)}")  # noqa: PLR2004
+        training, held_out = (as_list(part, "each part of the files") for part in parts)
+        both = sorted(set(training) & set(held_out))
+        neither = sorted(set(files) - set(training) - set(held_out))
+        where = f"of {num_files} files, {num_held_out} held out,"
+        require(not neither, f"{where} {_some(neither)} in neither part")
+        require(not both, f"{where} {_some(both)} in both parts")
+        sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
+        require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}")
+        is_last = set(held_out) == set(files[num_files - num_held_out :])
+        require(is_last, f"{where} expected the last files held out, got {told(held_out)}")
+        require(list(after) == files, f"the list that is given has {len(after)} files afterwards: make new lists")
+        again = call_here(lab04.split, split_files, list(files), num_held_out)[0]
+        same = [list(part) for part in again] == [training, held_out]
+        require(same, "two calls split differently: all ranks need the same split")
+
+
+def _some(files: Sequence[str]) -> str:
+    return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
+
+
+def try_input_fn(input_fn: Callable[..., Any], num_workers: int = 3) -> Trial:
+    """Read tiny files with the answer's pipeline, on one real rank that takes the part of each worker in turn.
+
+    So an answer that asks Horovod instead of the arguments takes every worker for the same.
+    The results are of the workers.
+    """
+    given = secrets(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+    ways = [(worker, way) for worker in range(num_workers) for way in (MODES if worker else MODES | SEEDS)]
+    jobs = [(worker, *(MODES | SEEDS)[way]) for worker, way in ways]
+
+    def of_workers(replies: Any, secret: dict[str, Any]) -> list[dict[str, Any]]:
+        results: list[dict[str, Any]] = [{"mirrored": {}} for _ in range(num_workers)]
+        (found,) = as_lists([replies], len(jobs), "what the workers read")
+        for (worker, way), (pairs, tilts) in zip(ways, found):
+            results[worker][way] = batches_in_files(pairs, secret)
+            results[worker]["mirrored"][way] = np.concatenate([[], *tilts]) < 0
+        return results
+
+    trial = try_on_ranks(lab04.read, input_fn, num_workers, jobs, num_ranks=1, secrets=given)
+    trial = with_places(trial, of_workers)
+    return trial if trial.error else replace(trial, num_ranks=num_workers, results=trial.results[0])
+
+
+def check_shards(trial: Trial) -> None:
+    """Every file is read by one worker, in training and in evaluation."""
+    num_samples, file_of = sum(SAMPLES_PER_FILE), np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
+    for way in ("training", "evaluation"):
+        used = findings.owners(samples_read(trial, way), num_samples)
+        readers = findings.readers_of(used, SAMPLES_PER_FILE)
+        # Only whole files count: whether each of their images comes is another property, see check_modes.
+        findings.check_owners(
+            {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}, trial.num_ranks
+        )
+        findings.check_readers(readers)
+        findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)
+
+
+def check_modes(trial: Trial) -> None:
+    """For training: shuffled again in every epoch, full batches, without end. For evaluation: each image once."""
+    results = trial.of_ranks()
+    for worker, result in enumerate(results):
+        for way in MODES:
+            for numbers, labels in result[way]:
+                findings.check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
+        findings.check_end(result["evaluation"], NUM_BATCHES, f"for evaluation of worker {worker}")
+        most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
+        require(most <= 1, f"in an evaluation worker {worker} sees an image {most} times, expected once")
+        _check_training(worker, result)
+    order, again, other = (order_in(results[0][way]) for way in ("training", *SEEDS))
+    require(np.array_equal(order, again), "two runs see different orders: give the shuffle the seed of `params`")
+    depends = not np.array_equal(order, other)
+    require(depends, 'another params["seed"] gives the same order: shuffle with that seed, and with no other')
+    lead = max(map(_lead, results))
+    require(lead >= LEAST_LEAD, f"no record comes more than {lead} places early: shuffle in a buffer of 1000")
+    used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
+    lost = used - evaluated
+    require(not lost, f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count")
+    cut = {way: np.concatenate([result["mirrored"][way] for result in results]) for way in MODES}
+    is_cut = "cut and mirrored at random, as for the other mode: hand `training` on"
+    require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}")
+    require(cut["training"].any() and not cut["training"].all(), f"the images for training are not {is_cut}")
+
+
+def _check_training(worker: int, result: dict[str, Any]) -> None:
+    findings.check_endless(result["training"], NUM_BATCHES, f"for training of worker {worker}")
+    batches = [numbers for numbers, _ in result["training"]]
+    findings.check_batches(batches, BATCH_SIZE, "the images in the batches for training")
+    order = order_in(result["training"])
+    first = order[: len(set(order.tolist()))]
+    in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
+    require(in_order < len(order) / 2, "the data for training come in the order of the files: shuffle the records")
+    is_epoch = len(set(first.tolist())) == len(first)
+    require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
+    findings.check_new_order(order)
+
+
+def _lead(result: dict[str, Any]) -> int:
+    """Return by how many places a record of the first epoch comes earlier than in an evaluation, at most."""
+    read, order = (order_in(result[way]).tolist() for way in ("evaluation", "training"))
+    first = order[: len(set(order))]
+    return max((read.index(one) - place for place, one in enumerate(first) if one in read), default=0)

@@ -1,0 +1,142 @@
+"""Checks of lab 04's pieces: the model function, the configuration, and the text for TF_CONFIG.
+
+Example: with the rate 0.3 on four ranks every update is 1.2 times the mean of the four gradients (`steps` has them in
+numbers); 0.3 is not scaled, and 4.8 is that of gradients which are summed. Rank 3 of two nodes is local rank 1 and sees
+GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:20001"]}, "task": {"type": "worker",
+"index": 1}}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import as_dict, require_equal, told
+from coursekit.checks.findings import check_writers
+from coursekit.checks.on_ranks import call_here
+from coursekit.checks.private_data import check_follows, check_sent, secrets
+from coursekit.checks.steps import check_rates, rates, rates_alone
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab04
+from coursekit.drivers.calls import call
+from coursekit.drivers.lab04 import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS
+from coursekit.drivers.spy import NUM_CLASSES, RATE
+
+
+def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
+    """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
+
+    On other numbers of ranks (`Trial.on`) it only trains.
+    """
+    given = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
+    use = lab04.use_model_fn
+    trial = try_on_ranks(use, model_fn, all_modes, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+    return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
+
+
+def check_modes(trial: Trial) -> None:
+    """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
+    check_sent([[sight.samples for sight in of_rank] for of_rank in trial.of_ranks("eval")], trial.secrets)
+    for result in trial.of_ranks():
+        what, hint = f"the steps up to the global step {NUM_STEPS}", ": count each once, in `minimize` with that step"
+        require_equal(len(result["train"]), NUM_STEPS, what, hint)
+        for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
+            require(result[mode], f"in the mode {mode!r} the network is never called")
+            found = {sight.training for sight in result[mode]}
+            runs = f"in the mode {mode!r} the network runs {'with' if True in found else 'without'} training=True"
+            require(found == {wanted}, f"{runs}: batch normalisation and dropout behave differently then")
+        samples = np.concatenate([sight.samples for sight in result["eval"]])
+        expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
+        names = sorted(result["metrics"])
+        require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'")
+        got = result["metrics"]["accuracy"]
+        require(np.isclose(got, expected, atol=1e-4), f"the accuracy: expected {expected:.4g}, got {got:.4g}")
+        for prediction in result["predictions"]:
+            require("classes" in prediction, f"a prediction holds {sorted(prediction)}, no 'classes'")
+            right = int(prediction["classes"]) == int(np.argmax(result["predict"][0].bias))
+            require(right, f"a prediction's class: expected that of the largest logit, got {prediction['classes']}")
+
+
+def check_averaged(trial: Trial) -> None:
+    """Every update uses the mean of all ranks' gradients."""
+    steps = trial.steps("train")
+    rates(steps)
+    check_follows(steps, trial.secrets)
+
+
+def check_rate(trial: Trial) -> None:
+    """The rate is the given one times the number of ranks, whether or not the gradients are averaged."""
+    check_rates(rates_alone(trial.steps("train")), RATE * trial.num_ranks, trial.num_ranks)
+
+
+def check_statistics(trial: Trial) -> None:
+    """Training updates the statistics of batch normalisation."""
+    for rank, mean in enumerate(trial.of_ranks("moving_mean")):
+        require(
+            bool(np.abs(mean).max() > 0),
+            f"after training on rank {rank} the moving averages of batch normalisation are still those of the start: "
+            "run the network's updates with every step",
+        )
+
+
+def try_config(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> Trial:
+    """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
+    trial = try_on_ranks(
+        lab04.use_run_config,
+        make_run_config,
+        num_ranks=num_ranks,
+        ranks_per_node=ranks_per_node or num_ranks,
+        timeout_s=HANG_S,
+        secrets=secrets(num_ranks, NUM_CLASSES),
+        look=True,
+    )
+    return replace(trial, on=cache(partial(try_config, make_run_config)))
+
+
+def check_pinned(trial: Trial, ranks_per_node: int) -> None:
+    """A session with this configuration sees the GPU of its local rank, and no other, and takes memory as needed."""
+    for rank, result in enumerate(trial.of_ranks()):
+        local_rank, visible = rank % ranks_per_node, result["visible"]
+        require(visible is not None, f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs")
+        require(visible != "", f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list")
+        where = f"rank {rank}, local rank {local_rank} of its node"
+        is_own = visible == str(local_rank)
+        require(is_own, f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank")
+        require(result["grows"], f"the sessions of rank {rank} take all memory of their GPU: set allow_growth")
+
+
+def check_files(trial: Trial, seed: int) -> None:
+    """Rank 0 writes checkpoints into the folder, and no other rank writes anything there; all have one seed."""
+    seeds = trial.of_ranks("seed")
+    check_writers(trial.left, " into its folder: give the RunConfig of rank 0 the model_dir")
+    left = trial.left[0]
+    stems = [name[: -len(".index")] for name in left if name.endswith(".index")]
+    whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
+    has_checkpoint = "checkpoint" in left and bool(whole)
+    require(has_checkpoint, f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}")
+    require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks")
+
+
+def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
+    """The text for TF_CONFIG names all workers, and which of them this process is."""
+    hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
+    for index in range(num_workers):
+        text = call_here(call, tf_config, list(hosts), index)
+        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {type(text).__name__}")
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it")
+        cluster, task = (as_dict(found.get(part), f"the part {part!r} of TF_CONFIG") for part in ("cluster", "task"))
+        workers = cluster.get("worker")
+        require(workers == hosts, f"the cluster's workers: expected {hosts}, got {told(workers)}")
+        require_equal(task.get("type"), "worker", "the type of the task")
+        knows_itself = task.get("index") == index and type(task["index"]) is int
+        require(knows_itself, f"the index of worker {index}: expected {index}, got {told(task.get('index'))}")

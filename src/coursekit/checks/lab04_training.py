@@ -1,0 +1,277 @@
+"""Checks of lab 04's whole training, of its evaluation, and of a training with a strategy.
+
+Example: 16 steps of one process are 4 on each of four ranks. A training that is asked for 28 goes on in its folder with
+3 steps on each, from the weights that the first four reached, and then with none. Of two ranks, rank 0 evaluates the
+held out files 0, 2 and 4 with 33 images, 17 of them right, and rank 1 the others with 17, 6 of them right: the accuracy
+is 23 / 50 = 0.46, and not the plain mean of 17 / 33 and 6 / 17, 0.43.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import require_equal
+from coursekit.checks.findings import check_batches, check_owners
+from coursekit.checks.lab04_supplied import FUNCTIONS, INPUT_FN, or_own
+from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import (
+    SMALLEST_GAP,
+    Steps,
+    check_rates,
+    check_same_weights,
+    gradient,
+    rates,
+    rates_alone,
+    steps_of,
+)
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab04
+from coursekit.drivers.lab04 import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER, TRAIN_BATCH_SIZE
+from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, Sight
+
+SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
+NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
+PHASES = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
+HELD_OUT_PER_FILE = (21, 13, 9, 4, 3)  # the shards of several ranks are unequal, not all of whole batches
+CLEAR_GAP = 0.01  # between accuracies that are told apart
+ANSWER = 2  # the sample that the spy of an evaluation takes all others for
+
+
+def try_train(train: Callable[..., Any], num_ranks: int = 4, num_phases: int = len(PHASES)) -> Trial:
+    """Train, continue and start again in one launch, or do the first of that only; the results are by phase.
+
+    If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
+    """
+    given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
+
+    def tried(num_phases: int, pieces: Mapping[str, str] = FUNCTIONS) -> Trial:
+        use, phases = lab04.use_train, PHASES[:num_phases]
+        return try_on_ranks(use, train, pieces, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    trial = tried(num_phases)
+    if trial.error and num_phases > 1:
+        one = tried(1)
+        two = one if one.error else tried(2)
+        trial = replace(one if two.error else two, error=trial.error)
+    checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
+    trial = or_own(trial, lambda: tried(num_phases, {}), *checks[: None if num_phases > 1 else -1])
+    return replace(trial, on=cache(partial(try_train, train, num_phases=1)))
+
+
+def _sights(trial: Trial, phase: str) -> list[list[Sight]]:
+    return [result["sights"] for result in trial.of_ranks(phase)]
+
+
+def _num_steps(trial: Trial, phase: str) -> list[int]:
+    """Return how many training steps each rank made in a phase."""
+    return [sum(sight.training for sight in of_rank) for of_rank in _sights(trial, phase)]
+
+
+def check_start(trial: Trial) -> None:
+    """All ranks start with the same weights."""
+    steps = steps_of(_sights(trial, "first"))
+    check_same_weights(steps)
+    check_begins(steps, trial.secrets)
+    # Ranks that begin alike have heard of one start; what they make of it is the model function's affair.
+    if float(np.abs(steps.bias[:, 0] - steps.bias[:1, 0]).max()) >= SMALLEST_GAP:
+        check_follows(steps, trial.secrets)
+
+
+def check_shards(trial: Trial) -> None:
+    """Every rank trains on files of its own, and every file is some rank's."""
+    _check_file_shards(steps_of(_sights(trial, "first")), trial.secrets)
+
+
+def _check_file_shards(steps: Steps, secrets: Secrets) -> None:
+    """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
+    used = owners_in_files(steps, secrets)
+    check_owners({sample: by for sample, by in used.items() if by}, len(secrets))
+    check_samples(steps, secrets, TRAIN_BATCH_SIZE)
+
+
+def check_steps(trial: Trial) -> None:
+    """The steps are divided among the ranks, all ranks make equally many, and all batches are of the size asked for."""
+    found = _num_steps(trial, "first")
+    require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
+    _check_plan(found[0], NUM_STEPS_BEFORE, trial.num_ranks)
+    _check_full(steps_of(_sights(trial, "first")))
+
+
+def _check_plan(num_steps: int, expected: int, num_ranks: int) -> None:
+    total = expected * num_ranks
+    hint = ": the steps are not divided by the number of ranks" if num_steps == total else ""
+    require_equal(num_steps, expected, f"of {total} steps of one process each of {num_ranks} ranks", hint)
+
+
+def _check_full(steps: Steps) -> None:
+    batches = [batch for of_rank in steps.samples for batch in of_rank]
+    check_batches(batches, TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
+
+
+def check_handed_over(trial: Trial) -> None:
+    """The sessions of the Estimator have the configuration that pins the GPU, and the training calls the hooks."""
+    for rank, result in enumerate(trial.of_ranks("first")):
+        require(result["is_estimator"], "train must return the Estimator")
+        told = f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs"
+        require(result["visible"] != "", f"{told}: pass your RunConfig as config")
+        was_called = result["num_hook_calls"] > 0
+        require(was_called, f"on rank {rank} nobody calls the hooks that train is given: pass `hooks` on")
+
+
+def check_continued(trial: Trial) -> None:
+    """A training goes on where its checkpoint is, on all ranks, and one that has ended is left alone."""
+    before, found = _num_steps(trial, "first"), _num_steps(trial, "continued")
+    left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
+    require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
+    sights = _sights(trial, "continued")
+    starts = [next((sight.bias for sight in mine if sight.training), np.array(np.inf)) for mine in sights]
+    strangers = [rank for rank, one in enumerate(trial.secrets) if rank and np.allclose(starts[0], one["starts"][1])]
+    require(not strangers, f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's")
+    is_rest = found[0] == NUM_STEPS_LATER - before[0]
+    require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}")
+    last = [sight.bias for sight in _sights(trial, "first")[0] if sight.training]
+    gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
+    require(gap < SMALLEST_GAP, f"continuing, the ranks start up to {gap:.3g} apart")
+    step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
+    require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
+    ended = _num_steps(trial, "ended")
+    require(not any(ended), f"the training had ended, but the ranks made {ended} more steps")
+
+
+def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 4) -> Trial:
+    """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
+    given = labelled_secrets(num_ranks)
+
+    def tried(pieces: Mapping[str, str]) -> Trial:
+        use = lab04.use_evaluate
+        return try_on_ranks(use, evaluate, pieces, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    return or_own(tried(INPUT_FN), lambda: tried({}), check_once, check_accuracy)
+
+
+def labelled_secrets(num_ranks: int) -> Secrets:
+    """Return secrets of ranks whose files hold the same images, but labels that only the rank can read.
+
+    A share of them, another one on each rank, is what the network will answer.
+    Rank 0's alone, the mean over all shards and their plain mean are different accuracies.
+    """
+    rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
+    told = secrets(num_ranks, NUM_CLASSES, num_rounds=2)
+    while True:
+        for secret in told:
+            is_right = rng.random(len(numbers)) < rng.uniform(0.2, 0.8)
+            labels = np.where(is_right, ANSWER + 1, ANSWER + 2 + numbers % (NUM_CLASSES - ANSWER - 2))
+            secret["files"] = {"train": {"counts": list(HELD_OUT_PER_FILE), "numbers": numbers, "labels": labels}}
+        of_shards, sizes = accuracies_of_shards(told)
+        telling = np.array([*of_shards, np.mean(of_shards), np.average(of_shards, weights=sizes)])
+        if len(of_shards) == 1 or float(np.diff(np.sort(telling)).min()) > CLEAR_GAP:
+            return told
+
+
+def accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
+    """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
+    files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
+    labels = [np.asarray(secret["files"]["train"]["labels"]) for secret in told]
+    shards = [of_rank[files % len(told) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
+    return [float(np.mean(shard)) for shard in shards], [len(shard) for shard in shards]
+
+
+def weights_of_checkpoint(told: Secrets) -> Array:
+    """Return rank 0's start after its steps of plain descent."""
+    bias = np.asarray(told[0]["starts"][0], dtype=float)
+    for _ in range(NUM_STEPS_OF_ANSWER):
+        bias = bias - RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
+    return bias
+
+
+def _evaluated(trial: Trial) -> list[Array]:
+    """Return the images that each rank evaluated."""
+    sights = trial.of_ranks("sights")
+    return [np.concatenate([sight.samples for sight in mine] or [np.zeros(0)]).astype(int) for mine in sights]
+
+
+def check_once(trial: Trial) -> None:
+    """All ranks together evaluate each image once, with the weights of the checkpoint, in evaluation mode."""
+    times = Counter(np.concatenate(_evaluated(trial)).tolist())
+    num_samples = sum(HELD_OUT_PER_FILE)
+    missing = num_samples - len(times)
+    require(missing == 0, f"{missing} of {num_samples} images are evaluated by no rank")
+    most = max(times.values())
+    everywhere = min(times.values()) == trial.num_ranks > 1
+    require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times")
+    require(most == 1, f"an image is evaluated {most} times, expected once")
+    weights = weights_of_checkpoint(trial.secrets)
+    for rank, sights in enumerate(trial.of_ranks("sights")):
+        has_weights = all(np.allclose(sight.bias, weights, atol=1e-3) for sight in sights)
+        told = f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has"
+        require(has_weights, f"{told} in its model_dir: give its path to all ranks")
+
+
+def check_accuracy(trial: Trial) -> None:
+    """The accuracy is the share of right images among all that the ranks evaluated, with the weights they had."""
+    seen, results = _evaluated(trial), trial.of_ranks("result")
+    right = [_answered_rightly(*pair) for pair in zip(trial.secrets, trial.of_ranks("sights"))]
+    is_told = results[0] is not None and "accuracy" in results[0]
+    require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
+    of_shards, _ = accuracies_of_shards(trial.secrets)
+    for rank, result in enumerate(results):
+        if result is None:
+            continue
+        got, hint = result.get("accuracy", np.nan), ""
+        if np.isclose(got, np.mean(of_shards), rtol=1e-4):
+            hint = ": the plain mean of unequal shards; weight each by its number of images"
+        elif any(np.isclose(got, value, rtol=1e-4) for value in of_shards):
+            hint = ": that of one shard alone; put all shards together"
+        # A rank that evaluates everything needs no other; whether images are evaluated twice is another property.
+        alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
+        counted = right[rank] if alone else np.concatenate(right)
+        expected = float(np.mean(counted))
+        told = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
+        is_share = bool(np.isclose(got, expected, rtol=1e-4))
+        require(is_share, f"{told}: expected {expected:.4g}, got {got:.4g}{hint}")
+
+
+def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
+    """Return for each image that a rank evaluated whether the weights of the time answer its label."""
+    labels = np.asarray(secret["files"]["train"]["labels"])
+    return np.concatenate([labels[sight.samples] == np.argmax(sight.bias) for sight in sights] or [np.zeros(0)])
+
+
+def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
+    given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+
+    def tried(pieces: Mapping[str, str]) -> Trial:
+        args = lab04.use_strategy, train_with_strategy, pieces, num_ranks
+        return try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    trial = or_own(tried(INPUT_FN), lambda: tried({}), check_together, check_plan)
+    hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
+    return replace(trial, error=trial.error + hint)
+
+
+def check_together(trial: Trial) -> None:
+    """The workers are one training: same weights, averaged gradients, shards of their own."""
+    steps = steps_of(trial.of_ranks("sights"))
+    check_same_weights(steps)
+    rates(steps)
+    check_follows(steps, trial.secrets)
+    _check_file_shards(steps, trial.secrets)
+
+
+def check_plan(trial: Trial) -> None:
+    """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
+    steps = steps_of(trial.of_ranks("sights"))
+    _check_plan(steps.num_steps, lab04.NUM_STEPS_OF_STRATEGY, trial.num_ranks)
+    _check_full(steps)
+    check_rates(rates_alone(steps), RATE * trial.num_ranks, trial.num_ranks)
+    for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
+        require(num_calls != 0, f"on worker {worker} fit calls no callback that is given: pass `callbacks` on")

@@ -1,0 +1,229 @@
+"""Checks of lab 05's pipelines: from files and generators, in which order, cached.
+
+What reaches a rank is told by its content, which is random and known to that rank alone.
+
+Example: of 37 samples and three ranks, rank 1 may have 1, 4, 7, ... 34: twelve, in batches of 4, 4 and 4. In every
+epoch they come once, in another order and in other batches; each is loaded once, in the first. A first batch that never
+has a sample behind the first seven, 1 to 19, comes from a shuffle buffer of four.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks import findings
+from coursekit.checks.check import require
+from coursekit.checks.compare import require_equal
+from coursekit.checks.lab05_records import draw_images
+from coursekit.checks.private_data import Secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
+from coursekit.drivers import lab05
+from coursekit.drivers.spy import Array
+from coursekit.text import counted
+
+NUM_SAMPLES = sum(SAMPLES_PER_FILE)
+NUM_DRAWN = 31  # by a generator: blocks of equal length leave some out, whatever the world size
+BATCH_SIZE = 4
+NUM_EPOCHS = 4  # so many that whole batches in a random order hardly look like one order
+NUM_NEAR = 2 * BATCH_SIZE - 1  # samples that a first batch can reach with a buffer as large as a batch
+SHARD_FIRST = ": shard by rank and size, before anything is shuffled"
+NUM_FED = 37  # samples of one rank are at least nine: several batches, of which the last is smaller
+
+
+def _secrets(num_ranks: int, num_samples: int) -> Secrets:
+    """Return for each rank images and labels that it alone knows."""
+    drawn = (draw_images(num_samples, fresh_rng()) for _ in range(num_ranks))
+    return tuple({"images": images, "labels": labels, "counts": list(SAMPLES_PER_FILE)} for images, labels in drawn)
+
+
+def _numbers(images: Array, secret: dict[str, Any], scale: float = 255.0) -> Array:
+    """Return which of a rank's samples images are, -1 for others."""
+    by_content = {image.tobytes(): number for number, image in enumerate(secret["images"])}
+    levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
+    return np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
+
+
+def _own_numbers(images: Array, secret: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
+    """Return which of a rank's samples the images of a batch are; they must have the right shape, and be its own."""
+    side = secret["images"].shape[1:]
+    require_equal(np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}")
+    numbers = _numbers(images, secret, scale)
+    told = f"rank {rank} gets images that are not among its samples"
+    require((numbers >= 0).all(), f"{told}: expected {side[0]} x {side[1]} pixels from 0 to 1")
+    return numbers
+
+
+def try_files(from_files: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Read files on real ranks, once."""
+    told = _secrets(num_ranks, NUM_SAMPLES)
+    return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, secrets=told)
+
+
+def _read(trial: Trial) -> list[list[Array]]:
+    """Return the numbers of the samples in each rank's batches."""
+    found = []
+    for rank, (batches, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
+        found.append([_own_numbers(images, secret, rank) for images, _ in batches])
+        for mine, (_, labels) in zip(found[-1], batches):
+            require_equal(np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}")
+            findings.check_pairs(labels, secret["labels"][mine], f"on rank {rank}")
+    return found
+
+
+def check_files(trial: Trial) -> None:
+    """Every record reaches one rank, and every file is read by one rank."""
+    samples = [np.concatenate([*batches, np.zeros(0, dtype=int)]) for batches in _read(trial)]
+    for rank, numbers in enumerate(samples):
+        findings.check_once(numbers.tolist(), rank)
+    by_sample = findings.owners(samples, NUM_SAMPLES)
+    findings.check_owners(by_sample, trial.num_ranks)
+    findings.check_readers(findings.readers_of(by_sample, SAMPLES_PER_FILE))
+
+
+def check_interleaved(trial: Trial) -> None:
+    """Batches are full but for the last, and records of several files come in turns.
+
+    Example: of two files with three and five records, 0, 0, 0, 1, 1, 1, 1, 1 are one after the other. A shuffle of
+    records may draw that by chance on one rank, once in 28 times, but not on all of them.
+    """
+    file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
+    in_turns = {}  # by rank with several files
+    for rank, batches in enumerate(_read(trial)):
+        findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
+        files = file_of[np.concatenate([*batches, np.zeros(0, dtype=int)])]
+        num_mine, num_changes = len(set(files.tolist())), int(np.sum(np.diff(files) != 0))
+        if num_mine > 1:
+            in_turns[rank] = num_changes >= num_mine
+    told = f"the ranks {[*in_turns]} read their files one after the other"
+    require(not in_turns or any(in_turns.values()), f"{told}: interleave them, several files at a time")
+
+
+def try_generator(from_generator: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Draw samples on real ranks, twice; then once so few that a rank has none."""
+    told = _secrets(num_ranks, NUM_DRAWN)
+    return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, secrets=told)
+
+
+def check_generated(trial: Trial) -> None:
+    """The samples have shape and type, and every epoch has all that are this rank's, the second as the first."""
+    for rank, (result, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
+        (image_type, image_shape), (label_type, label_shape) = result["spec"]
+        side = list(secret["images"].shape[1:])
+        require_equal(image_shape, side, "the shape of an image in the output_signature")
+        require_equal(image_type, "float32", "the type of an image in the output_signature")
+        require_equal(label_shape, [], "the shape of a label in the output_signature")
+        require("int" in label_type, f"the type of a label in the output_signature: expected int, got {label_type}")
+        num_first, num_second = map(len, result["epochs"])
+        told = f"rank {rank} gets {num_first} samples in the first epoch and {num_second} in the second"
+        advice = "pass a function that starts again each time it is called"
+        require(0 < num_first == num_second, f"{told}, expected the same: {advice}")
+        for epoch in result["epochs"]:
+            images, labels = zip(*epoch)
+            mine = _own_numbers(np.array(images), secret, rank)
+            findings.check_pairs(labels, secret["labels"][mine], f"on rank {rank}")
+
+
+def check_drawn(trial: Trial) -> None:
+    """A rank draws its own samples and no other: drawing is what costs time.
+
+    Example: of three ranks one has 10 of 31 samples; in two epochs it draws 20 times, or 10 if they are cached. One
+    that draws 62 takes its share of what is drawn already. Of two samples, one rank has 0, another 1, the third none.
+    """
+    results = list(zip(trial.of_ranks(), trial.secrets))
+    samples = [_numbers(np.array([image for image, _ in one["epochs"][0]]), secret) for one, secret in results]
+    findings.check_owners(findings.owners(samples, NUM_DRAWN), trial.num_ranks)
+    for rank, ((result, _), mine) in enumerate(zip(results, samples)):
+        num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
+        told = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
+        require(num_drawn <= num_epochs * len(mine), f"{told}: shard the numbers before you draw samples")
+    num_few = trial.num_ranks - 1
+    few = [_numbers(np.array(result["few"]), secret).tolist() for result, secret in results]
+    told = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
+    is_shared = sorted(itertools.chain(*few)) == list(range(num_few))
+    require(is_shared, f"{told}, expected each once, and none on one rank")
+
+
+def try_feed(feed: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Feed real ranks for some epochs."""
+    told = _secrets(num_ranks, NUM_FED)
+    return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, secrets=told)
+
+
+def _fed(trial: Trial) -> list[list[list[Array]]]:
+    """Return the sample numbers of each rank's batches, by rank, epoch and step."""
+    found = []
+    for rank, (result, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
+        for epoch in result["epochs"]:
+            findings.check_end(epoch, lab05.MOST_BATCHES, f"of an epoch on rank {rank}")
+            require(len(epoch) > 0, f"rank {rank} gets no sample at all")
+        found.append([[_own_numbers(batch, secret, rank, 1.0) for batch in epoch] for epoch in result["epochs"]])
+    return found
+
+
+def check_fed_shards(trial: Trial) -> None:
+    """In each epoch every sample reaches one rank, once."""
+    for of_ranks in zip(*_fed(trial)):
+        samples = [np.concatenate(batches) for batches in of_ranks]
+        for rank, numbers in enumerate(samples):
+            findings.check_once(numbers.tolist(), rank)
+        findings.check_owners(findings.owners(samples, NUM_FED), trial.num_ranks, advice=SHARD_FIRST)
+
+
+def check_loaded_once(trial: Trial) -> None:
+    """Every sample is loaded once, by one rank, however many epochs there are."""
+    _fed(trial)
+    loaded = trial.of_ranks("loaded")
+    for rank, numbers in enumerate(loaded):
+        most = max(Counter(numbers).values(), default=0)
+        told = f"rank {rank} loads a sample {most} times in {NUM_EPOCHS} epochs, expected once"
+        require(most == 1, f"{told}: cache the loaded samples")
+    most = max(len(ranks) for ranks in findings.owners(loaded, NUM_FED).values())
+    require(most == 1, f"a sample is loaded by {most} ranks, expected one{SHARD_FIRST} or loaded")
+
+
+def check_fed_order(trial: Trial) -> None:
+    """The last batch alone is smaller, and every epoch mixes all of a rank's samples again."""
+    reaches = []
+    for rank, epochs in enumerate(_fed(trial)):
+        orders = [np.concatenate(batches).tolist() for batches in epochs]
+        told = f"on rank {rank} the samples come in the order of the files"
+        require(any(order != sorted(order) for order in orders), f"{told}: shuffle them")
+        told = f"on rank {rank} every epoch comes in the same order"
+        differ = any(order != orders[0] for order in orders)
+        require(differ, f"{told}: shuffle after the cache, with a new order in each iteration")
+        together = [{frozenset(batch.tolist()) for batch in batches} for batches in epochs]
+        told = f"on rank {rank} the same samples are together in a batch in every epoch"
+        require(any(one != together[0] for one in together), f"{told}: shuffle samples, and then batch")
+        for batches in epochs:
+            findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
+        mine = sorted(set().union(*orders))
+        reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
+    # Of all samples, that has by chance one in ten million millions: C(7, 4) of C(12, 4) for each epoch and rank.
+    told = f"the first batch of every epoch comes from the first {NUM_NEAR} samples of its rank"
+    require(any(reaches), f"{told}: expected a shuffle buffer as large as a rank's share")
+
+
+def check_cached(cached: Callable[..., Any], num_ranks: int) -> None:
+    """Every rank reads its samples once, into files of its own in the folder of its node, and finds them again."""
+    rng = fresh_rng()
+    shares = [rng.integers(1, 10**9, int(rng.integers(3, 9))) for _ in range(num_ranks)]
+    private = tuple({"numbers": share} for share in shares)
+    trial = try_on_ranks(lab05.cache_in_turn, cached, 2, num_ranks=num_ranks, secrets=private)
+    for rank, (result, share) in enumerate(zip(trial.of_ranks(), shares)):
+        for epoch, numbers in zip(("first", "second"), result["epochs"]):
+            other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)
+            told = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
+            require(other == rank, f"{told}: give each rank's cache a different name")
+            require(
+                sorted(numbers) == sorted(share.tolist()), f"in the {epoch} epoch rank {rank} gets the wrong samples"
+            )
+        told = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
+        require(result["num_read"] == len(share), f"{told}, expected each once: take the second epoch from the cache")
+        told = f"there is no file in the folder of rank {rank}'s node"
+        require(result["files"], f"{told}: cache in the given folder, not in memory or elsewhere")

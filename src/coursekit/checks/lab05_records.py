@@ -1,0 +1,153 @@
+"""Checks of lab 05's records, written, parsed and damaged, and of its pipeline from a slow store.
+
+Example: a record has 12 bytes before its content and 4 behind it; 5 records with 40 bytes of content are a file of 280.
+A wrong bit in byte 130, in record 2, takes the records 2, 3 and 4 away: 3 are lost, and as many if it is cut off there.
+Where the pipeline given takes 3 s, a right one is done in 1.1 s, `GOAL` times as fast; by reading faster alone in 1.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import as_list, require_equal
+from coursekit.checks.on_ranks import TIMEOUT_S, call_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab05, lab05_store
+from coursekit.drivers.calls import call
+from coursekit.drivers.spy import Array
+
+SIDE = 28  # pixels
+NUM_BYTES = 40  # of a record whose content does not matter
+HEAD, FOOT = 12, 4  # bytes around a record: its length and two checksums
+NUM_SAMPLES, BATCH_SIZE = 42, 8  # in the store; the last batch is smaller
+SHAPE = (NUM_SAMPLES, 2, 3)
+# How much faster than the pipeline given. Reading alone, or decoding alone, side by side gives 1.9; both give 7 on a
+# quiet machine, nearly all of it sleep, so that a busy one may take thrice as long.
+GOAL = 2.7
+
+
+def draw_images(num_images: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return images of 28 x 28 random levels, no two alike, and labels from 0 to 9."""
+    return rng.integers(256, size=(num_images, SIDE, SIDE), dtype=np.uint8), rng.integers(10, size=num_images)
+
+
+def check_written(write_records: Callable[..., Any]) -> None:
+    """A file holds a record for each image, in their order, with the bytes of its pixels and its label."""
+    images, labels = draw_images(int(fresh_rng().integers(3, 9)), fresh_rng())
+    labels[1] = 0  # which a writer may take for no label
+    records = call_here(lab05.written, write_records, images, labels)
+    require_equal(len(records), len(images), "the number of records in the file")
+    for number, (record, image, label) in enumerate(zip(records, images, labels)):
+        which = f"record {number}"
+        require_equal(sorted(record), ["image", "label"], f"the names of the features in {which}")
+        num_bytes = [len(value) if isinstance(value, bytes) else None for value in record["image"]]
+        told = f"the image of {which}: expected the {image.size} bytes of its pixels"
+        require(num_bytes == [image.size], f"{told}, got {num_bytes[0] or 'no bytes' if num_bytes else 'nothing'}")
+        require(record["image"] == [image.tobytes()], f"{told} in their order, got others")
+        require_equal(record["label"], [int(label)], f"the label of {which}")
+        is_whole = isinstance(record["label"][0], int)
+        require(is_whole, f"the label of {which}: expected a list of whole numbers (int64_list), got floats")
+
+
+def check_parsed(parse_batch: Callable[..., Any], num_images: int = 5) -> None:
+    """A batch of records becomes images from 0 to 1 and whole labels, all in one call."""
+    images, labels = draw_images(num_images, fresh_rng())
+    found, numbers = call_here(lab05.parsed, parse_batch, images, labels)
+    require_equal(np.shape(found), images.shape, "the shape of a batch of images")
+    require(found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}")
+    require(float(np.max(found)) <= 1, f"pixels go up to {float(np.max(found)):.4g}, expected 1: divide by 255")
+    wrong = np.argwhere(~np.isclose(found, images / 255, atol=1e-3))
+    if len(wrong):
+        place = tuple(int(one) for one in wrong[0])
+        told = f"image {place[0]} in row {place[1]}, column {place[2]}"
+        require_equal(float(found[place]), float(images[place] / 255), f"the pixel of {told}")
+    is_whole = np.issubdtype(numbers.dtype, np.integer)
+    require(is_whole, f"the type of the labels: expected whole numbers, got {numbers.dtype}")
+    require_equal(np.ravel(numbers).tolist(), labels.tolist(), "the labels of a batch")
+    require_equal(np.shape(numbers), labels.shape, "the shape of a batch of labels")
+
+
+def check_lost(count_lost: Callable[..., Any]) -> None:
+    """Of each file the records from its damage to its end are counted, and whole files have lost none."""
+    rng = fresh_rng()
+    counts = [int(number) for number in rng.permutation([4, 5, 6, 7, 8, 9, 3, 2])]
+    counts.append(0)  # a file without records is whole
+    firsts = [int(rng.integers(1, max(count, 2))) for count in counts]  # the first record that is lost
+    firsts[6:8] = 0, 0
+    size = HEAD + NUM_BYTES + FOOT
+    inside = [int(rng.integers(size)) for _ in counts]
+    damages: list[Sequence[Any]] = [
+        [],
+        ["flip", firsts[1] * size + HEAD + inside[1] % NUM_BYTES],
+        ["cut", firsts[2] * size],
+        [],
+        ["cut", firsts[4] * size + 1 + inside[4] % (size - 1)],
+        ["flip", firsts[5] * size + inside[5] % HEAD],
+        ["flip", HEAD + inside[6] % NUM_BYTES],
+        ["cut", 0],
+        [],
+    ]
+    contents = [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))]
+    got = call_here(lab05.lost, count_lost, counts, contents, damages)
+    require_equal(len(as_list(got, "what count_lost returns")), len(counts), "the number of files it tells of")
+    for count, first, damage, number in zip(counts, firsts, damages, got):
+        what = {"flip": "one bit is wrong", "cut": "all is cut off"}[damage[0]] if damage else "nothing is wrong"
+        where = f" in record {first} (the first is 0)" if damage else ""
+        require_equal(
+            number, count - first if damage else 0, f"records lost from a file of {count}, where {what}{where}"
+        )
+
+
+def try_store(feed_fast: Callable[..., Any]) -> Trial:
+    """Train from a slow store, which is on a rank of its own, by the pipeline given, and by the answer's."""
+    images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
+    args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL
+    return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, secrets=({}, {"images": images}), by=call)
+
+
+def _trainings(trial: Trial) -> list[dict[str, Any]]:
+    """Return what the store tells of each training: that of the pipeline given, and the answer's; the last counts."""
+    trainings: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
+    return trainings
+
+
+def _numbers(trial: Trial) -> list[int]:
+    """Return which images of the store the batches hold."""
+    by_content = {image.tobytes(): number for number, image in enumerate(trial.secrets[-1]["images"])}
+    batches = [np.atleast_1d(batch) for batch in _trainings(trial)[-1]["batches"]]
+    numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
+    require(-1 not in numbers, "the batches hold what is no image of the store: is each record decoded, once?")
+    return numbers
+
+
+def check_same_samples(trial: Trial) -> None:
+    """Every image comes once, in full batches, and every record is read once."""
+    found = _trainings(trial)[-1]
+    sizes = [len(np.atleast_1d(batch)) for batch in found["batches"]]
+    expected = [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE) + [NUM_SAMPLES % BATCH_SIZE]
+    require_equal(sizes, expected, "the sizes of the batches")
+    numbers = _numbers(trial)
+    for batch in found["batches"]:
+        require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches")
+    num_missing = NUM_SAMPLES - len(set(numbers))
+    told = f"{num_missing} of {NUM_SAMPLES} images are missing"
+    require(num_missing == 0, f"{told}, others come twice: expected each once")
+    asked = sorted(found["asked"])
+    require(asked == list(range(NUM_SAMPLES)), f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once")
+
+
+def check_faster(trial: Trial) -> None:
+    """It takes much less time than the pipeline given, in the same run, and what comes out are images."""
+    _numbers(trial)
+    slow, *_, fast = _trainings(trial)
+    require(len(fast["batches"]) > 0, "the pipeline gives no batch")
+    slow_s, fast_s = float(slow["seconds"]), float(fast["seconds"])
+    ratio = slow_s / fast_s
+    told = f"the pipeline given takes {slow_s:.2f} s, yours {fast_s:.2f} s, {ratio:.1f} times as fast"
+    stage, busy_s = max(fast["busy_s"].items(), key=lambda one: float(one[1]))
+    require(ratio >= GOAL, f"{told}, expected {GOAL:g}; for {busy_s:.2f} s of them it is at the stage {stage!r}")

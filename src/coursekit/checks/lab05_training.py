@@ -1,0 +1,204 @@
+"""Checks of lab 05's training: steps that all ranks make together, on digits, written down by one rank and read again.
+
+Example: a global batch of 12 of 38 samples is three steps in an epoch, and two samples are left out. On 2 ranks a step
+uses the same 12 as on 3, six on each in place of four. Ranks that hold 9, 14 and 5 samples make four steps of 4 each,
+as many as 14 samples need: the rank with 5 begins again, and uses each of them three or four times.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import as_list, as_number, require_close, require_equal
+from coursekit.checks.findings import check_batches, check_writers
+from coursekit.checks.on_ranks import call_here, run_here
+from coursekit.checks.private_data import check_follows, secrets
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import Steps, check_rates, check_same_weights, rates
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab05
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
+from coursekit.drivers.spy import NUM_CLASSES, Array
+
+BATCH_SIZE = 4
+FEW = 1e-4  # of a number that was written with 32 bits
+
+
+def check_global_batches(global_batches: Callable[..., Any], all_num_ranks: Sequence[int]) -> None:
+    """A step uses the same samples whatever the number of ranks, each on one rank, and every epoch another order."""
+    rng = fresh_rng()
+    seed, more = (int(one) for one in rng.integers(1, 1000, 2))
+    size = 12
+    # 10 is divided by few world sizes; the last two have whole batches, or none.
+    cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
+    use = lab05.share_batches
+    seen = [
+        (num_ranks, run_here(with_horovod, use, global_batches, cases, 2, num_ranks=num_ranks))
+        for num_ranks in all_num_ranks
+    ]
+    first_sets: list[Any] = []
+    for num_ranks, by_rank in seen:
+        sets = [
+            [_step_set(of_epochs, epoch, case[1], num_ranks) for epoch in range(2)]
+            for case, of_epochs in zip(cases, zip(*by_rank))
+        ]
+        first_sets = first_sets or sets
+        told = f"with {num_ranks} ranks a step uses other samples than with {all_num_ranks[0]}"
+        require(sets == first_sets, f"{told}: expected the same, whatever their number: shuffle before you share out")
+    (first, second), (other, _), *_ = first_sets
+    require(len(set().union(*first)) == sum(map(len, first)), "a sample is used twice in one epoch, expected once")
+    for (num_samples, in_each, _), epochs in zip(cases, first_sets):
+        for epoch in epochs:
+            told = f"the steps of an epoch with {num_samples} samples, {in_each} in each,"
+            require_equal(len(epoch), num_samples // in_each, told)
+    in_order = [set(range(step * size, (step + 1) * size)) for step in range(len(first))]
+    require(not first == second == other == in_order, "the samples come in their order: shuffle them")
+    neighbours = all(max(step) - min(step) == size - 1 for step in (*first, *second))
+    require(not neighbours, "neighbours stay together in every batch: shuffle the numbers, and then batch them")
+    require(first != second, "the second epoch has the same batches as the first: draw a new order for each epoch")
+    require(first != other, "another seed gives the same batches: shuffle with the seed given")
+
+
+def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> list[set[int]]:
+    """Return for each step of an epoch the samples that all ranks use together."""
+    epochs = [as_list(of_rank[epoch], "an epoch") for of_rank in by_rank]
+    num_steps = [len(batches) for batches in epochs]
+    told = f"with {num_ranks} ranks they make {num_steps} steps in an epoch"
+    require(len(set(num_steps)) == 1, f"{told}, expected the same number on every rank: the other ranks would hang")
+    steps: list[set[int]] = []
+    for batches in zip(*epochs):
+        sizes, together = [len(batch) for batch in batches], Counter(sample for batch in batches for sample in batch)
+        told = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"
+        is_rest = 0 < len(steps) == num_steps[0] - 1
+        advice = ": a last batch that is not full is left out" if is_rest else ""
+        is_whole = sum(sizes) == size and max(sizes) - min(sizes) <= 1
+        require(is_whole, f"{told}, expected {size} in all, in shares that differ by one at most{advice}")
+        told = f"with {num_ranks} ranks a step uses a sample on several ranks"
+        require(max(together.values()) == 1, f"{told}: draw one order for all, by the seed given, and share by rank")
+        steps.append(set(together))
+    return steps
+
+
+def check_equal_steps(equal_steps: Callable[..., Any], num_ranks: int) -> None:
+    """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full.
+
+    Once the most samples fill their batches, once they do not; rank 0 never has the most.
+    """
+    rng = fresh_rng()
+    # All as many, and fewer than a batch.
+    cases = [
+        np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1])
+        for counts in ([8] * num_ranks, [1, 3, 2, 1][:num_ranks])
+    ]
+    for most in (14, 12):
+        others = rng.permutation([5, 9, 7][: num_ranks - 1])
+        counts = np.insert(others, rng.integers(1, num_ranks), most)
+        cases.append(np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]))
+    use = lab05.step_together
+    private = [list(of_rank) for of_rank in zip(*cases)]
+    by_rank = run_here(with_horovod, use, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
+    for shares, batches_of_ranks in zip(cases, zip(*by_rank)):
+        _require_equal_steps(batches_of_ranks, shares)
+
+
+def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Sequence[Array]) -> None:
+    counts = [len(share) for share in shares]
+    expected = -(-max(counts) // BATCH_SIZE)
+    for rank, (batches, share) in enumerate(zip(by_rank, shares)):
+        where = f"ranks hold {counts} samples; in batches of {BATCH_SIZE}, steps of rank {rank}"
+        require_equal(len(batches), expected, where, ": as many as the largest share needs, on every rank")
+        check_batches(batches, BATCH_SIZE, f"the samples in the batches of rank {rank}")
+        uses = Counter(number for batch in batches for number in batch)
+        require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own")
+        num_lost = len(share) - len(uses)
+        require(num_lost == 0, f"rank {rank} does not use {num_lost} of its {len(share)} samples: let none be lost")
+        told = f"rank {rank} uses a sample {max(uses.values())} times, and another {min(uses.values())} times"
+        require(max(uses.values()) - min(uses.values()) <= 1, f"{told}: begin again only when all were used")
+
+
+def try_train(train: Callable[..., Any], num_ranks: int = 3) -> Trial:
+    """Train a spy on real ranks, each with samples and a folder of its own."""
+    told = secrets(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
+    return try_on_ranks(lab05.use_train, train, num_ranks=num_ranks, secrets=told, look=True)
+
+
+def _steps(trial: Trial) -> Steps:
+    steps = trial.steps(num_samples=NUM_SAMPLES)
+    require_equal(steps.num_steps, NUM_EPOCHS * STEPS_PER_EPOCH, f"the steps in {NUM_EPOCHS} epochs")
+    return steps
+
+
+def check_trained(trial: Trial) -> None:
+    """All ranks start alike and move by the mean of their gradients, with the scaled rate."""
+    steps = _steps(trial)
+    check_same_weights(steps)
+    check_rates(rates(steps), RATE * trial.num_ranks, trial.num_ranks)
+    check_follows(steps, trial.secrets)
+    for rank, result in enumerate(trial.of_ranks()):
+        metrics = result["metrics"]
+        told = f"on rank {rank} train returns a {metrics}"
+        require(isinstance(metrics, list), f"{told}, expected the dictionary: network.fit(…).history")
+        told = f"on rank {rank} the history has {metrics}"
+        has_both = {"loss", "accuracy"} <= {*metrics}
+        require(has_both, f'{told}, expected accuracy and loss: compile with metrics=["accuracy"]')
+
+
+def check_logs(trial: Trial) -> None:
+    """Rank 0 alone writes, into the folder logs: every step, the losses of all ranks' epochs, and histograms."""
+    steps = _steps(trial)
+    results = trial.of_ranks()
+    check_writers(trial.left)
+    is_there = any(name.startswith("logs/") for name in trial.left[0])
+    require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}")
+    found, expected = results[0], NUM_EPOCHS * STEPS_PER_EPOCH
+    hint = ": update_freq=1 writes each down, on ranks that train as above"
+    require_equal(found["num_steps"], expected, "the steps in the logs", hint)
+    require_equal(found["num_histograms"], NUM_EPOCHS, "the histograms of a weight", ": histogram_freq=1 makes them")
+    by_epoch = steps.epoch_losses(NUM_EPOCHS)
+    slips = {"these are rank 0's alone: the callback that averages comes before the one that writes": by_epoch[0]}
+    require_close(found["losses"], by_epoch.mean(axis=0), "the losses of the epochs in the logs", slips, 1e-3)
+
+
+def check_read_run(read_run: Callable[..., Any]) -> None:
+    """The answers come from the event files of the run, all of them, whatever else is in them."""
+    rng = fresh_rng()
+    num_epochs, num_steps = 3, int(rng.integers(4, 9))
+    training = 2 + np.insert(rng.permutation([1.0, 2.0]), 1, 0.0) + rng.uniform(0, 0.5, num_epochs)  # not lowest last
+    validation = rng.uniform(0.1, 1, num_epochs)
+    # The largest of the first epoch is larger than that of the last.
+    sizes = [rng.uniform(0.5, 1, (5, 4)) / (1 + epoch) for epoch in range(num_epochs)]
+    weights = [(rng.choice([-1, 1], (5, 4)) * size).astype(np.float32) for size in sizes]
+    weights[-1][0, 0] = -0.99 / num_epochs - 0.01  # the largest by its size alone is negative
+    weights[-1][1, 1] = 0.9 / num_epochs
+    losses = [training.tolist(), validation.tolist()]
+    got = call_here(lab05.read_run, read_run, losses, num_steps, weights)
+    for name in ("last_loss", "num_steps", "largest_weight"):
+        require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")
+    told = "the training loss of the last epoch"
+    slips = {
+        "that is the lowest": min(training),
+        "that is of the first epoch": training[0],
+        "that is of the validation: its logs are in another folder": validation[-1],
+        "that is of a single step": 2 * training[-1],
+    }
+    require_close(as_number(got["last_loss"], told), training[-1], told, slips, FEW)
+    told = "the number of steps in the logs"
+    slips = {
+        "these are the epochs": num_epochs,
+        "count those of all event files": num_steps,
+        "that is the number of the last step: count the events": num_steps * num_epochs - 1,
+    }
+    require_close(as_number(got["num_steps"], told), num_steps * num_epochs, told, slips, FEW)
+    told = "the largest weight of dense/kernel after the last epoch"
+    slips = {
+        "that is the smallest": weights[-1].min(),
+        "that is of all epochs": max(layer.max() for layer in weights),
+        "that is of another layer": 2 * weights[-1].max(),
+    }
+    require_close(as_number(got["largest_weight"], told), weights[-1].max(), told, slips, FEW)

@@ -1,0 +1,227 @@
+"""Checks of lab 06's allreduces by hand: what a switch between the ranks saw of their messages, and the sums.
+
+Each rank has numbers that no other rank knows, and they are such that a sum shows whose are in it.
+So a message of a ring must be what the algorithm sends in that step: an answer that communicates past the channel has
+gained nothing, since all messages must still be sent, and be right.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.compare import Array, as_array, as_list, require_equal
+from coursekit.checks.on_ranks import run_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import lab06
+from coursekit.text import counted
+
+LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
+ITEM_BYTES = 4
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What ranks said to each other, and what came of it.
+
+    Attributes:
+        own: what each rank had at the start.
+        results: what the answer returned on each rank.
+        left: what it made of the start.
+        sent: by rank, target and numbers of each message, in the order in which they were sent.
+    """
+
+    own: Sequence[Any]
+    results: Sequence[Any]
+    left: Sequence[Any]
+    sent: Mapping[int, Sequence[tuple[int, Array]]]
+
+    @property
+    def num_ranks(self) -> int:
+        """The number of ranks."""
+        return len(self.own)
+
+
+def _numbers(shape: tuple[int, ...]) -> Array:
+    return fresh_rng().integers(-LARGEST, LARGEST, shape).astype(np.float32)
+
+
+def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Talk]:
+    """Let ranks talk, once for each of `owns`, which hold what each rank starts with.
+
+    Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
+    """
+    for own in owns:
+        told = [*own, None]
+        *ranks, seen = run_here(
+            lab06.talk, answer, len(own), num_ranks=len(told), ranks_per_node=2, timeout_s=TIMEOUT_S, private=told
+        )
+        sent = defaultdict(list)
+        for source, target, numbers in as_list(seen, "the messages"):
+            as_array(numbers, f"a message of rank {source}")
+            sent[int(source)].append((int(target), np.ravel(numbers)))
+        results, left = zip(*ranks)
+        yield Talk(own, results, left, sent)
+
+
+def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
+    """Every rank sends its array to rank 0, and rank 0 sends the sum to every rank; no other message.
+
+    Example: of (1, 2), (3, 4) and (5, 6), ranks 1 and 2 send theirs, and rank 0 sends (9, 12) twice.
+    """
+    owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in ((2 * num_ranks,), (2 * num_ranks + 1, 2))]
+    for talk in _talks(naive_allreduce, owns):
+        _require_sum(talk)
+        _require_kept(talk)
+        total = np.sum(talk.own, axis=0)
+        for rank in range(num_ranks):
+            targets = sorted(target for target, _ in talk.sent[rank])
+            expected = [0] if rank else list(range(1, num_ranks))
+            require_equal(targets, expected, f"ranks to which rank {rank} sends, in the order of their numbers")
+        for rank in range(num_ranks):
+            what = "its own array" if rank else "the sum over all ranks"
+            for _, numbers in talk.sent[rank]:
+                is_right = np.array_equal(numbers, np.ravel(talk.own[rank] if rank else total))
+                require(is_right, f"expected that rank {rank} sends {what}, got a message with other numbers")
+                _require_type(numbers, talk, f"a message of rank {rank}")
+                require_equal(numbers.nbytes, talk.own[rank].nbytes, f"bytes of a message of rank {rank}")
+
+
+def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> None:
+    """After N - 1 steps on a ring, chunk (rank + 1) modulo N is the sum over all ranks, in place."""
+    for talk in _talks(reduce_scatter, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
+        _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
+        for rank, left in enumerate(talk.left):
+            mine = (rank + 1) % num_ranks
+            got = as_array(as_list(left, "the chunks")[mine], f"chunk {mine} on rank {rank}")
+            expected = np.sum([chunks[mine] for chunks in talk.own], axis=0)
+            require(np.array_equal(got, expected), f"chunk {mine} on rank {rank} is not the sum over all ranks")
+
+
+def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
+    """After N - 1 more steps every rank has, in place, the finished chunk of each."""
+    for talk in _talks(allgather, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
+        finished = [talk.own[(number - 1) % num_ranks][number] for number in range(num_ranks)]
+        _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1))
+        for rank, left in enumerate(talk.left):
+            for number, (got, expected) in enumerate(zip(as_list(left, "the chunks"), finished)):
+                is_right = np.array_equal(as_array(got, f"chunk {number} on rank {rank}"), expected)
+                whose = f"finished chunk of rank {(number - 1) % num_ranks}"
+                require(is_right, f"chunk {number} on rank {rank} is not the {whose}")
+
+
+def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
+    """2(N - 1) messages of each rank to one neighbour, of an N-th of the array each, and the sum on all ranks.
+
+    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. In the first, rank 0 may send its own alone;
+    in the second, sums of its own and those of the rank before; then only sums of all three.
+    """
+    shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, not so, and shorter than the ring
+    owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]
+    for talk in _talks(ring_allreduce, owns):
+        _require_sum(talk)
+        _require_kept(talk)
+        _require_ring(talk, _partial_sums(talk))
+
+
+def _chunks(num_ranks: int, length: int) -> list[Any]:
+    return [np.array_split(_numbers((length,)), num_ranks) for _ in range(num_ranks)]
+
+
+def _require_sum(talk: Talk) -> None:
+    """Require that every rank has returned the sum of the ranks' arrays."""
+    total = np.sum(talk.own, axis=0)
+    for rank, result in enumerate(talk.results):
+        got = as_array(result, f"the sum on rank {rank}")
+        require_equal(got.shape, total.shape, f"shape of the sum on rank {rank}")
+        if np.array_equal(got, total):
+            continue
+        hint = ": it is this rank's own array" if np.array_equal(got, talk.own[rank]) else ""
+        raise CheckError(f"what rank {rank} returns is not the sum over all ranks{hint}")
+
+
+def _require_type(numbers: Array, talk: Talk, what: str) -> None:
+    """Require that numbers travel in the type of the ranks' own: others are other sums, or twice the bytes."""
+    expected = np.ravel(talk.own[0][0]).dtype
+    require_equal(str(numbers.dtype), str(expected), f"type of the numbers in {what}")
+
+
+def _require_kept(talk: Talk) -> None:
+    """Require that every rank still has the array that it began with."""
+    for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
+        kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
+        require(kept, f"rank {rank} has its own array changed: is what it adds to a copy, or the array itself?")
+
+
+def _predecessors(talk: Talk) -> list[list[int]]:
+    """Return for each rank itself, the rank that sends to it, the one before, and so on around the ring.
+
+    Raises:
+        CheckError: the ranks do not send around a ring.
+    """
+    targets = [sorted({target for target, _ in talk.sent[rank]}) for rank in range(talk.num_ranks)]
+    for rank, others in enumerate(targets):
+        told = ", ".join(map(str, others)) or "nobody"
+        require(len(others) == 1, f"expected messages of rank {rank} to one neighbour, got messages to {told}")
+    before = {target: rank for rank, (target,) in enumerate(targets)}
+    ways = [[rank] for rank in range(talk.num_ranks)]
+    for way in ways:
+        while len(way) < talk.num_ranks and way[-1] in before:
+            way.append(before[way[-1]])
+        around = len(set(way)) == talk.num_ranks
+        require(around, f"the ranks send to {targets}, which is no ring through all of them")
+    return ways
+
+
+def _partial_sums(talk: Talk) -> list[list[Array]]:
+    """Return for each step of a ring's allreduce and each rank the numbers that it may send in it."""
+    ways = _predecessors(talk)
+    flat = [np.concatenate([np.ravel(part) for part in own]) for own in talk.own]
+    steps = [min(step + 1, talk.num_ranks) for step in range(2 * (talk.num_ranks - 1))]
+    return [[np.sum([flat[rank] for rank in way[:length]], axis=0) for way in ways] for length in steps]
+
+
+def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
+    """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
+    _predecessors(talk)
+    longest = -(-allowed[0][0].size // talk.num_ranks)  # chunk
+    max_bytes = longest * ITEM_BYTES
+    for rank in range(talk.num_ranks):
+        messages = talk.sent[rank]
+        expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
+        require_equal(len(messages), len(allowed), f"number of messages that rank {rank} sends, {expected}")
+        for step, ((_, numbers), right) in enumerate(zip(messages, allowed), 1):
+            _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
+            too_large = f"{numbers.nbytes} bytes in step {step}: a chunk has at most {max_bytes}"
+            require(numbers.nbytes <= max_bytes, f"rank {rank} sends {too_large}")
+            is_right = bool(np.isin(numbers, [*right[rank], 0.0]).all())  # zeros may fill the last chunk
+            hint = _hint(numbers, talk) if not is_right else ""
+            require(is_right, f"in step {step} rank {rank} sends numbers that do not belong there{hint}")
+        _require_carried(talk, rank, allowed, longest)
+
+
+def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]], longest: int) -> None:
+    """Require that a rank sends all chunks but one in each half: who sends nothing, or zeros, has other ways."""
+    num_steps, num_numbers = talk.num_ranks - 1, allowed[0][0].size
+    fewest = num_numbers - longest
+    for first in range(0, len(allowed), num_steps):
+        half = slice(first, first + num_steps)
+        carried = [np.isin(right[rank], sent) for (_, sent), right in zip(talk.sent[rank][half], allowed[half])]
+        num_carried = np.count_nonzero(np.any(carried, axis=0))
+        told = f"in {counted(num_steps, 'step')} from step {first + 1} on rank {rank} sends {num_carried} numbers"
+        require(num_carried >= fewest, f"{told}, expected {fewest} of {num_numbers} at least: all chunks but one")
+
+
+def _hint(numbers: Array, talk: Talk) -> str:
+    """Return in words whose numbers were sent, if they can be told."""
+    own = [np.concatenate([np.ravel(part) for part in parts]) for parts in talk.own]
+    for rank, values in enumerate(own):
+        if np.isin(numbers, values).all():
+            return f": they are rank {rank}'s own"
+    return ": they are the finished sum" if np.isin(numbers, np.sum(own, axis=0)).all() else ""

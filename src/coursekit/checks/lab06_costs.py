@@ -1,0 +1,197 @@
+"""Checks of lab 06's numbers about messages: latency and bandwidth, where ways cross, equal sums, fused tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.text import counted
+
+NOISE = 0.05  # of each measurement, relative
+NUM_FITS = 3  # the noise may help a wrong one once
+MAX_ERROR = 0.15  # relative, three times what noise does to a right fit; without weights alpha is off by several times
+FAR = 20  # times the bound of rounding errors; the mean over 200 numbers hides one of them
+LARGEST_GAP = 12  # between operations, in microseconds
+
+# Intervals that touch, are the same, lie in one another, or overlap in a chain, and how many operations they are.
+TIMELINES = {
+    ((0, 10),): 1,
+    ((0, 10), (10, 20), (20, 21)): 3,
+    ((3, 9), (3, 9), (9, 12), (9, 12)): 2,
+    ((0, 30), (5, 10), (20, 25), (29, 40), (41, 42)): 2,
+    ((0, 10), (8, 18), (16, 26), (24, 34)): 1,
+    ((0, 10), (8, 18), (18, 26), (24, 34)): 2,
+}
+
+
+def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
+    """Latency and inverse bandwidth behind noisy measurements are found, however far apart their sizes are.
+
+    Example: 6 steps and 1.5 MB take 6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
+    """
+    for _ in range(NUM_FITS):
+        rng = fresh_rng()
+        truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
+        ranks, sizes = (grid.ravel() for grid in np.meshgrid([2, 4, 8], np.geomspace(1e3, 1e9, num_sizes)))
+        num_steps = 2 * (ranks - 1)
+        num_bytes = num_steps / ranks * sizes
+        seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * rng.normal(1, NOISE, sizes.shape)
+        order = rng.permutation(len(seconds))
+        found = as_list(fit_cost(num_steps[order], num_bytes[order], seconds[order]), "what fit_cost returns")
+        require_fit(found, truth)
+
+
+def require_fit(
+    found: Sequence[Any], truth: Mapping[str, float], case: str = "", factors: Mapping[str, float] | None = None
+) -> None:
+    """Require a fit of alpha and beta, up to what noise does to it.
+
+    Args:
+        found: what an answer returned.
+        truth: both by name.
+        case: the message begins with it.
+        factors: by what one says of a common slip, how many times too large both then are.
+
+    Raises:
+        CheckError: they are others.
+    """
+    require_equal(len(found), len(truth), "number of values that a fit returns")
+    for (name, expected), value in zip(truth.items(), found):
+        other = "beta" if name == "alpha" else "alpha"
+        slips = {f"which is {other}: alpha comes first": truth[other], f"which is 1/{name}": 1 / expected}
+        slips |= {words: factor * expected for words, factor in (factors or {}).items()}
+        unit = {"alpha": "s", "beta": "s for each byte"}[name]
+        otherwise = (
+            "do the largest messages dominate the fit? Divide each row by its seconds" if name == "alpha" else ""
+        )
+        what = f"{case}{name} in {unit}, about"
+        require_close(as_number(value, name), expected, what, slips, MAX_ERROR, is_relative=True, otherwise=otherwise)
+
+
+def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> None:
+    """Above that many bytes the ring is faster than recursive doubling.
+
+    Example: on 4 ranks the ring takes 6 alpha + 1.5 n beta and recursive doubling 2 alpha + 2 n beta, equal at
+    n = 8 alpha / beta.
+    """
+    rng = fresh_rng()
+    for number in num_ranks:
+        alpha, beta = rng.uniform(1e-6, 1e-4), rng.uniform(1e-11, 1e-9)
+        got = as_number(crossover(number, alpha, beta), f"the crossover on {number} ranks")
+        steps, arrays = (2 * (number - 1), log2(number)), (2 * (number - 1) / number, log2(number))
+        ring, doubling = (one * alpha + many * got * beta for one, many in zip(steps, arrays))
+        expected = (steps[0] - steps[1]) * alpha / ((arrays[1] - arrays[0]) * beta)
+        told = f"there the ring takes {ring:.3g} s, recursive doubling {doubling:.3g} s"
+        told = told if got >= 0 else "no message has so few bytes"
+        slips = {"it is its inverse": 1 / expected}
+        require_close(got, expected, f"crossover on {number} ranks, in bytes", slips, is_relative=True, otherwise=told)
+
+
+def check_same_sum(same_sum: Callable[..., Any], max_num_ranks: int) -> None:
+    """Sums of the same parts in any order are the same; a part that is missing or a NaN is found.
+
+    The error of a sum is at most N eps times the sum of magnitudes (Higham 2002, section 4.2), which is large beside
+    the sum where parts cancel, and small beside any fixed number where parts are small.
+    """
+    for num_ranks in (4, max_num_ranks):
+        for name, parts in _parts(num_ranks):
+            case = f"{name} of {num_ranks} ranks, {parts.dtype}"
+            sums = _sums(parts)
+            for other in sums[1:]:
+                far = np.max(np.abs(sums[0] - other))
+                told = f"sums of the same parts in two orders, which differ by {far:.2g} at most"
+                _require_verdict(same_sum(sums[0], other, parts), f"{case}: {told}", expected=True)
+            for told, wrong in _wrong_sums(sums[0], parts):
+                _require_verdict(same_sum(wrong, sums[0], parts), f"{case}: {told}", expected=False)
+                _require_verdict(same_sum(sums[0], wrong, parts), f"{case}: {told}, as second", expected=False)
+            broken = sums[0] * np.nan
+            _require_verdict(same_sum(broken, broken, parts), f"{case}: NaNs alone, in both", expected=False)
+
+
+def _parts(num_ranks: int) -> Iterator[tuple[str, Array]]:
+    """Yield gradients of all ranks, shape (num_ranks, 200), by name; the last rank's are a hundredth of the others'."""
+    rng = fresh_rng()
+    for name, size, dtype in (
+        ("gradients", 1.0, np.float32),
+        ("small gradients", 1e-9, np.float32),
+        ("large gradients", 1e6, np.float32),
+        ("gradients", 1.0, np.float64),
+    ):
+        parts = rng.normal(0, size, (num_ranks, 200))
+        parts[-1] *= 1e-2 if dtype is np.float32 else 1e-6
+        yield name, parts.astype(dtype)
+    parts[1::2] = -parts[::2] * (1 + rng.uniform(0, 1e-5, parts[1::2].shape))
+    yield "gradients that cancel", (1e3 * parts).astype(np.float32)
+    # Layers differ in size, and dead units have gradients that are zero on every rank.
+    parts = rng.normal(0, 1, (num_ranks, 200)) * np.geomspace(1e3, 1e-6, 200)
+    parts[:, 1::7] = 0
+    yield "gradients of many sizes, some of them zero,", parts.astype(np.float32)
+    yield "gradients that are all zero", np.zeros((num_ranks, 200), np.float32)
+
+
+def _sums(parts: Array) -> list[Array]:
+    """Return the sum of parts one after the other, from the end, by halves, and around a ring."""
+    one, back = parts[0], parts[-1]
+    for part, other in zip(parts[1:], parts[-2::-1]):
+        one, back = one + part, back + other
+    halves = parts
+    while len(halves) > 1:
+        halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
+    ring = np.empty_like(one)
+    for chunk in range(len(parts)):
+        total = parts[chunk, chunk :: len(parts)]
+        for rank in range(chunk + 1, chunk + len(parts)):
+            total = total + parts[rank % len(parts), chunk :: len(parts)]
+        ring[chunk :: len(parts)] = total
+    return [one, back, halves[0], ring]
+
+
+def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
+    if parts.any():
+        yield "a sum without the last part", total - parts[-1]
+    one, little, none = total.copy(), total.copy(), total.copy()
+    one[-1] += np.max(np.abs(parts)) or 1
+    little[-2] -= FAR * len(parts) * np.finfo(parts.dtype).eps * np.sum(np.abs(parts[:, -2])) or 1e-9
+    none[3] = np.nan
+    yield "a sum with one wrong number among 200", one
+    yield f"a sum with one number too small by {FAR} times what rounding can do", little
+    yield "a sum that holds a NaN", none
+
+
+def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
+    got = np.asarray(got)
+    require(got.size == 1, f"{what}: expected one truth value, got {got.size}")
+    words = {True: "the same", False: "not the same"}
+    if bool(got) is not expected:
+        raise CheckError(f"{what}: expected “{words[expected]}”, got “{words[not expected]}”")
+
+
+def check_num_on_wire(num_on_wire: Callable[..., Any], max_num_operations: int) -> None:
+    """Intervals that overlap are tensors of one operation, in whatever order they are listed."""
+    rng = fresh_rng()
+    require_equal(as_number(num_on_wire([]), "no interval"), 0.0, "number of operations in an empty timeline")
+    for expected in (1, max_num_operations // 2, max_num_operations):
+        intervals: list[tuple[int, int]] = []
+        now = int(rng.integers(1000))
+        for _ in range(expected):
+            num_tensors, lasts = int(rng.integers(1, 9)), int(rng.integers(100, 9000))
+            first = now + rng.integers(0, lasts, num_tensors)
+            last = np.minimum(first + rng.integers(1, lasts, num_tensors), now + lasts)
+            intervals += [(now, now + lasts), *zip(first.tolist(), last.tolist())]
+            now += lasts + int(rng.integers(1, LARGEST_GAP))
+        shuffled = [intervals[place] for place in rng.permutation(len(intervals))]
+        got = as_number(num_on_wire(shuffled), "what num_on_wire returns")
+        hint = ", the number of tensors" if got == len(intervals) else ""
+        told = f"{counted(len(intervals), 'tensor')} in {counted(expected, 'operation')}"
+        require_equal(got, float(expected), told, hint)
+    for spans, expected in TIMELINES.items():
+        got = as_number(
+            num_on_wire([spans[place] for place in rng.permutation(len(spans))]), "what num_on_wire returns"
+        )
+        require_equal(got, float(expected), f"number of operations of the intervals {', '.join(map(str, spans))}")

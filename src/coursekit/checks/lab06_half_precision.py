@@ -1,0 +1,161 @@
+"""Checks of lab 06's 16 bits: what they lose, how a loss scale moves, and that all ranks decide alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError
+from coursekit.checks.compare import (
+    Array,
+    as_array,
+    as_list,
+    as_lists,
+    as_number,
+    close,
+    require_close,
+    require_equal,
+    slip,
+)
+from coursekit.checks.on_ranks import call_here, run_here
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.drivers import lab06 as drivers
+from coursekit.drivers.calls import with_horovod
+
+SHAPES = ((5,), (), (2, 3))
+SCALE = 2.0**16
+STEPS = (
+    "finite gradients",
+    "finite gradients whose sum is beyond 16 bits",
+    "an infinity on rank 1",
+    "a NaN on the last rank",
+    "infinities of both signs",
+    "a negative infinity on rank 0",
+)
+HALF_ERROR = 2.0**-9  # relative, of a mean of numbers with 11 bits
+
+# Gradients at the edges of 16 bits, and which of them are lost without a scale: half of the smallest number becomes
+# zero, more does not; half a unit above the largest becomes infinite, less does not.
+EDGES = {
+    2.0**-25: True,
+    2.0**-25 * (1 + 2.0**-23): False,
+    -(2.0**-24): False,
+    65504.0: False,
+    -65519.0: False,
+    65520.0: True,
+    0.0: False,
+}
+
+
+def check_lost_share(lost_share: Callable[..., Any], num_gradients: int) -> None:
+    """Of the gradients that are not zero, those count that 16 bits turn into zero or infinity once they are scaled.
+
+    Example: of 0, 1e-8 and 1e-3 half is lost; scaled with 1024 nothing is, since 1e-8 * 1024 is above 3e-8.
+    """
+    rng = fresh_rng()
+    for scale in (1.0, 2.0**10, 2.0**20):
+        gradients = rng.choice([-1, 1], num_gradients) * 10 ** rng.uniform(-12, 1, num_gradients)
+        gradients[rng.permutation(num_gradients)[: num_gradients // 3]] = 0
+        gradients = gradients.astype(np.float32)
+        with np.errstate(over="ignore"):
+            halves = (gradients * np.float32(scale)).astype(np.float16)
+        gone = (gradients != 0) & ((halves == 0) | np.isinf(halves))
+        expected = np.sum(gone) / np.sum(gradients != 0)
+        got = as_number(lost_share(gradients, scale), "the share that is lost")
+        slips = {
+            "zeros count as lost": np.mean((halves == 0) | np.isinf(halves)),
+            "it is the share of all gradients, zeros among them": np.mean(gone),
+            "infinities are missing": np.mean(halves[gradients != 0] == 0),
+            "what becomes zero is missing": np.mean(np.isinf(halves[gradients != 0])),
+        }
+        require_close(got, expected, f"share lost with a scale of {scale:.0f}", slips, 0.5 / num_gradients)
+    edges = np.array([*EDGES], np.float32)
+    for scale in (1.0, 2.0**10, 2.0**-10):
+        got, expected = as_number(lost_share(edges / np.float32(scale), scale), "the share that is lost"), 1 / 3
+        numbers = ", ".join(f"{edge:.9g}" for edge in EDGES)
+        require_close(got, expected, f"share lost of {numbers}, divided by the scale of {scale:g} before")
+
+
+def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
+    """The scale is halved when a gradient overflows, and doubled after so many good steps in a row.
+
+    Example: from 8, with growth after two good steps: good 8, good 16, overflow 8, good 8, overflow 4.
+    """
+    rng = fresh_rng()
+    for growth_steps in (1, 2, 5):
+        scale, num_good = 2.0 ** int(rng.integers(5, 15)), 0
+        were_finite = [bool(one) for one in rng.uniform(size=num_steps) < growth_steps / (growth_steps + 1)]
+        states = call_here(drivers.scales, next_scale, scale, growth_steps, were_finite)
+        for step, (is_finite, state) in enumerate(zip(were_finite, states), 1):
+            before = f"scale {scale:g} after {num_good} good steps, growth after {growth_steps}"
+            num_good = num_good + 1 if is_finite else 0
+            scale = scale if is_finite else scale / 2
+            if num_good == growth_steps:
+                scale, num_good = 2 * scale, 0
+            values = state if isinstance(state, (list, tuple)) else [state]
+            require_equal(len(values), drivers.NUM_VALUES, "number of values that next_scale returns")
+            got = [as_number(one, f"the state after step {step}") for one in values]
+            case = f"{before}, then {'a good step' if is_finite else 'an overflow'}"
+            require_equal(got, [scale, float(num_good)], f"{case}: scale and number of good steps")
+
+
+def check_mean_gradients(mean_gradients: Callable[..., Any], num_ranks: int) -> None:
+    """All ranks get the same mean in 32 bits without the scale, or all get None where any rank has an overflow.
+
+    Example: 2 and 4 in 16 bits, with the scale 8, have the mean 0.375 on both ranks; 3 still has the scale, 0.75 is the
+    sum. Where rank 1 has an infinity, rank 0 gets None too.
+    """
+    steps = {name: [_gradients() for _ in range(num_ranks)] for name in STEPS}
+    finite, large, infinity, nan, both, negative = steps.values()
+    for gradients in large:
+        gradients[:] = [np.asarray(2e4 + 3e4 * np.abs(one) / np.abs(one).max(), np.float16) for one in gradients]
+    infinity[1][2][1, 0] = np.inf
+    nan[-1][0][4] = np.nan
+    both[0][0][1], both[1][0][1] = np.inf, -np.inf
+    negative[0][2][0, 2] = -np.inf
+    private = [[of_step[rank] for of_step in steps.values()] for rank in range(num_ranks)]
+    replies = run_here(
+        with_horovod, drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private
+    )
+    for rank, results in enumerate(as_lists(replies, len(steps), "the means")):
+        for (name, of_ranks), result in zip(steps.items(), results):
+            if of_ranks is finite or of_ranks is large:
+                _check_mean(result, of_ranks, rank, name)
+            elif result is not None:
+                told = "expected None on every rank, so that all skip the step, got gradients on rank"
+                raise CheckError(f"{name}: {told} {rank}")
+
+
+def _gradients() -> list[Array]:
+    """Return scaled gradients in 16 bits, of which one is zero and some are negative, the same on all ranks.
+
+    Without their scale most would be zero in 16 bits.
+    """
+    rng = fresh_rng()
+    gradients = [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]
+    gradients[0] *= np.array([1, -1, 0, 1, -1], np.float16)
+    return gradients
+
+
+def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, name: str) -> None:
+    """Check the mean of finite gradients, of which each rank has its own."""
+    if result is None:
+        raise CheckError(f"{name}: expected their mean, got None on rank {rank}")
+    means = as_list(result, f"the means on rank {rank}")
+    require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}")
+    for number, mean in enumerate(means):
+        got = as_array(mean, f"gradient {number} on rank {rank}")
+        scaled = np.mean([of_rank[number] for of_rank in gradients], axis=0, dtype=float)
+        require_equal(got.shape, scaled.shape, f"shape of gradient {number} on rank {rank}")
+        if close(got * SCALE, scaled, HALF_ERROR, is_relative=True):
+            continue
+        otherwise = "it is not the mean over the ranks, or not without the scale"
+        if not np.isfinite(got).all():
+            otherwise = f"it is not finite: are {name} added up in 16 bits?"
+        elif np.array_equal(got, got.astype(np.float16)):
+            otherwise = "its bits are lost: was the scale taken off in 16 bits?"
+        slips = {"it still has the scale": scaled * SCALE, "it is the sum over the ranks": scaled * len(gradients)}
+        hint = slip(got * SCALE, slips, HALF_ERROR, is_relative=True, otherwise=otherwise)
+        raise CheckError(f"gradient {number} on rank {rank}{hint}")

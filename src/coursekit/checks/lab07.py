@@ -1,0 +1,270 @@
+"""Checks of lab 07: a model of a training step, held against cases that its author has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal, unit_slip
+from coursekit.checks.lab06_costs import NOISE, require_fit
+from coursekit.checks.random_inputs import fresh_rng
+from coursekit.text import counted
+
+PARTS = ("computing", "sharing", "predicted communication", "the unexplained")
+
+# Tables of speeds with the gain asked for, and at which place doubling ends: gains that are hit exactly, equal speeds,
+# speeds that fall, doublings that more than double, several that do not pay.
+TABLES: tuple[tuple[list[float], float, int], ...] = (
+    ([100.0, 150.0, 225.0, 300.0], 1.5, 2),
+    ([100.0, 150.0], 1.5, 1),
+    ([100.0, 100.0, 200.0], 1.5, 0),
+    ([100.0, 100.0, 50.0], 1.0, 1),
+    ([100.0, 250.0, 200.0, 700.0], 1.5, 1),
+    ([100.0, 190.0, 260.0, 280.0, 540.0], 1.75, 1),
+)
+
+# Nodes, seconds that each number of them needs, hours that there are, margin, and what to ask for. All are powers of
+# two times an hour, so that every order of computing hits the whole hours exactly.
+REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None], ...] = (
+    ([3, 6, 12], [28800, 14400, 7200], 16, 2.0, (3, 16)),
+    ([3, 6, 12], [28800, 14400, 7200], 8, 2.0, (6, 8)),
+    ([3, 6, 12], [28800, 14400, 7200], 3, 2.0, None),
+    ([3, 6, 12], [28800, 14400, 7200], 7, 1.0, (6, 4)),
+    ([5, 10], [14400, 14400], 4, 1.0, (5, 4)),
+    ([4], [900], 1, 2.0, (4, 1)),
+)
+
+# Computing, when gradients are ready, and how long they travel, in seconds: one gradient; those that are ready at once,
+# that find the link just free, or are there just when computing ends.
+GRADIENTS: tuple[tuple[float, list[float], list[float]], ...] = (
+    (1.0, [0.5], [0.25]),
+    (1.0, [1.0], [0.5]),
+    (1.0, [0.25, 0.5], [0.25, 0.5]),
+    (1.0, [0.5, 0.5, 0.5], [0.25, 0.25, 0.5]),
+    (1.0, [0.0, 1.0], [2.0, 0.25]),
+)
+
+
+def check_allreduce_s(allreduce_s: Callable[..., Any], num_cases: int) -> None:
+    """A ring allreduce takes 2(N - 1) messages, each of an N-th of the bytes.
+
+    Example: 4 ranks, 1 MB, 10 microseconds and 1 GB/s: 6 * (10 us + 250 us) = 1.56 ms.
+    """
+    rng = fresh_rng()
+    cases = [(number, _link(rng)) for number in (1, *rng.integers(3, 600, num_cases).tolist(), 2)]
+    num_bytes, alpha, beta = _link(rng)
+    cases += [(3, (num_bytes, 0.0, beta)), (3, (0.0, alpha, beta)), (8, (4.0, 0.0, beta))]
+    for num_ranks, (num_bytes, alpha, beta) in cases:
+        messages_s, bytes_s = 2 * (num_ranks - 1) * alpha, 2 * (num_ranks - 1) / num_ranks * num_bytes * beta
+        got = as_number(allreduce_s(num_ranks, num_bytes, alpha, beta), f"the seconds on {num_ranks} ranks")
+        hints = {
+            "the bytes are missing": messages_s,
+            "the latency is missing": bytes_s,
+            "a message is the N-th part of the array": 2 * (num_ranks - 1) * (alpha + num_bytes * beta),
+            "that is one half of the ring": (messages_s + bytes_s) / 2,
+        }
+        case = f"{counted(num_ranks, 'rank')}, {num_bytes:.0f} bytes, alpha {alpha:.3g} s, beta {beta:.3g} s per byte"
+        require_close(got, messages_s + bytes_s, f"{case}: seconds", hints, is_relative=True)
+
+
+def check_fit_link(fit_link: Callable[..., Any], num_sizes: int) -> None:
+    """Latency and inverse bandwidth behind noisy allreduces are found, on 2 ranks and on more."""
+    for num_ranks in (2, 4, 3, 8):
+        rng = fresh_rng()
+        truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
+        sizes = np.geomspace(1e3, 1e9, num_sizes)
+        num_steps = 2 * (num_ranks - 1)
+        seconds = num_steps * (truth["alpha"] + sizes / num_ranks * truth["beta"]) * rng.normal(1, NOISE, num_sizes)
+        order = rng.permutation(num_sizes)
+        found = as_list(fit_link(num_ranks, sizes[order], seconds[order]), "what fit_link returns")
+        whole = {
+            "it belongs to all steps together": num_steps,
+            "it belongs to the whole array in all steps": num_steps / num_ranks,
+        }
+        require_fit(found, truth, f"{num_ranks} ranks, ", whole)
+
+
+def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None:
+    """A step is computing and then an allreduce; the efficiency is the share of computing.
+
+    Example: 0.2 s alone and an allreduce of 0.05 s are a step of 0.25 s with the efficiency 0.8.
+    """
+    rng = fresh_rng()
+    for num_ranks in [1, *rng.integers(2, 600, num_cases).tolist()]:
+        num_bytes, alpha, beta = _link(rng)
+        alone_s = float(rng.uniform(0.01, 0.5))
+        travel_s = 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
+        found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "what predict_step returns")
+        require_equal(len(found), 2, "number of values that predict_step returns, seconds and efficiency")
+        step_s, efficiency = (as_number(one, "what predict_step returns") for one in found)
+        case = f"{alone_s:.3g} s alone, {counted(num_ranks, 'rank')}"
+        share = alone_s / (alone_s + travel_s)
+        hints = {
+            "it is computing alone": alone_s,
+            "it is the allreduce alone": travel_s,
+            "it is the efficiency, which comes second": share,
+            "each rank has a batch of its own, and computes as long as one alone": alone_s / num_ranks + travel_s,
+        }
+        require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", hints, is_relative=True)
+        hints = {
+            "it is the speed-up": num_ranks * share,
+            "it is the share of communication": 1 - share,
+            "it is in per cent": 100 * share,
+        }
+        require_close(efficiency, share, f"{case}: efficiency", hints, is_relative=True)
+
+
+def check_explain_gap(explain_gap: Callable[..., Any], num_cases: int) -> None:
+    """The parts of a measured step add up to it; sharing and the unexplained may be negative.
+
+    Example: 0.20 s alone, 0.22 s together, 0.30 s with averaging, of which 0.05 s are predicted: 0.20 s of
+    computing, 0.02 s of sharing, 0.05 s predicted, 0.03 s unexplained.
+    """
+    rng = fresh_rng()
+    for number in range(num_cases):
+        alone_s, predicted_s = rng.uniform(0.01, 0.5, 2).tolist()
+        # Four cases in turn have all pairs of signs.
+        sharing_s = float(rng.uniform(0.1, 0.8)) * alone_s * (-1) ** number
+        unexplained_s = float(rng.uniform(0.1, 0.9)) * predicted_s * (-1) ** (number // 2)
+        if number == num_cases - 1:  # nothing shared, nothing unexplained, exactly
+            alone_s, sharing_s, predicted_s, unexplained_s = 0.25, 0.0, 0.5, 0.0
+        expected = (alone_s, sharing_s, predicted_s, unexplained_s)
+        together_s = alone_s + sharing_s
+        averaging_s = together_s + predicted_s + unexplained_s
+        found = as_list(explain_gap(alone_s, together_s, averaging_s, predicted_s), "what explain_gap returns")
+        require_equal(len(found), len(PARTS), "number of parts that explain_gap returns")
+        for name, value, right in zip(PARTS, found, expected):
+            got = as_number(value, name)
+            hints = {"that is with the sign turned": -right, "that is the whole measured step": averaging_s}
+            hints |= {"it may be negative": 0.0} if right < 0 else {}
+            hints |= {"that is what was measured": averaging_s - together_s} if name == PARTS[2] else {}
+            hints |= {f"that is {other}": one for other, one in zip(PARTS, expected) if other != name}
+            case = f"alone {alone_s:.3f} s, together {together_s:.3f} s, averaging {averaging_s:.3f} s: {name}"
+            require_close(got, right, case, hints, is_relative=True)
+
+
+def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> None:
+    """Gradients travel one after the other, none before it is ready; the step ends with the later of both.
+
+    Example: ready at 1 and 2 s, travelling for 2 s each, with 2.5 s of computing: the first is there after 3 s, the
+    second after 5 s.
+    """
+    rng = fresh_rng()
+    # First the case in which all mistakes differ; in the last all gradients are there before computing ends.
+    for load, last in ((3.0, 0.95), (1.0, 1.0), (0.5, 1.0), (0.1, 0.8)):
+        compute_s = float(rng.uniform(0.05, 0.5))
+        ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
+        travel = rng.uniform(0.2, 1.8, num_tensors) * load * compute_s / num_tensors
+        expected = max(compute_s, _last_arrival(ready, travel))
+        got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
+        hints = {
+            "that is computing, and then all gradients": compute_s + travel.sum(),
+            "that is computing alone": compute_s,
+            "as if the link carried all at the same time": max(compute_s, float(np.max(ready + travel))),
+            "as if all were ready at the first one's time": max(compute_s, float(ready[0] + travel.sum())),
+            "as if all were ready at the last one's time": float(ready[-1] + travel.sum()),
+            "a step cannot end before computing does": _last_arrival(ready, travel),
+        }
+        case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of computing: seconds"
+        require_close(got, expected, case, hints, is_relative=True)
+    for compute_s, ready_s, travel_s in GRADIENTS:
+        arrival_s = _last_arrival(np.array(ready_s), np.array(travel_s))
+        got = as_number(overlapped_s(compute_s, ready_s, travel_s), "the seconds of a step")
+        case = f"computing for {compute_s:g} s, gradients ready after {ready_s} s that travel for {travel_s} s: seconds"
+        hints = {"a step cannot end before computing does": arrival_s}
+        require_close(got, max(compute_s, arrival_s), case, hints, is_relative=True)
+
+
+def _last_arrival(ready: Array, travel: Array) -> float:
+    """Return when the last gradient is there, by the longest chain: one gradient waits for nothing, others for it."""
+    after = np.cumsum(travel[::-1])[::-1]  # how long a gradient and all later ones travel
+    return float(np.max(ready + after))
+
+
+def check_strong_limit(strong_limit: Callable[..., Any], num_tables: int) -> None:
+    """Doubling is worth it up to the first time that it brings too little, whatever comes later.
+
+    Example: speeds of 100, 180, 250 and 480 on 1 to 8 GPUs bring 1.8, 1.39 and 1.92: where 1.5 is asked for, 2
+    GPUs.
+    """
+    rng = fresh_rng()
+    tables = list(TABLES)
+    for number in range(num_tables):
+        length, min_gain = int(rng.integers(3, 9)), float(rng.uniform(1.5, 1.95))
+        # The first table never falls below, the second at once, others somewhere and perhaps above it again.
+        place = {0: length - 1, 1: 0}.get(number, int(rng.integers(0, length)))
+        gains = rng.uniform(min_gain + 0.01, 2.0, length - 1)
+        gains[place : place + 1] = rng.uniform(1.0, min_gain - 0.01)
+        tables.append(((rng.uniform(100, 900) * np.cumprod([1, *gains])).tolist(), min_gain, place))
+    for speeds, min_gain, place in tables:
+        num_gpus = (int(rng.integers(1, 9)) * 2 ** np.arange(len(speeds))).tolist()
+        got, expected = as_number(strong_limit(num_gpus, speeds, min_gain), "the number of GPUs"), num_gpus[place]
+        listed = ", ".join(f"{after / before:.2f}" for before, after in zip(speeds, speeds[1:]))
+        told = f"doubling from {num_gpus[0]} GPUs on brings {listed}, and has to bring {min_gain:.2f}"
+        hint = ""
+        if got != expected and got in num_gpus:
+            hint = ": that is after the doubling that did not pay" if got > expected else ": doubling still paid there"
+        require_equal(got, float(expected), told, hint)
+
+
+def check_request(request: Callable[..., Any], num_cases: int) -> None:
+    """The smallest number of nodes whose whole hours, with the margin, are within the limit; None if there is none.
+
+    Example: 8 hours on 3 nodes and 4 on 6, margin 2, limit 8: 3 nodes would need 16, so 6 nodes and 8 hours.
+    """
+    rng = fresh_rng()
+    for number in range(num_cases):
+        nums_nodes = (2 ** np.arange(int(rng.integers(3, 6)))).tolist()
+        speeds = (rng.uniform(500, 1500) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
+        num_epochs, margin = int(rng.integers(90, 300)), float(rng.uniform(1.1, 1.5))
+        hours = [ceil(margin * num_epochs * 1_281_167 / speed / 3600) for speed in speeds]
+        # In turns: one just suffices, one misses by an hour, none suffices, the smallest does with hours to spare.
+        place = int(rng.integers(1, len(hours)))
+        max_hours = (hours[place], hours[place - 1] - 1, min(hours) - 1, max(hours) + 5)[number % 4]
+        expected = next((pair for pair in zip(nums_nodes, hours) if pair[1] <= max_hours), None)
+        _check_request(request, nums_nodes, speeds, (1_281_167, num_epochs), max_hours, margin, expected)
+    for nums_nodes, seconds, max_hours, margin, expected in REQUESTS:
+        speeds = [8 * 1024 * 3600 / one for one in seconds]
+        _check_request(request, nums_nodes, speeds, (1024 * 3600, 8), max_hours, margin, expected)
+
+
+def _check_request(  # noqa: PLR0913, PLR0917  # the arguments of the exercise, and what is right
+    request: Callable[..., Any],
+    nums_nodes: Sequence[int],
+    speeds: Sequence[float],
+    amount: tuple[int, int],
+    max_hours: int,
+    margin: float,
+    expected: tuple[int, int] | None,
+) -> None:
+    """Check one request; the amount is that of images and of epochs."""
+    got = request(nums_nodes, speeds, *amount, max_hours, margin)
+    case = f"{amount[1]} epochs within {max_hours} h, margin {margin:.2f}, on {nums_nodes} nodes"
+    if expected is None or got is None:
+        require_equal(got, expected, case)
+        return
+    pair = [as_number(one, "what request returns") for one in as_list(got, "what request returns")]
+    require_equal(len(pair), 2, "number of values that request returns, nodes and hours")
+    if pair != [float(one) for one in expected]:
+        exact = amount[0] * amount[1] / speeds[nums_nodes.index(expected[0])] / 3600
+        hints = {
+            "the nodes come first": expected[::-1],
+            "that is the limit, not what is needed": (expected[0], max_hours),
+            "the margin is missing": (expected[0], ceil(exact)),
+            "hours are rounded up at the end, with their margin": (expected[0], ceil(exact) * margin),
+            "hours that come out whole are not rounded up": (expected[0], expected[1] + 1),
+        }
+        unit = ""
+        if pair[0] == expected[0]:  # rounded up after the unit, or before it
+            roundly = 1 / max(pair[1] - 1, 60)
+            unit = unit_slip(pair[1], margin * exact, roundly) or unit_slip(pair[1], expected[1])
+        told = f"the hours are {unit}" if unit else ""
+        require_close(pair, expected, f"{case}: nodes and hours", hints, 0.0, otherwise=told)
+
+
+def _link(rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return bytes, latency in seconds, and seconds for each byte."""
+    return float(rng.integers(10**4, 10**9)), float(rng.uniform(1e-6, 1e-4)), float(rng.uniform(1e-11, 1e-9))

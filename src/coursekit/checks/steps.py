@@ -1,0 +1,227 @@
+"""The training steps that the spies of all ranks saw (`drivers.spy`), and what can be read off them.
+
+A spy has a weight for each class, its bias, and sample 4 is of class 5. Its gradient follows from bias and samples:
+softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, and
+velocity = momentum * velocity before + gradient; so whose gradients moved a rank, and with which rate, is seen.
+
+Example: three classes, bias (0, 0, 0), so that softmax is (0.33, 0.33, 0.33). Rank 0 has a batch of sample 0, class 1,
+and rank 1 of sample 1, class 2: their gradients are (0.33, -0.67, 0.33) and (0.33, 0.33, -0.67), and the mean is
+(0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by (-0.2, 0.1, 0.1) if they average;
+by (-0.1, 0.05, 0.05) if the rate is not scaled; and apart, rank 0 by (-0.2, 0.4, -0.2), if each takes its own gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.drivers.spy import MOMENTUM, Array, Sight
+
+FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
+TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
+SMALLEST_GAP = 1e-6  # between weights; float32 rounding stays below it
+SMALL = 1e-4  # between weights; momenta are above 0.01
+EXACT = 4e-5  # of a gradient; 32 bits leave a tenth of it, 16 bits more than ten times as much
+
+
+def gradient(bias: Array, samples: Array) -> Array:
+    """Return the gradient of the mean cross-entropy with respect to the bias, shape (num_classes,)."""
+    weights = np.exp(bias.astype(float) - bias.max())
+    counts = np.bincount(samples + 1, minlength=len(bias))
+    found: Array = weights / weights.sum() - counts / len(samples)
+    return found
+
+
+def loss(bias: Array, samples: Array) -> float:
+    """Return the mean cross-entropy of a batch."""
+    shifted = bias.astype(float) - bias.max()
+    return float(np.log(np.exp(shifted).sum()) - shifted[samples + 1].mean())
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The training steps of one training, as the ranks' spies saw them.
+
+    Attributes:
+        bias: before each step, shape (num_ranks, num_steps, num_classes).
+        samples: the numbers of the samples in each rank's batch, by rank and step.
+    """
+
+    bias: Array
+    samples: tuple[tuple[Array, ...], ...]
+
+    @property
+    def num_steps(self) -> int:
+        """The number of steps that every rank made."""
+        return int(self.bias.shape[1])
+
+    def gradients(self) -> Array:
+        """Return the gradient of each rank's own batch, shape (num_ranks, num_steps, num_classes)."""
+        pairs = zip(self.bias, self.samples)
+        return np.array([[gradient(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+
+    def losses(self) -> Array:
+        """Return the loss of each rank's own batch, shape (num_ranks, num_steps)."""
+        pairs = zip(self.bias, self.samples)
+        return np.array([[loss(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+
+    def epoch_losses(self, num_epochs: int) -> Array:
+        """Return the mean loss of each rank's own batches in each epoch, shape (num_ranks, num_epochs)."""
+        found: Array = self.losses().reshape(len(self.bias), num_epochs, -1).mean(axis=2)
+        return found
+
+    def pulls(self, momentum: float = MOMENTUM) -> Array:
+        """Return rate times gradient of the steps 1 to num_steps - 2, as the updates show it, same shape but shorter.
+
+        The rate of two neighbouring steps may differ: Keras keeps -rate * velocity, so that each gradient has the
+        rate of its own step.
+        """
+        moves = np.diff(self.bias, axis=1)
+        found: Array = momentum * moves[:, :-1] - moves[:, 1:]
+        return found
+
+
+def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
+    """Return the training steps among what the spies saw, by rank.
+
+    Raises:
+        CheckError: no step was made, or the ranks made different numbers of steps.
+    """
+    training = [[sight for sight in of_rank if sight.training] for of_rank in sights]
+    counts = [len(of_rank) for of_rank in training]
+    require(min(counts) > 0, "the network was never called in training mode")
+    require(len(set(counts)) == 1, f"the ranks made different numbers of steps: {counts}")
+    require(counts[0] > FIRST_STEP + 1, f"only {counts[0]} steps were made")
+    bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
+    require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away")
+    numbers = [sight.samples for of_rank in training for sight in of_rank]
+    check_colors(numbers)
+    # Counted by class later: a number that somebody made up would take memory without end.
+    require(max(int(batch.max(initial=0)) for batch in numbers) < bias.shape[2] - 1, "images of no class were seen")
+    return Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
+
+
+def check_colors(samples: Sequence[Array]) -> None:
+    """Every image has a sample's colour; otherwise nothing can be read off what the spies saw."""
+    numbers = np.concatenate([np.ravel(batch) for batch in samples])
+    num_strange = int((numbers < 0).sum())
+    told = f"{num_strange} of {len(numbers)} images do not have their record's colour"
+    require(num_strange == 0, f"{told}: are the pixels from -1 to 1?")
+
+
+def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
+    """From step `first` on all ranks have the same weights.
+
+    A rank that trains alone after the same start is another fault, of the averaging: only the start is asked here.
+    """
+    gaps = np.abs(steps.bias - steps.bias[:1]).max(axis=(0, 2))
+    require(
+        float(gaps[: first + 1].min()) < SMALLEST_GAP,
+        f"the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[first]:.3g} apart before step {first}: "
+        "the start is not broadcast",
+    )
+
+
+def _fit(pulls: Array, gradients: Array) -> tuple[Array, Array]:
+    """Return the rate that explains each pull best, shape as the steps, and what it leaves over, shape as the pulls."""
+    rates = (pulls * gradients).sum(axis=-1) / (gradients * gradients).sum(axis=-1)
+    return rates, pulls - rates[..., np.newaxis] * gradients
+
+
+def _explains(pulls: Array, rest: Array) -> bool:
+    lengths = np.maximum(np.linalg.norm(pulls, axis=-1), 1e-12)
+    return bool((np.linalg.norm(rest, axis=-1) < TOLERANCE * lengths).all())
+
+
+def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> Array:
+    """Return the rate of each rank in the steps `first` to num_steps - 2, shape (num_ranks, num_steps - 1 - first).
+
+    Raises:
+        CheckError: the updates are not made of the mean of all ranks' gradients.
+    """
+    pulls, own = steps.pulls(momentum)[:, first - 1 :], steps.gradients()[:, first:-1]
+    require(np.abs(pulls).max() > 0, "the weights never change")
+    found, rest = _fit(pulls, own.mean(axis=0, keepdims=True))
+    if _explains(pulls, rest):
+        return found
+    if _explains(pulls, _fit(pulls, own)[1]):
+        raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
+    expected = f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients"
+    if momentum and not momentum_of(steps, first):
+        raise CheckError(f"{expected}: expected momentum {momentum:g}, got none")
+    for rank, pull in enumerate(pulls[:, 0]):
+        shares = np.linalg.lstsq(own[:, 0].T, pull, rcond=None)[0]
+        if _explains(pull, pull - shares @ own[:, 0]) and np.ptp(shares) > TOLERANCE * np.abs(shares).max():
+            told = ", ".join(f"{abs(share):.2f}" for share in shares / shares.sum())
+            raise CheckError(
+                f"{expected}: rank {rank} moves by the gradients of the ranks in the shares {told}, "
+                f"expected {1 / len(own):.2f} of each"
+            )
+    raise CheckError(expected)
+
+
+def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
+    """Return what `rates` returns, for averaged and for own gradients, and for any momentum.
+
+    Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
+    """
+    own = steps.gradients()[:, first:-1]
+    mean = np.broadcast_to(own.mean(axis=0), own.shape)
+    found, _ = min((_fit_with_momentum(steps, gradients, first) for gradients in (mean, own)), key=lambda fit: fit[1])
+    return found
+
+
+def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
+    """Return each rank's rates with the momentum that explains its moves best, and the most that is left over."""
+    moves = np.diff(steps.bias, axis=1)
+    require(np.abs(moves).max() > 0, "the weights never change")
+    pulls = np.empty_like(gradients)
+    for rank, (before, after) in enumerate(zip(moves[:, first - 1 : -1], moves[:, first:])):
+        columns = np.stack([before.ravel(), -gradients[rank].ravel()], axis=1)
+        momentum = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0][0]
+        pulls[rank] = momentum * before - after
+    found, rest = _fit(pulls, gradients)
+    return found, float(np.abs(rest).max())
+
+
+def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
+    """The rates are the expected ones; `found` has a row for each rank, `expected` a value for each step or for all."""
+    expected = np.broadcast_to(expected, found.shape[1])
+    factors = found / expected
+    hint = ""
+    if np.allclose(factors, num_ranks, rtol=TOLERANCE):
+        hint = ": the gradients are summed and not averaged, or the rate is scaled twice"
+    elif np.allclose(factors, 1 / num_ranks, rtol=TOLERANCE):
+        hint = ": the rate is not scaled"
+    elif np.ptp(factors, axis=0).max() > TOLERANCE:
+        hint = ": it depends on the rank"
+    elif np.ptp(factors) < TOLERANCE and abs(factors.flat[0] - 1) > TOLERANCE:
+        hint = f", {factors.flat[0]:.3g} times as much in every step on every rank"
+    rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
+    require(
+        bool(np.allclose(factors, 1, rtol=TOLERANCE)),
+        f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}{hint}",
+    )
+
+
+def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:
+    """Return the momentum to read the updates with: 0 where the mean of all gradients alone explains them."""
+    plain, mean = steps.pulls(0.0)[:, first - 1 :], steps.gradients()[:, first:-1].mean(axis=0, keepdims=True)
+    return 0.0 if _explains(plain, _fit(plain, mean)[1]) else MOMENTUM
+
+
+def check_bits(steps: Steps, compression: str) -> None:
+    """Gradients travel with 16 bits where the compression is "fp16", else with 32, whatever the momentum is.
+
+    The mean of exact gradients leaves less of the updates in 32 bits than in 16.
+    """
+    momentum = momentum_of(steps)
+    found = rates(steps, momentum=momentum)
+    mean = steps.gradients().mean(axis=0)[FIRST_STEP:-1]
+    pulls = steps.pulls(momentum)[0, FIRST_STEP - 1 :] / found[0][:, np.newaxis]
+    rest = float(np.median(np.linalg.norm(pulls - mean, axis=1) / np.linalg.norm(mean, axis=1)))
+    expected, got = 16 if compression == "fp16" else 32, 32 if rest < EXACT else 16
+    require(got == expected, f'with the compression "{compression}" gradients travel with {got} bits, not {expected}')

@@ -1,0 +1,171 @@
+"""The trial of an answer: it runs once on real ranks of this machine, and all checks read what came of it."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, describe, require_result
+from coursekit.checks.on_ranks import Left, run_and_look
+from coursekit.checks.private_data import Secrets, check_sent
+from coursekit.checks.steps import Steps, steps_of
+from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.spy import Array
+from coursekit.ranks import RankError
+from coursekit.ranks.frames import is_library
+
+RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
+TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
+SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet, and so many that no world size divides them
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one launch on real ranks gave.
+
+    Attributes:
+        num_ranks: the world size.
+        results: what each rank returned, in rank order.
+        error: why the launch failed, or ''.
+        secrets: what each rank was told and no other.
+        left: the files that each rank left in its own folder, seen from outside, where the launch asked for them.
+        on: gives the trial of the same answer on another number of ranks; it is made once.
+        changed: gives the name of an answer of which the notebook has another by now, else ''.
+    """
+
+    num_ranks: int
+    results: Sequence[Any] = ()
+    error: str = ""
+    secrets: Secrets = ()
+    left: Sequence[Left] = ()
+    on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
+    changed: Callable[[], str] = field(default=str, compare=False, repr=False)
+
+    def of_ranks(self, part: str = "") -> list[Any]:
+        """Return the results in rank order, or of each the entry `part`: a launch may have given some and no more.
+
+        Raises:
+            CheckError: there are none, because of the answer.
+        """
+        are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
+        what = f"the run ({part})" if self.results else "the run"  # where some results are there, `part` is not
+        require_result("" if are_there else self.error, what, self.changed())
+        return [result[part] if part else result for result in self.results]
+
+    def steps(self, part: str = "sights", num_samples: int = 0) -> Steps:
+        """Return the training steps that the spies saw, of the samples that were sent to the ranks (`check_sent`)."""
+        steps = steps_of(self.of_ranks(part))
+        check_sent(steps.samples, self.secrets, num_samples)
+        return steps
+
+
+def try_on_ranks(  # noqa: PLR0913  # the settings of a launch
+    driver: Callable[..., Any],
+    *args: Any,
+    num_ranks: int,
+    ranks_per_node: int = RANKS_PER_NODE,
+    timeout_s: float = TIMEOUT_S,
+    secrets: Secrets,
+    look: bool = False,
+    by: Callable[..., Any] = with_horovod,
+) -> Trial:
+    """Run a driver on real ranks, by Horovod; an error of the answer becomes `Trial.error`, for every property."""
+    changed = remember(*args)
+    try:
+        found, left = run_and_look(
+            by,
+            driver,
+            *args,
+            num_ranks=num_ranks,
+            ranks_per_node=min(num_ranks, ranks_per_node),
+            timeout_s=timeout_s,
+            private=secrets,
+            look=look,
+        )
+        return Trial(num_ranks, found, secrets=secrets, left=left, changed=changed)
+    except (RankError, CheckError) as error:
+        return Trial(num_ranks, error=describe(error), secrets=secrets, changed=changed)
+
+
+def with_places(trial: Trial, read: Callable[[Any, dict[str, Any]], Any]) -> Trial:
+    """Return a pipeline's trial with the results that `read` makes of each rank's, and of what its files hold."""
+    try:
+        return replace(trial, results=[read(*pair) for pair in zip(trial.results, trial.secrets)])
+    except (CheckError, AttributeError, LookupError, TypeError, ValueError):
+        return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
+
+
+def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:
+    """Return the samples in batches of samples and labels, in their order."""
+    return np.concatenate([numbers for numbers, _ in batches] or [np.zeros(0)])
+
+
+def samples_read(trial: Trial, way: str) -> list[Array]:
+    """Return the samples that each rank of a pipeline's trial read in one way, in their order."""
+    return [order_in(result[way]) for result in trial.of_ranks()]
+
+
+PLAIN = (bool, int, float, str, bytes, tuple, type(None))
+
+
+def remember(*answers: Any) -> Callable[[], str]:
+    """Return what says later which of these functions the notebook has under another definition, or '' for none.
+
+    A function is told from another by its code, and by the functions, classes and plain values that it uses of the
+    notebook's; comments and the place in the cell are no difference. Whatever is no function is passed over.
+    """
+    functions = [function for function in map(inspect.unwrap, filter(callable, answers)) if _is_function(function)]
+    then = {function: _portrait(function, set()) for function in functions}
+
+    def changed() -> str:
+        for function, portrait in then.items():
+            now = inspect.unwrap(function.__globals__.get(function.__name__, function))
+            if _is_function(now) and _portrait(now, set()) != portrait:
+                return str(function.__name__)
+        return ""
+
+    return changed
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, FunctionType)
+
+
+def _portrait(function: FunctionType, seen: set[str]) -> Any:
+    """Return plain data that differs when the function, or something that it uses of its notebook's, does."""
+    codes = list(_codes(function.__code__))
+    used = sorted({name for code in codes for name in _globals_in(code)} - seen)
+    seen.update(used)
+    uses = [(name, _portrait_of(function.__globals__[name], seen)) for name in used if name in function.__globals__]
+    bodies = [(code.co_code, code.co_names, code.co_varnames, _plain(code.co_consts)) for code in codes]
+    return (bodies, repr(function.__defaults__), repr(function.__kwdefaults__), uses)
+
+
+def _portrait_of(value: Any, seen: set[str]) -> Any:
+    value = inspect.unwrap(value) if callable(value) else value
+    if isinstance(value, FunctionType) and not is_library(value.__code__.co_filename):
+        return _portrait(value, seen)
+    if isinstance(value, type) and value.__module__ == "__main__":
+        return [(name, _portrait_of(part, seen)) for name, part in sorted(vars(value).items())]
+    return repr(value) if isinstance(value, PLAIN) else type(value).__name__
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _globals_in(code: CodeType) -> set[str]:
+    return {str(one.argval) for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
+
+
+def _plain(constants: tuple[Any, ...]) -> list[str]:
+    return [repr(constant) for constant in constants if not isinstance(constant, CodeType)]

@@ -1,0 +1,77 @@
+"""What several commands share: a lab on the command line, options that are called alike, and a bar that counts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs, matching
+from coursekit.paths import find_root
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
+
+
+class LabName(click.ParamType):  # type: ignore[type-arg]  # click 8.1 knows no arguments of it
+    """A lab by its name or the beginning of it, such as 03 or 3; a shell that asks gets the names that fit."""
+
+    name = "lab"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the labs that are meant by what was typed."""
+        del ctx, param
+        with suppress(CourseKitError):  # not within a course
+            titles = {lab.name: lab.title for lab in find_labs(find_root())}
+            names = matching([*titles], incomplete) if incomplete else titles
+            return [CompletionItem(name, help=titles[name]) for name in names]
+        return []
+
+
+LAB = click.argument("lab", type=LabName())
+LABS = click.argument("names", metavar="[LAB]...", nargs=-1, type=LabName())
+COURSE = click.option(
+    "--course",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The course folder.  [default: course/]",
+)
+STUDENTS = click.option(
+    "--student", "students", metavar="ID", multiple=True, help="Only the student with this id. May be repeated."
+)
+LATE = click.option(
+    "--late", is_flag=True, help="Take the newest version even if it is late and an earlier one is not."
+)
+RANKS = click.option("--ranks", "num_ranks", type=int, metavar="N", help="Number of ranks, in labs that use ranks.")
+PARAMETERS = click.option(
+    "-p",
+    "--parameter",
+    "given",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUE",
+    help="Set a parameter of the lab. May be repeated.",
+)
+SITE = click.option("--site", required=True, metavar="NAME", help="The machine: `coursekit sites` lists all.")
+JSON_FILE = click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Also write the result as JSON.",
+)
+PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [default: the machine's usual one]")
+
+
+def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
+    """Return a bar that says how many of how many are done, followed by these columns; it is gone at its end."""
+    from rich import progress  # `coursekit hand-in` needs none of it
+
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
+    return progress.Progress(*columns, *further, console=console, transient=True)

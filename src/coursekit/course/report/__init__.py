@@ -1,1 +1,0 @@
-"""What an instructor sees after grading."""

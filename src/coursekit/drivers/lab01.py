@@ -1,0 +1,57 @@
+"""What the checks of lab 01 do where the answer runs: what takes a generator, a TensorFlow variable, or many steps."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers.calls import Array, require_returned, require_values
+
+
+def epochs(
+    batches: Callable[..., Iterable[Any]], data: Sequence[Array], batch_size: int, seed: int, num_epochs: int
+) -> dict[str, Any]:
+    """Return the batches of each epoch, with one generator for all epochs, and what became of the data.
+
+    Of batches that never end one more is taken than there are samples.
+    """
+    rng, given = np.random.default_rng(seed), [values.copy() for values in data]
+    found = []
+    for _ in range(num_epochs):
+        epoch = batches(*given, batch_size, rng)
+        fits = isinstance(epoch, Iterable)
+        require_returned(batches, epoch, fits=fits, expected="a generator, which yields a pair (x, y) for each batch,")
+        found.append([copy.deepcopy(batch) for batch in itertools.islice(epoch, len(given[0]) + 1)])
+    return {"epochs": found, "data": given}
+
+
+def walks(step: Callable[..., Any], cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
+    """Return where so many steps lead from (0.5, 0.8) in each case: learning rate, x, y."""
+    ends = []
+    with np.errstate(all="ignore"):
+        for learning_rate, x, y in cases:
+            point: Any = (0.5, 0.8)
+            for _ in range(num_steps):
+                point = step(*point, x, y, learning_rate)
+                require_values(step, point, "a pair of slope and offset", 2)
+            ends.append(np.array(point))
+    return ends
+
+
+def tape_steps(
+    tape_step: Callable[..., Any], cases: Sequence[tuple[float, float, Array, Array, float]]
+) -> list[dict[str, Any]]:
+    """Make one step in each case: slope, offset, x, y, learning rate; return the variables after it and the loss."""
+    import tensorflow as tf  # only this driver needs it
+
+    found = []
+    for slope, offset, x, y, learning_rate in cases:
+        variables = [tf.Variable(value, dtype=tf.float32) for value in (slope, offset)]
+        loss = tape_step(*variables, tf.constant(x, tf.float32), tf.constant(y, tf.float32), learning_rate)
+        after = [float(variable.numpy()) for variable in variables]
+        found.append({"variables": after, "loss": None if loss is None else np.asarray(loss)})
+    return found

@@ -1,0 +1,154 @@
+"""What the checks of lab 02 do on a rank.
+
+Of the pieces, where Horovod is initialised already (`calls.with_horovod`); and of the trial of a whole training:
+train several times, each time on data of this rank's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers import places
+from coursekit.drivers.calls import Array, require_numbers, require_returned, require_values
+
+
+def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[int] | None:
+    """Call the answer where TensorFlow reports GPUs, and return the numbers of those that it makes visible.
+
+    The one place where the kit pretends: a machine without GPUs cannot show this fault.
+    """
+    from unittest import mock  # on ranks only
+
+    import tensorflow as tf  # on ranks only
+
+    gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
+    chosen: list[list[Any]] = []
+    os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+
+    def list_devices(device_type: str | None = None) -> list[Any]:
+        return gpus if device_type in {None, "GPU"} else []
+
+    def set_visible(devices: Any, device_type: str | None = None) -> None:
+        del device_type
+        # A device is a named tuple, so a tuple alone does not make a list of devices.
+        chosen.append([devices] if isinstance(devices, tf.config.PhysicalDevice) else list(devices))
+
+    pretended = {
+        "list_physical_devices": list_devices,
+        "set_visible_devices": set_visible,
+        "set_memory_growth": lambda *_, **__: None,
+    }
+    with contextlib.ExitStack() as stack:
+        for name, function in pretended.items():
+            for module in (tf.config, tf.config.experimental):
+                stack.enter_context(mock.patch.object(module, name, function, create=True))
+        pin_gpu()
+    if chosen:
+        return [gpus.index(device) for device in chosen[-1]]
+    by_variable = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return None if by_variable is None else [int(number) for number in by_variable.split(",") if number.strip()]
+
+
+@contextlib.contextmanager
+def watched_pinning(answer: Callable[..., Any]) -> Iterator[Callable[[], bool]]:
+    """Give a function that says whether GPUs were asked for since the beginning, or one was pinned otherwise."""
+    from unittest import mock  # on ranks only
+
+    import tensorflow as tf  # on ranks only
+
+    before = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = getattr(inspect.unwrap(answer), "__globals__", {})
+    with contextlib.ExitStack() as stack:
+        # Without GPUs, pinning is to ask for them and to find none; their answers stay as they are.
+        spied = [(tf.config, "list_physical_devices"), (tf.config, "get_visible_devices")]
+        spied += [(tf.config.experimental, name) for _, name in spied]
+        spies = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in spied]
+        own = mock.Mock(wraps=names.get("pin_gpu"))
+        stack.enter_context(mock.patch.dict(names, {"pin_gpu": own} if "pin_gpu" in names else {}))
+        yield lambda: any(one.called for one in (*spies, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
+
+
+def shard(answer: Callable[..., Any], x: Array, y: Array) -> list[Array]:
+    """Return this rank's share of both arrays."""
+    shares = answer(x, y)
+    require_values(answer, shares, "a pair of arrays", 2)
+    return [np.array(share) for share in shares]
+
+
+def broadcast(broadcast_start: Callable[..., Any]) -> list[float]:
+    """Start from this rank's own values; return those after the broadcast."""
+    import tensorflow as tf  # on ranks only
+
+    variables = [tf.Variable(value, dtype=tf.float32) for value in places.private()]
+    broadcast_start(variables)
+    return [float(variable.numpy()) for variable in variables]
+
+
+def average(answer: Callable[..., Any]) -> list[Array]:
+    """Hand over this rank's own gradients; return what the answer makes of them."""
+    import tensorflow as tf  # on ranks only
+
+    averages = answer([tf.constant(gradient) for gradient in places.private()])
+    require_values(answer, averages, "a list of gradients")
+    return [np.array(gradient) for gradient in averages]
+
+
+def scaled(scale_rate: Callable[[float], Any], base: float) -> float:
+    """Return the scaled learning rate; the answer may give a tensor."""
+    rate = scale_rate(base)
+    require_returned(scale_rate, rate, fits=hasattr(rate, "__float__") and np.size(rate) == 1, expected="a number")
+    return float(rate)
+
+
+def save(save_history: Callable[..., Any]) -> None:
+    """Let the answer save this rank's own history in this rank's own folder."""
+    here = places.here()
+    save_history(np.array(here.private), here.own)
+
+
+def trainings(
+    train: Callable[..., Any], num_epochs: Mapping[str, int], batch_size: int, rate: float
+) -> dict[str, Array]:
+    """Train once for each of `num_epochs`; return the trajectories, by the same names.
+
+    This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.
+    The training named ``apart`` has the rate zero, and variables that start on each rank at values of its own, its
+    ``starts``.
+    """
+    private = places.private()
+
+    def history(name: str) -> Array:
+        x, y = (np.array(part) for part in private[name])
+        is_apart = name == "apart"
+        with variables_that_start_at(private["starts"]) if is_apart else contextlib.nullcontext():
+            returned = train(x, y, num_epochs[name], batch_size, 0.0 if is_apart else rate)
+        return require_numbers(train, returned, "an array of slope and offset before each step and after the last")
+
+    return {name: history(name) for name in num_epochs}
+
+
+@contextlib.contextmanager
+def variables_that_start_at(values: Array) -> Iterator[None]:
+    """Let trainable variables that are made inside start at these numbers, in their order, whatever the answer says."""
+    import tensorflow as tf  # on ranks only
+
+    num_used = 0
+
+    def create_at(create: Callable[..., Any], **kwargs: Any) -> Any:
+        nonlocal num_used
+        variable = create(**kwargs)
+        has_values = variable.shape.is_fully_defined() and tf.executing_eagerly()
+        if has_values and variable.trainable and variable.dtype.is_floating:
+            own = np.resize(np.roll(values, -num_used), variable.shape)
+            variable.assign(tf.cast(own, variable.dtype))
+            num_used += own.size
+        return variable
+
+    with tf.variable_creator_scope(create_at):
+        yield

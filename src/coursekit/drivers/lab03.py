@@ -1,0 +1,294 @@
+"""What the checks of lab 03 do on a rank: load pictures, and train a spy with Keras, one piece being the answer's."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from coursekit.drivers import lab02, places, spy
+from coursekit.drivers.calls import require_returned, require_values
+from coursekit.drivers.spy import MOMENTUM, RATE, Array, arrays, batches, compiled, own_batches
+from coursekit.pictures.tensorboard import read_events
+
+NUM_STEPS = 7  # of an optimiser, and of a step of one's own
+NUM_EPOCHS = 4
+STEPS_PER_EPOCH = 2
+NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
+MOST_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
+
+
+def load_pictures(
+    load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
+) -> tuple[int, Array, Array]:
+    """Write an image into a file, and load it from there many times for validation and as often for training."""
+    from coursekit import imagenet  # imports what only ranks need
+
+    path = places.here().own / "train-00000-of-00001"
+    imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
+    record = next(iter(imagenet.read_records(str(path))))
+    pair = load_picture(record, training=False)
+    require_values(load_picture, pair, "a pair of image and label", 2)
+    _, found = pair
+    validation, training = (
+        np.stack([np.asarray(load_picture(record, training=way)[0]) for _ in range(num_calls)]) for way in (False, True)
+    )
+    return int(found), validation, training
+
+
+def read_dataset(
+    make_dataset: Callable[..., Any],
+    load_picture: Callable[..., Any],
+    batch_size: int,
+    ways: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
+
+    A way says whether to read for training, and how many batches at the most.
+    The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
+    them: images that are all cut alike have one tilt. The entry "caches" holds the names of files for caches.
+    """
+    import tensorflow as tf  # on ranks only
+
+    from coursekit import imagenet  # imports what only ranks need
+
+    files, cache = spy.own_files(), tf.data.Dataset.cache
+    records = list(imagenet.read_records(files[0]))
+    seen: dict[str, Any] = {"spread": {}, "caches": []}
+
+    def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:
+        path = filename.numpy().decode() if tf.is_tensor(filename) else str(filename)
+        seen["caches"] += [path] if path else []
+        return cache(dataset, filename, name)
+
+    for way, (training, limit) in ways.items():
+        with mock.patch.object(tf.data.Dataset, "cache", named_cache):
+            dataset = make_dataset(list(files), batch_size, training=training)
+        found = spy.batches_of(make_dataset, dataset, limit)
+        seen[way] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in found]
+        in_pipeline, by_itself, loaded = _spread([images for images, _ in found]), 0.0, list[Array]()
+        # Few images may by chance be cut alike: those are loaded again.
+        while not loaded or (by_itself < in_pipeline / 2 and len(loaded) < MOST_ROUNDS):
+            loaded.append(np.stack([np.asarray(load_picture(record, training=training)[0]) for record in records]))
+            by_itself = _spread(loaded)
+        seen["spread"][way] = [in_pipeline, by_itself]
+    return seen
+
+
+def _spread(batches: Sequence[Array]) -> float:
+    """Return by how many levels the tilts of images differ."""
+    return float(np.std(np.concatenate([spy.tilts(images) for images in batches])))
+
+
+def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
+    """Return the GPUs that the answer makes visible, and those whose memory it lets grow."""
+    import tensorflow as tf  # on ranks only
+
+    growing = []
+
+    def grow(gpu: Any, enable: bool) -> None:
+        if enable:
+            growing.append(int(gpu.name.rpartition(":")[2]))
+
+    def pin() -> None:
+        with mock.patch.object(tf.config.experimental, "set_memory_growth", grow):
+            pin_gpu()
+
+    visible = lab02.pin_with_pretended_gpus(pin, num_gpus)
+    by_variable = os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH") == "true"
+    return visible, list(range(num_gpus)) if by_variable else growing
+
+
+def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[list[float]]:
+    """Return the numbers that the answer plans in each case; whole numbers stay whole."""
+    return [[_plain_number(number) for number in plan(*case)] for case in cases]
+
+
+def _plain_number(number: Any) -> float:
+    try:
+        return operator.index(number)
+    except TypeError:
+        return float(number)
+
+
+def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[float]:
+    """Return the answer's rate in each case."""
+    return [float(warmed_up(*case)) for case in cases]
+
+
+def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
+    """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
+    import horovod.tensorflow.keras as hvd  # on ranks only
+
+    seen: dict[str, Any] = {}
+    for compression in ("none", "fp16"):
+        sights = spy.watch()
+        start = hvd.callbacks.BroadcastGlobalVariablesCallback(0)
+        network = compiled(make_optimizer(RATE, compression))
+        network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
+        seen[compression] = list(sights)
+    return {**seen, "messages": _messages(network)}
+
+
+def _messages(network: Any) -> dict[str, int]:
+    """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
+    import tensorflow as tf  # on ranks only
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def step(images: Any, labels: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = network.compute_loss(images, labels, network(images, training=True))
+        network.optimizer.minimize(loss, network.trainable_variables, tape=tape)
+
+    graph = step.get_concrete_function(*map(tf.constant, arrays([0]))).graph.as_graph_def()
+    nodes = [node.op for node in (*graph.node, *(node for part in graph.library.function for node in part.node_def))]
+    return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
+
+
+def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
+    """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
+
+    Whether the checkpoint holds momenta, and the losses in the logs, are told as well.
+    """
+    import tensorflow as tf  # on ranks only
+
+    folder = places.here().own
+    callbacks = make_callbacks(folder)
+    is_list = isinstance(callbacks, (list, tuple))
+    require_returned(make_callbacks, callbacks, fits=is_list, expected="a list of callbacks")
+    sights = spy.watch()
+    history = compiled().fit(
+        own_batches(NUM_EPOCHS * STEPS_PER_EPOCH),
+        steps_per_epoch=STEPS_PER_EPOCH,
+        epochs=NUM_EPOCHS,
+        callbacks=callbacks,
+        verbose=0,
+    )
+    logs = folder / "logs"
+    events = [event for one in (logs, *filter(Path.is_dir, logs.rglob("*"))) for event in read_events(one)]
+    checkpoint = tf.train.latest_checkpoint(folder)
+    names = [name for name, _ in tf.train.list_variables(checkpoint)] if checkpoint else []
+    return {
+        "sights": list(sights),
+        "losses": [float(loss) for loss in history.history["loss"]],
+        "logged": [event.value for event in events if event.tag == "epoch_loss"],
+        "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
+    }
+
+
+def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
+    """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint.
+
+    Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
+    """
+    import horovod.tensorflow as hvd  # on ranks only
+    import horovod.tensorflow.keras as hvd_keras  # on ranks only
+
+    where = places.here().own
+    from_nothing = resume(compiled(), where / "nothing-here")
+    sights = spy.watch()
+    network = compiled()
+    start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
+    own = own_batches(NUM_STEPS_BEFORE)
+    network.fit(own, callbacks=[start], verbose=0)
+    for epoch in (last_epoch - 1, last_epoch):  # the newest of several is asked for
+        if hvd.rank() == 0:
+            network.save_weights(where / f"epoch-{epoch:03d}")
+        network.fit(own, verbose=0)
+    saved_after = list(sights)[: 2 * NUM_STEPS_BEFORE + 1]
+    hvd.broadcast_object("all saved", root_rank=0)
+    sights = spy.watch()
+    again = compiled()
+    num_epochs = resume(again, where)
+    again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
+    return {
+        "from_nothing": int(from_nothing),
+        "num_epochs": int(num_epochs),
+        "before": saved_after,
+        "after": list(sights),
+        "num_steps": int(again.optimizer.iterations),
+    }
+
+
+def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
+    """Evaluate a spy with known weights on this rank's samples."""
+    sights = spy.watch()
+    network = compiled()
+    network.trainable_variables[0].assign(bias)
+    result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
+    require_returned(evaluate, result, fits=isinstance(result, Mapping), expected="a dictionary of numbers")
+    return {"result": {str(name): float(value) for name, value in result.items()}, "sights": list(sights)}
+
+
+def use_train(
+    train: Callable[..., Any], runs: Sequence[Mapping[str, Any]]
+) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
+    """Train, and train on, in one folder with each of these settings; return each result with what the spies saw.
+
+    The entry "num_told" of a result says in how many epochs the callback was called that the answer was given, and
+    "is_pinned_first" whether the answer asked for GPUs, or pinned one otherwise, before it built the network.
+    """
+    import tensorflow as tf  # on ranks only
+
+    train_files, validation_files = spy.own_files("train"), spy.own_files("validation")
+    where = places.here().shared / "training"
+    outcomes = []
+    for settings in runs:
+        sights = spy.watch()
+        told: list[int] = []
+        listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _, told=told: told.append(epoch))
+        with lab02.watched_pinning(train) as is_pinned:
+            pinned: list[bool] = []
+
+            def build(is_pinned: Callable[[], bool] = is_pinned, pinned: list[bool] = pinned) -> Any:
+                pinned.append(is_pinned())
+                return spy.network(np.shape(spy.secrets()["starts"])[-1])
+
+            result = train(build, train_files, validation_files, where, dict(settings), [listener])
+        require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
+        outcomes.append(({**_plain(dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)))
+    return outcomes
+
+
+def _plain(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of a training's result that checks ask for, as plain numbers."""
+    plain: dict[str, Any] = {}
+    if "history" in result:
+        plain["history"] = {str(name): [float(n) for n in values] for name, values in result["history"].items()}
+    if "validation" in result:
+        plain["validation"] = {str(name): float(value) for name, value in result["validation"].items()}
+    if "num_steps" in result:
+        plain["num_steps"] = float(result["num_steps"])
+    return plain
+
+
+def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
+    """Make steps of the answer's own; count how often the step was traced."""
+    import horovod.tensorflow as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    sights = spy.watch()
+    network = compiled()
+    hvd.broadcast_variables(network.variables, root_rank=0)
+    optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    num_calls = 0
+
+    def counted_loss(labels: Any, logits: Any) -> Any:
+        nonlocal num_calls
+        num_calls += 1
+        return loss_of(labels, logits)
+
+    step = make_step(network, optimizer, counted_loss)
+    require_returned(make_step, step, fits=callable(step), expected="a function")
+    losses = []
+    for images, labels in own_batches(NUM_STEPS):
+        loss = step(images, labels)
+        require_returned(step, loss, fits=loss is not None and np.size(loss) == 1, expected="a loss, one number,")
+        losses.append(float(loss))
+    return {"sights": list(sights), "losses": losses, "num_traces": num_calls}

@@ -1,0 +1,280 @@
+"""What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, or train with a strategy.
+
+Networks are spies, and right pieces of the judge's stand in for those that are not on trial.
+"""
+
+from __future__ import annotations
+import __future__
+
+import inspect
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from coursekit.drivers import places, spy
+from coursekit.drivers.calls import require_returned
+from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, batches
+from coursekit.ranks import channel
+
+BATCH_SIZE = 2
+IMAGE_SIZE = 8
+HANG_S = 40.0  # the deadline where wrong answers hang; a right one takes a tenth of it on a quiet machine
+NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
+TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
+RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
+NUM_STEPS_OF_STRATEGY = 5
+HOSTS = "hosts"  # the list in which workers of a strategy enter their addresses
+NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
+
+
+def build() -> Any:
+    """Return a spy; beside it, a batch normalisation on colours that has statistics but no influence."""
+    import tensorflow as tf  # on ranks only
+
+    # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
+    tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
+    layers = tf.keras.layers
+    images = tf.keras.Input((None, None, 3))
+    normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(images))
+    nothing = layers.Lambda(lambda values: 0 * tf.reduce_sum(values, axis=1, keepdims=True))(normalized)
+    return tf.keras.Model(images, layers.Add()([spy.network(NUM_CLASSES)(images), nothing]))
+
+
+def params(**changes: Any) -> dict[str, Any]:
+    """Return what answers get as `params`."""
+    common = {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": IMAGE_SIZE, "seed": 3}
+    return {**common, **changes}
+
+
+def quiet() -> None:
+    """Keep the Estimator's remarks back; a failed check says what matters."""
+    import tensorflow as tf  # on ranks only
+
+    tf.get_logger().setLevel("ERROR")
+
+
+def split(split_files: Callable[..., Any], files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
+    """Return what the answer makes of a list of files, and the list afterwards."""
+    return split_files(files, num_held_out), files
+
+
+def read(
+    input_fn: Callable[..., Any], num_workers: int, jobs: Sequence[tuple[int, bool, int]]
+) -> list[tuple[list[Any], list[Array]]]:
+    """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
+
+    An evaluation is read to its end, if that comes soon.
+    Returns of each job the batches, sample numbers and labels, and the tilts of each one's images.
+    """
+    files, found = spy.own_files(), []
+    for worker, training, seed in jobs:
+        dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
+        seen = spy.batches_of(input_fn, dataset, NUM_BATCHES)
+        pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in seen]
+        found.append((pairs, [spy.tilts(images) for images, _ in seen]))
+    return found
+
+
+def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any]:
+    """Train, and in all modes evaluate and predict, with the answer's model function; return what the spies saw."""
+    import horovod.tensorflow as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    quiet()
+    config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
+    estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
+    own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
+    seen = {}
+    sights = spy.watch()
+    start = hvd.BroadcastGlobalVariablesHook(0)
+    estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=[start], max_steps=NUM_STEPS)
+    seen["train"] = list(sights)
+    if not all_modes:
+        return seen
+    sights = spy.watch()
+    metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
+    seen["eval"] = list(sights)
+    sights = spy.watch()
+    predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
+    seen["predict"] = list(sights)
+    names = [name for name in estimator.get_variable_names() if name.endswith("statistics/moving_mean")]
+    return {
+        **seen,
+        "metrics": {str(name): float(value) for name, value in metrics.items()},
+        "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in predictions],
+        "moving_mean": np.asarray(estimator.get_variable_value(names[0])),
+    }
+
+
+def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
+    """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
+
+    That is which GPUs a session would see, None without a session's configuration, whether it takes their memory as
+    it is needed, and the seed.
+    """
+    import tensorflow as tf  # on ranks only
+
+    quiet()
+    config = make_run_config(str(places.here().own))
+    is_config = isinstance(config, tf.estimator.RunConfig)
+    require_returned(make_run_config, config, fits=is_config, expected="a tf.estimator.RunConfig")
+    tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
+        lambda: batches([1, 2]).repeat(), steps=2
+    )
+    options = config.session_config.gpu_options if config.session_config is not None else None
+    return {
+        "visible": None if options is None else str(options.visible_device_list),
+        "grows": options is not None and bool(options.allow_growth),
+        "seed": config.tf_random_seed,
+    }
+
+
+def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
+    """Return a right model function's result for one process: the other pieces are not on trial."""
+    import tensorflow as tf  # on ranks only
+
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    logits = params["build"]()(features, training=training)
+    if labels is None:
+        return tf.estimator.EstimatorSpec(mode, predictions={"classes": tf.argmax(logits, axis=1)})
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(params["learning_rate"])
+    step = tf.compat.v1.train.get_global_step()
+    metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(logits, axis=1))}
+    train_op = optimizer.minimize(loss, step) if training else None
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+@contextmanager
+def supplied(answer: Callable[..., Any], pieces: Mapping[str, str]) -> Iterator[None]:
+    """Let the answer find these functions, source by name, in place of the notebook's.
+
+    They come as text with each call, since what stands in a driver can be seen, and copied, by an answer.
+    """
+    found: dict[str, Any] = {}
+    for name, source in pieces.items():
+        code = compile(source, f"<{name} of the judge>", "exec", __future__.annotations.compiler_flag)
+        exec(code, found)  # noqa: S102  # the judge's own
+    functions = {name: found[name] for name in pieces}
+    with mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), functions):
+        yield
+
+
+def use_train(
+    train: Callable[..., Any], pieces: Mapping[str, str], phases: Sequence[tuple[str, int]]
+) -> dict[str, dict[str, Any]]:
+    """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
+
+    Each of `phases` is a name and the steps of a rank up to its end.
+    The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
+    """
+    import horovod.tensorflow as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    class Counting(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
+        num_calls = 0
+
+        def after_run(self, *_: Any) -> None:
+            self.num_calls += 1
+
+    quiet()
+    files = spy.own_files()
+    found = {}
+    for phase, num_steps in phases:
+        sights, hook, settings = spy.watch(), Counting(), params(batch_size=TRAIN_BATCH_SIZE)
+        with supplied(train, pieces):
+            estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
+        config = getattr(getattr(estimator, "config", None), "session_config", None)
+        found[phase] = {
+            "sights": list(sights),
+            "num_hook_calls": hook.num_calls,
+            "is_estimator": hasattr(estimator, "evaluate"),
+            "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
+        }
+    return found
+
+
+def use_evaluate(evaluate: Callable[..., Any], pieces: Mapping[str, str], answer: int) -> dict[str, Any]:
+    """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
+
+    Returns the result and what the spies saw.
+    """
+    import horovod.tensorflow as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    quiet()
+    spy.watch()
+    where = str(places.here().shared / "training")
+    config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None, checkpoint_save_graph_def=False)
+    settings = params(learning_rate=RATE_OF_ANSWER)
+    estimator = tf.estimator.Estimator(_plain_model, config=config, params=settings)
+    if hvd.rank() == 0:
+        estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
+    sights = spy.watch()
+    with supplied(evaluate, pieces):
+        result = evaluate(estimator, spy.own_files(), settings)
+    fits = result is None or isinstance(result, Mapping)
+    require_returned(evaluate, result, fits=fits, expected="a dictionary of numbers")
+    result = None if result is None else {str(name): float(value) for name, value in result.items()}
+    return {"result": result, "sights": list(sights)}
+
+
+def rank() -> int:
+    """Return the number of this process, which `ranks.run` gives it."""
+    return int(os.environ["HOROVOD_RANK"])
+
+
+def _hosts(num_ranks: int) -> list[str]:
+    """Return an address of each rank with a free port; TensorFlow must not compute anything yet to tell them."""
+    with channel.listen() as listener:
+        channel.enter(HOSTS, 0, rank(), listener)
+        return [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
+
+
+def use_strategy(train_with_strategy: Callable[..., Any], pieces: Mapping[str, str], num_ranks: int) -> dict[str, Any]:
+    """Train with the answer's strategy and these pieces on this worker, without Horovod.
+
+    Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
+    """
+    import horovod.tensorflow as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
+
+    hvd.shutdown()
+    quiet()
+    hosts = _hosts(num_ranks)
+    files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
+    _be_patient(len(hosts))
+    networks, seen_steps = [], []
+
+    def build_one() -> Any:
+        networks.append(build())
+        return networks[-1]
+
+    sights = spy.watch()
+    settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
+    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
+    with supplied(train_with_strategy, pieces):
+        train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
+    is_fitted = any(getattr(network, "history", None) is not None for network in networks)
+    return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
+
+
+def _be_patient(num_workers: int) -> None:
+    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
+    from tensorflow.python.eager import context  # on ranks only; there is no public way
+
+    # The module of this class has moved since TensorFlow 2.15; here it goes by one name.
+    workers = context.coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
+    context.context().configure_coordination_service(
+        service_type="standalone",
+        service_leader="/job:worker/replica:0/task:0",
+        heartbeat_timeout_in_ms=60_000,
+        coordinated_jobs=[workers],
+    )

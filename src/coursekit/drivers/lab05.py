@@ -1,0 +1,286 @@
+"""What the checks of lab 05 do with an answer: hand it samples, and tell which come out; train a spy; write down a run.
+
+On ranks, the samples are private: what a rank has not read itself it cannot tell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers import places, spy
+from coursekit.drivers.calls import require_returned, require_values
+from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, Array, own_batches
+from coursekit.pictures.tensorboard import read_events
+
+Batch = tuple[Array, Array]  # images and labels
+RATE = 0.1
+NUM_EPOCHS, STEPS_PER_EPOCH = 3, 3
+NUM_SAMPLES = STEPS_PER_EPOCH * BATCH_SIZE  # of each rank
+
+MOST_BATCHES = 60  # of an epoch, where an end is expected
+
+
+def write_file(path: Path, images: Array, labels: Array) -> None:
+    """Write the records that the lab asks for: `image`, the bytes of its pixels, and `label`, a whole number."""
+    import tensorflow as tf  # where answers run, TensorFlow is imported already
+
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for image, label in zip(images, labels):
+            features = {
+                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image.tobytes()])),
+                "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[int(label)])),
+            }
+            writer.write(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
+
+
+def written(write_records: Callable[..., Any], images: Array, labels: Array) -> list[dict[str, list[Any]]]:
+    """Let the answer write a file; return by record and name the values in it."""
+    import tensorflow as tf  # as above
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "digits"
+        write_records(path, images, labels)
+        records = list(tf.data.TFRecordDataset(str(path)).as_numpy_iterator()) if path.is_file() else []
+    found = []
+    for record in records:
+        features = tf.train.Example.FromString(record).features.feature
+        kinds = {name: feature.WhichOneof("kind") for name, feature in features.items()}
+        found.append({name: list(getattr(features[name], kind).value) for name, kind in kinds.items() if kind})
+    return found
+
+
+def parsed(parse_batch: Callable[..., Any], images: Array, labels: Array) -> Batch:
+    """Let the answer parse a batch of records in a pipeline; return its images and labels."""
+    import tensorflow as tf  # as above
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "digits"
+        write_file(path, images, labels)
+        returned: list[Any] = []
+
+        def noted(batch: Any) -> Any:
+            found = parse_batch(batch)
+            returned.append(found)
+            return found
+
+        try:
+            batches = tf.data.TFRecordDataset(str(path)).batch(len(images)).map(noted)
+        finally:  # what a data set says of a wrong return explains nothing
+            for one in returned:
+                require_values(parse_batch, one, "a pair of images and labels", 2)
+        ((found, numbers),) = list(batches.as_numpy_iterator())
+    return np.asarray(found), np.asarray(numbers)
+
+
+def lost(
+    count_lost: Callable[..., Any], counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[Sequence[Any]]
+) -> list[int]:
+    """Write files of records, do damage to each, and return how many records the answer misses in each file.
+
+    A damage is ["flip", place], ["cut", number of bytes that are left], or [].
+    """
+    import tensorflow as tf  # as above
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [str(Path(folder) / f"part-{number:02d}") for number in range(len(counts))]
+        rest = iter(contents)
+        for path, count, damage in zip(paths, counts, damages):
+            with tf.io.TFRecordWriter(path) as writer:
+                for content in itertools.islice(rest, count):
+                    writer.write(content)
+            whole = bytearray(Path(path).read_bytes())
+            if damage and damage[0] == "flip":
+                whole[damage[1]] ^= 1
+            Path(path).write_bytes(whole[: damage[1]] if damage and damage[0] == "cut" else whole)
+        found = count_lost(paths, list(counts))
+        require_values(count_lost, found, "a list of numbers, one for each file,")
+        return [int(number) for number in found]
+
+
+def _epochs(
+    answer: Callable[..., Any], dataset: Any, num_epochs: int, *, num_parts: int = 1, batched: bool = True
+) -> list[list[Any]]:
+    """Return what the answer's data set gives when it is gone through so many times.
+
+    Its elements have to be of so many parts, each with a first axis where they are `batched`.
+    """
+    import tensorflow as tf  # where answers run, TensorFlow is imported already
+
+    require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
+    spec = dataset.element_spec
+    parts = spec if isinstance(spec, tuple) else (spec,)
+    are_tensors = len(parts) == num_parts and all(isinstance(part, tf.TensorSpec) for part in parts)
+    fits = are_tensors and not (batched and any(part.shape.rank == 0 for part in parts))
+    what = "pairs of images and labels" if num_parts > 1 else "arrays"
+    expected = (
+        f"one of {'batches' if batched else 'samples'}, {what}," if num_parts > 1 or batched else "one of numbers"
+    )
+    require_returned(answer, dataset, fits=fits, expected=expected)
+    return [list(itertools.islice(dataset.as_numpy_iterator(), MOST_BATCHES)) for _ in range(num_epochs)]
+
+
+def read_files(from_files: Callable[..., Any], batch_size: int) -> list[Batch]:
+    """Write this rank's own samples into files whose names are alike on all ranks; return the answer's batches."""
+    mine = places.private()
+    folder = places.here().own
+    ends = np.cumsum((0, *mine["counts"]))
+    files = []
+    for number, (first, end) in enumerate(zip(ends, ends[1:])):
+        files.append(str(folder / f"digits-{number:05d}"))
+        write_file(Path(files[-1]), mine["images"][first:end], mine["labels"][first:end])
+    (batches,) = _epochs(from_files, from_files(files, batch_size), 1, num_parts=2)
+    return [(np.asarray(images), np.asarray(labels)) for images, labels in batches]
+
+
+def draw_samples(from_generator: Callable[..., Any], num_epochs: int, num_few: int) -> dict[str, Any]:
+    """Let the answer make a data set of samples that a function draws; return them by epoch, and which were drawn.
+
+    The entry "few" has the images of a second data set, of the first `num_few` samples alone.
+    """
+    mine = places.private()
+    drawn: list[int] = []
+
+    def draw(number: int) -> tuple[Array, int]:
+        drawn.append(int(number))
+        return (mine["images"][number] / 255).astype(np.float32), int(mine["labels"][number])
+
+    dataset = from_generator(draw, len(mine["labels"]))
+    found = _epochs(from_generator, dataset, num_epochs, num_parts=2, batched=False)
+    spec = [
+        (part.dtype.name, list(part.shape) if part.shape.rank is not None else None) for part in dataset.element_spec
+    ]
+    epochs = [[(np.asarray(image), int(label)) for image, label in epoch] for epoch in found]
+    of_epochs = list(drawn)
+    (few,) = _epochs(from_generator, from_generator(draw, num_few), 1, num_parts=2, batched=False)
+    return {"epochs": epochs, "drawn": of_epochs, "spec": spec, "few": [np.asarray(image) for image, _ in few]}
+
+
+def feed_epochs(feed: Callable[..., Any], batch_size: int, num_epochs: int) -> dict[str, Any]:
+    """Let the answer feed this rank; return by epoch the batches, and the samples that were loaded."""
+    import tensorflow as tf  # on ranks only
+
+    images = places.private()["images"]
+    loaded: list[int] = []
+
+    def load_one(number: Array) -> Array:
+        loaded.append(int(number))
+        return np.asarray(images[number], dtype=np.float32)
+
+    def load(number: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(load_one, [number], tf.float32), images.shape[1:])
+
+    dataset = feed(tf.data.Dataset.range(len(images)), load, batch_size)
+    return {
+        "epochs": [[np.asarray(batch) for batch in epoch] for epoch in _epochs(feed, dataset, num_epochs)],
+        "loaded": loaded,
+    }
+
+
+def share_batches(
+    global_batches: Callable[..., Any], cases: Sequence[Sequence[int]], num_epochs: int
+) -> list[list[list[list[int]]]]:
+    """Return for each case this rank's sample numbers, by epoch and step."""
+    return [
+        [
+            [np.asarray(batch).tolist() for batch in epoch]
+            for epoch in _epochs(global_batches, global_batches(*case), num_epochs)
+        ]
+        for case in cases
+    ]
+
+
+def _noted_numbers(own: Any, read: list[int]) -> Any:
+    """Return a data set of numbers that does not say how many they are, and notes each that is read."""
+    import tensorflow as tf  # on ranks only
+
+    def note(number: Array) -> Array:
+        read.append(int(number))
+        return number
+
+    def noted(number: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(note, [number], tf.int64), [])
+
+    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64))
+    return numbers.filter(lambda number: number >= 0).map(noted)
+
+
+def step_together(equal_steps: Callable[..., Any], batch_size: int) -> list[list[list[int]]]:
+    """Return for each case the batches that the answer makes of this rank's own numbers."""
+    found = []
+    for own in places.private():
+        (batches,) = _epochs(equal_steps, equal_steps(_noted_numbers(own, []), batch_size), 1)
+        found.append([np.asarray(batch).tolist() for batch in batches])
+    return found
+
+
+def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]:
+    """Let the ranks fill their caches one after the other, in a folder of their node; return what each reads."""
+    import horovod.tensorflow as hvd  # on ranks only
+
+    folder = places.here().shared / f"node-{hvd.cross_rank()}"
+    folder.mkdir(exist_ok=True)
+    read: list[int] = []
+    dataset = cached(_noted_numbers(places.private()["numbers"], read), folder)
+    epochs: list[list[int]] = []
+    for rank in range(hvd.size()):
+        if rank == hvd.rank():
+            found = _epochs(cached, dataset, num_epochs, batched=False)
+            epochs = [[np.asarray(number).tolist() for number in epoch] for epoch in found]
+        hvd.broadcast_object("next", root_rank=rank)
+    return {"epochs": epochs, "num_read": len(read), "files": sorted(path.name for path in folder.iterdir())}
+
+
+def use_train(train: Callable[..., Any]) -> dict[str, Any]:
+    """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
+    folder = places.here().own
+    sights = spy.watch()
+    history = train(lambda: spy.network(NUM_CLASSES), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE)
+    events = read_events(folder / "logs" / "train")
+    return {
+        "sights": list(sights),
+        "metrics": sorted(map(str, history)) if isinstance(history, dict) else type(history).__name__,
+        "losses": [event.value for event in events if event.tag == "epoch_loss"],
+        "num_steps": sum(event.tag == "batch_loss" for event in events),
+        "num_histograms": sum(
+            event.tag.endswith("/histogram") and event.tag.startswith("spy/bias") for event in events
+        ),
+    }
+
+
+def read_run(
+    answer: Callable[..., Any], losses: Sequence[Sequence[float]], num_steps: int, weights: Sequence[Array]
+) -> dict[str, float]:
+    """Write the logs of a training that was interrupted after its first epoch, and let the answer read them.
+
+    Args:
+        answer: gets the folder of the logs.
+        losses: of the epochs, of training and of validation.
+        num_steps: of an epoch.
+        weights: of the layer `dense` after each epoch.
+    """
+    import tensorflow as tf  # where answers run, TensorFlow is imported already
+
+    with tempfile.TemporaryDirectory() as folder:
+        for epoch, layer in enumerate(weights):
+            for split, of_epochs in zip(("train", "validation"), losses):
+                writer = tf.summary.create_file_writer(str(Path(folder, split)), filename_suffix=f".{epoch}")
+                with writer.as_default():
+                    tf.summary.scalar("epoch_loss", of_epochs[epoch], epoch)
+                    tf.summary.scalar("epoch_accuracy", 1 / (1 + of_epochs[epoch]), epoch)
+                    for step in range(epoch * num_steps, (epoch + 1) * num_steps) if split == "train" else ():
+                        tf.summary.scalar("batch_loss", 2 * of_epochs[epoch], step)
+                        tf.summary.scalar("batch_accuracy", 0.5, step)
+                    if split == "train":
+                        tf.summary.histogram("dense/kernel_0/histogram", layer, epoch)
+                        tf.summary.histogram("dense/bias_0/histogram", np.zeros(3), epoch)
+                        tf.summary.histogram("dense_1/kernel_0/histogram", 2 * layer, epoch)
+                writer.close()
+        found = answer(Path(folder))
+    require_returned(answer, found, fits=isinstance(found, dict), expected="a dictionary")
+    return {str(name): float(value) for name, value in found.items()}

@@ -1,0 +1,104 @@
+"""What the checks of lab 06 do where the answers run: a switch between ranks for the allreduces, and loss scaling.
+
+The switch passes on each message of the ranks' channels, and keeps a copy for a check.
+It is one rank more, on which no answer is called.
+So what it saw is no claim of a process in which an answer runs, and what travels past it was seen by nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Sequence
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers import places
+from coursekit.drivers.calls import Array, require_values
+from coursekit.ranks import channel
+from coursekit.ranks.channel import Channel
+from coursekit.ranks.environ import gloo_environ
+
+Seen = list[list[Any]]  # source, target and content of each message, those of a source in the order of its sends
+
+SWITCH = "switch"
+WAIT_S = 5.0  # for a message of a few bytes; ranks that all receive first would wait for ever
+
+
+def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]:
+    """Call the answer with a channel and this rank's own value on each of `num_ranks`, and relay on the last rank.
+
+    Returns what the answer returned, and what it left of the value; from the last rank what it saw.
+    """
+    rank = int(os.environ["HOROVOD_RANK"])
+    if rank == num_ranks:
+        return relay(num_ranks)
+    os.environ.update(gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=channel.store()))  # Horovod joins nobody
+    own = places.private()
+    with channel.open_among(rank, num_ranks, SWITCH) as mine:
+        mine.timeout_s = WAIT_S
+        returned = answer(mine, own)
+    return np.asarray(returned) if hasattr(returned, "__array__") else returned, own
+
+
+def relay(num_ranks: int) -> Seen:
+    """Stand between all ranks of one channel until they have closed it; return what was sent."""
+    listeners = [channel.listen() for _ in range(num_ranks)]
+    for target, listener in enumerate(listeners):
+        channel.enter(SWITCH, 0, target, listener)
+    seen: Seen = []
+    lock = Lock()
+    threads = []
+    for target, listener in enumerate(listeners):
+        address = channel.find(channel.DIRECT, 0, target)
+        with listener:
+            for _ in range(num_ranks - 1):
+                source, connection = channel.answer(listener)
+                onward = channel.call(address, source)
+                threads.append(Thread(target=_pass_on, args=(connection, onward, source, target, seen, lock)))
+                threads[-1].start()
+    for thread in threads:
+        thread.join()
+    return seen
+
+
+def _pass_on(  # noqa: PLR0913, PLR0917  # both ends of a line, and the list of all
+    connection: socket.socket, onward: socket.socket, source: int, target: int, seen: Seen, lock: Lock
+) -> None:
+    with connection, onward:
+        message = channel.read_message(connection)
+        while message is not None:
+            with lock:
+                seen.append([source, target, message])
+            with contextlib.suppress(OSError):  # who has ended reads no more; what was sent counts
+                channel.write_message(onward, message)
+            message = channel.read_message(connection)
+
+
+NUM_VALUES = 2  # of a state: the scale, and the number of good steps in a row
+
+
+def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
+    """Return what the answer makes of a scale in a row of steps, each from the state that it returned before."""
+    num_good, states = 0, []
+    for is_finite in were_finite:
+        state = next_scale(scale, num_good, is_finite, growth_steps)
+        states.append(state)
+        if not isinstance(state, (tuple, list)) or len(state) != NUM_VALUES:
+            break  # the check says so
+        scale, num_good = state
+    return states
+
+
+def mean_gradients(answer: Callable[..., Any], scale: float) -> list[list[Array] | None]:
+    """Hand over this rank's own gradients in 16 bits, of several steps; return what the answer makes of each."""
+    import tensorflow as tf  # on ranks only
+
+    means = [answer([tf.constant(one) for one in gradients], scale) for gradients in places.private()]
+    for mean in means:
+        if mean is not None:
+            require_values(answer, mean, "a list of gradients, or None,")
+    return [None if mean is None else [np.array(one) for one in mean] for mean in means]

@@ -1,1 +1,0 @@
-"""Grading a class as a Slurm job array."""

@@ -1,0 +1,164 @@
+"""Calls of the kernel that not every Python offers (Linux, every architecture), and the refusal of others."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+
+from coursekit.errors import CourseKitError
+
+NEW_MOUNTS = 0x00020000
+NEW_NAME = 0x04000000
+NEW_IPC = 0x08000000
+NEW_USER = 0x10000000
+NEW_PIDS = 0x20000000
+
+READ_ONLY = 1
+NO_SUID = 2
+NO_DEVICES = 4
+NO_PROGRAMS = 8
+REMOUNT = 32
+BIND = 4096
+RECURSIVE = 16384
+SLAVE = 1 << 19
+
+# Calls that no answer needs. What they would take is counted by nobody, or is the whole account's: memory in
+# no process and no folder, namespaces and watches, of which an account has so many and no more, cores of other slots.
+LIBRARY = "libseccomp.so.2"  # 2.5 or newer, of 2020
+REFUSED = (
+    # A new user namespace brings all others, and the right to mount folders in memory of any size.
+    *("unshare", "setns"),
+    # Memory that stays when no process maps it.
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open", "vmsplice"),
+    # Of these the kernel counts how many an account has, or how much memory they take.
+    *("inotify_init", "inotify_init1", "fanotify_init", "add_key", "request_key", "keyctl"),
+    # Of these the whole machine has so many and no more.
+    "io_setup",
+    # Kernel interfaces with memory of their own.
+    *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd"),
+    # The slot's cores are all that it gets.
+    "sched_setaffinity",
+)
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_CAPABILITY_VERSION_3 = 0x20080522
+
+# <seccomp.h>
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_MASKED_EQ = 7
+_UNKNOWN = -1  # a name; other negative numbers are calls that this architecture does not have
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces that `flags` name for new ones (unshare(2)); needs a single-threaded process."""
+    _succeed(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
+    """Mount a file system (mount(2))."""
+    words = (source.encode(), target.encode(), kind.encode() if kind else None)
+    _succeed(_libc.mount(*words, ctypes.c_ulong(flags), options.encode()), f"mount on {target}")
+
+
+def end_with_parent(signal: int) -> None:
+    """Have this process get a signal when the thread that started it ends."""
+    _prctl(_PR_SET_PDEATHSIG, int(signal))
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Say whether processes of the same user may look into this one: its memory, environment and open files."""
+    _prctl(_PR_SET_DUMPABLE, int(dumpable))
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, and for ever: no program that is started can bring one back."""
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *_zeros(3)):
+            break  # the kernel has no more
+    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
+    nothing = (ctypes.c_uint32 * 6)()
+    _succeed(_libc.capset(header, nothing), "capset")
+    no_new_privileges()
+
+
+def no_new_privileges() -> None:
+    """Take away what set-uid programs give."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+class _Comparison(ctypes.Structure):
+    _fields_ = (("arg", ctypes.c_uint), ("op", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64))
+
+
+class Filter:
+    """What has the kernel refuse `REFUSED` (seccomp(2)), prepared ahead: an isolated process cannot look for a library.
+
+    Raises:
+        CourseKitError: the library is not there, or too old.
+    """
+
+    def __init__(self) -> None:
+        with contextlib.suppress(OSError):
+            self._library = ctypes.CDLL(LIBRARY)
+        if not hasattr(self, "_library") or self._number("clone3") == _UNKNOWN:
+            raise CourseKitError(
+                f"the sandbox needs {LIBRARY}, version 2.5 or newer, which is missing here: install it "
+                "(apt install libseccomp2, dnf install libseccomp)."
+            )
+        self._library.seccomp_init.restype = ctypes.c_void_p
+        self._context = ctypes.c_void_p(self._library.seccomp_init(_ALLOW))
+        for name in REFUSED:
+            self._refuse(name, errno.EPERM)
+        # Its arguments are in memory, where no filter can look: the C library then takes `clone`.
+        self._refuse("clone3", errno.ENOSYS)
+        self._refuse("clone", errno.EPERM, _Comparison(0, _MASKED_EQ, NEW_USER, NEW_USER))
+
+    def load(self) -> None:
+        """Have the kernel refuse them to this process and to all that it starts, for ever.
+
+        Raises:
+            OSError: it does not.
+        """
+        self._succeed(self._library.seccomp_load(self._context), "seccomp_load")
+
+    def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
+        """Add a rule; a call that this machine or this library does not have needs none."""
+        call = self._number(name)
+        rules = (_Comparison * len(comparisons))(*comparisons)
+        if call >= 0:
+            self._succeed(
+                self._library.seccomp_rule_add_array(self._context, _ERRNO | number, call, len(comparisons), rules),
+                f"a rule for {name}",
+            )
+
+    def _number(self, name: str) -> int:
+        return int(self._library.seccomp_syscall_resolve_name(name.encode()))
+
+    @staticmethod
+    def _succeed(status: int, what: str) -> None:
+        if status:
+            raise OSError(-status, f"{what} failed")
+
+
+def _prctl(option: int, value: int) -> None:
+    _succeed(_libc.prctl(option, ctypes.c_ulong(value), *_zeros(3)), f"prctl {option}")
+
+
+def _zeros(count: int) -> list[ctypes.c_ulong]:
+    return [ctypes.c_ulong(0)] * count
+
+
+def _succeed(status: int, what: str) -> None:
+    if status:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,185 @@
+"""A watch over the processes of one submission, from outside the sandbox.
+
+Cgroups limit better, where one may have them; rlimits hold for every process alone.
+The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
+It adds the files in the folders in memory that the processes see. Memory that is in neither, such as segments of
+System V, cannot be made (`system`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from coursekit.grading.isolation.sandbox import HIDDEN
+from coursekit.processes import kill_below
+from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+INTERVAL_S = 0.2
+MEASURE_AGAIN = 1.05  # proportional shares are slow to read: only when the resident memory has grown by this factor
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the processes of a submission may use together.
+
+    Attributes:
+        memory_bytes: their memory, each page counted once, and their files in memory.
+        num_processes: processes at once.
+        num_files: files and folders in one folder in memory.
+        own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
+    """
+
+    memory_bytes: int
+    num_processes: int
+    num_files: int
+    own_s: float
+
+
+class Watcher:
+    """A thread that measures the descendants of a process, and kills them when they use too much.
+
+    Attributes:
+        excess: one sentence that says which limit was exceeded, or "".
+        fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
+            must be repeated.
+        own_s: own time since the start of the watch, of this process and of those that are watched.
+
+    Args:
+        pid: the process whose descendants count.
+        may_be_killed: returns the process whose descendants are killed on excess, None for nobody (yet);
+            it itself is spared.
+    """
+
+    def __init__(self, pid: int, limits: Limits, may_be_killed: Callable[[], int | None]) -> None:
+        self.excess = ""
+        self.fault = ""
+        self.own_s = 0.0
+        self.peak_memory_bytes = 0
+        self.peak_num_processes = 0
+        self._pid = pid
+        self._limits = limits
+        self._may_be_killed = may_be_killed
+        self._highest = 0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
+        self._pids: list[int] = []
+
+    def __enter__(self) -> Self:
+        # With this process, since what runs waits for its questions: where it is held up, so are they.
+        self._clock = OwnTime(lambda: [os.getpid(), *self._pids])
+        self._deadline = Deadline(self._limits.own_s, lambda: self.own_s)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        try:
+            while not self.excess:
+                self.excess = self._look()
+                if not self.excess and self._end.wait(INTERVAL_S):
+                    return
+        except TooSlowError as error:
+            self.fault = str(error)
+        except Exception as error:  # noqa: BLE001  # without a watch nothing may run
+            self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
+        while True:
+            self._look_at_clock(tree(self._pid)[1:])
+            root = self._may_be_killed()
+            if root is not None:
+                kill_below(root)
+            if self._end.wait(INTERVAL_S):  # until then nothing new may run either
+                return
+
+    def _look(self) -> str:
+        """Return what is exceeded now, or ''."""
+        pids = tree(self._pid)[1:]
+        self.peak_num_processes = max(self.peak_num_processes, len(pids))
+        if len(pids) > self._limits.num_processes:
+            return f"it ran {len(pids)} processes at once; {self._limits.num_processes} are allowed"
+        stored = stored_in_memory(pids)
+        num_files = max((number for _, number in stored), default=0)
+        if num_files > self._limits.num_files:
+            return f"it had {num_files} files in one folder in memory; {self._limits.num_files} are allowed"
+        memory = self._memory_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
+        if memory > self._limits.memory_bytes:
+            return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
+        self._look_at_clock(pids)
+        return "" if self._deadline.left_s() else f"it ran for longer than {self._limits.own_s:.0f} s"
+
+    def _look_at_clock(self, pids: list[int]) -> None:
+        self._pids = pids
+        self.own_s = self._clock.tick()
+
+    def _memory_bytes(self, pids: list[int], stored_bytes: int) -> int:
+        """Return the memory in use where it may be more than ever before, else 0; remember the most."""
+        # Resident memory counts shared pages again and again: an upper bound, and cheap.
+        highest = stored_bytes + sum(map(_resident_bytes, pids))
+        has_grown = highest > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
+        if not has_grown and highest <= self._limits.memory_bytes:
+            return 0
+        self._highest = max(self._highest, highest)
+        memory = stored_bytes + sum(map(proportional_bytes, pids))
+        self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
+        return memory
+
+
+def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
+    """Return bytes and number of files in each folder in memory that these processes see and this one does not."""
+    found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
+    for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
+        with suppress(OSError):  # it is gone, or has no such folder
+            device = path.stat().st_dev
+            if device not in found:
+                space = os.statvfs(path)
+                found[device] = (space.f_blocks - space.f_bfree) * space.f_frsize, space.f_files - space.f_ffree
+    return list(found.values())
+
+
+def proportional_bytes(pid: int) -> int:
+    """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone.
+
+    Of a program that its account may not read the memory cannot be read either, and all that is resident counts.
+    """
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except (ProcessLookupError, FileNotFoundError):
+        return 0
+    except PermissionError:
+        return _resident_bytes(pid) if _is_isolated(pid) else 0
+    return int(found.group(1)) * 1024 if found else 0
+
+
+def _is_isolated(pid: int) -> bool:
+    """Whether this is no trusted process, such as a waiter, which hides its memory and shares nearly all of it."""
+    ids, own = _ids(pid), _ids(os.getpid())
+    return len(ids) > len(own) + 1 and ids[-1] != "1"  # below the sandbox's processes, and not the first there
+
+
+def _ids(pid: int) -> list[str]:
+    """Return the numbers of a process, one for each PID namespace that it is in below this one's."""
+    with suppress(OSError):
+        found = re.search(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        return found.group(1).split() if found else []
+    return []
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0

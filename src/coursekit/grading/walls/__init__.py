@@ -1,1 +1,0 @@
-"""Walls around code that nobody has read yet: what it sees, what it may use, and how it ends."""

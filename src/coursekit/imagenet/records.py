@@ -1,0 +1,206 @@
+"""ImageNet's records: one image in a TFRecord file, written, read and parsed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coursekit.errors import CourseKitError
+
+Array = np.ndarray[Any, Any]
+
+FIRST_LABEL, LAST_LABEL = 1, 1000
+NUM_CHANNELS = 3
+PART_SUFFIX = ".part"
+STOP, SKIP = "stop", "skip"
+LENGTH_BYTES, HEADER_BYTES = 8, 12
+FRAME_BYTES = HEADER_BYTES + 4
+
+
+class LabelledImage(NamedTuple):
+    """One image and what its record says about it.
+
+    Attributes:
+        pixels: RGB, uint8, shape (height, width, 3).
+        label: 1 to 1000; 0 is ImageNet's background, which no image has.
+        synset: the class as ImageNet numbers it, such as n01440764.
+        text: the class in words.
+        filename: the name the image had as a file.
+    """
+
+    pixels: Array
+    label: int
+    synset: str
+    text: str
+    filename: str
+
+
+def serialize(image: LabelledImage, quality: int) -> bytes:
+    """Return the serialised example of an image, with the keys of ImageNet's TFRecord files."""
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
+
+    height, width, num_channels = image.pixels.shape
+    numbers = {
+        "image/height": height,
+        "image/width": width,
+        "image/channels": num_channels,
+        "image/class/label": image.label,
+    }
+    texts = {
+        "image/colorspace": b"RGB",
+        "image/format": b"JPEG",
+        "image/class/synset": image.synset.encode(),
+        "image/class/text": image.text.encode(),
+        "image/filename": image.filename.encode(),
+        "image/encoded": tf.io.encode_jpeg(image.pixels, quality=quality).numpy(),
+    }
+    features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
+    features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
+    # Protocol buffers write a map in any order; the same image shall give the same bytes.
+    example = tf.train.Example(features=tf.train.Features(feature=features))
+    return bytes(example.SerializePartialToString(deterministic=True))
+
+
+def write_file(
+    path: str | os.PathLike[str], images: Sequence[Array] | Array, labels: Sequence[int] | Array, quality: int = 95
+) -> Path:
+    """Write images as one TFRecord file with all of ImageNet's standard keys; the file appears whole or not at all.
+
+    Args:
+        path: the file to write; its folder must exist.
+        images: RGB, uint8, each of shape (height, width, 3).
+        labels: of the same number, each from 1 to 1000.
+        quality: of the JPEGs, 1 to 100.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        CourseKitError: when images and labels do not go together, or a value is out of range.
+    """
+    if len(images) != len(labels):
+        raise CourseKitError(f"{path}: {len(images)} images and {len(labels)} labels: give one label for each image.")
+    stem = Path(path).name
+    labelled = (
+        LabelledImage(np.asarray(pixels), label, f"n{label:08d}", f"class {label}", f"{stem}_{number}.JPEG")
+        for number, (pixels, label) in enumerate(zip(images, map(int, labels)))
+    )
+    return write_images(path, labelled, quality)
+
+
+def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int) -> Path:
+    """Write images as one TFRecord file; it appears whole or not at all.
+
+    Raises:
+        CourseKitError: when an image's pixels or label are not as `LabelledImage` says.
+        OSError: when the file cannot be written.
+    """
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
+
+    path = Path(path)
+    # Another process may write the same file at the same time, so each has a part of its own.
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
+    try:
+        with tf.io.TFRecordWriter(str(part)) as writer:
+            for number, image in enumerate(images):
+                _refuse_unfit(image, f"{path}, image {number}")
+                writer.write(serialize(image, quality))
+        part.replace(path)
+    except tf.errors.OpError as error:
+        # TensorFlow's own errors begin with the path and end as the system says it.
+        raise OSError(error.message.rpartition("; ")[2]) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _refuse_unfit(image: LabelledImage, where: str) -> None:
+    pixels = image.pixels
+    if pixels.dtype != np.uint8 or pixels.ndim != NUM_CHANNELS or pixels.shape[-1] != NUM_CHANNELS or not pixels.size:
+        raise CourseKitError(f"{where} is {pixels.dtype} of shape {pixels.shape}: give uint8 of (height, width, 3).")
+    if not FIRST_LABEL <= image.label <= LAST_LABEL:
+        raise CourseKitError(f"{where} has the label {image.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")
+
+
+def parse_record(serialized: Any) -> tuple[Any, Any]:
+    """Return what a serialised example holds: the encoded JPEG (scalar string) and the label (scalar int32).
+
+    Labels run from 1 to 1000, as in ImageNet's files; 0 is the background, which no image has.
+    """
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
+
+    features = {
+        "image/encoded": tf.io.FixedLenFeature([], tf.string),
+        "image/class/label": tf.io.FixedLenFeature([], tf.int64),
+    }
+    example = tf.io.parse_single_example(serialized, features)
+    return example["image/encoded"], tf.cast(example["image/class/label"], tf.int32)
+
+
+def read_records(file: Any, damaged: str = STOP) -> Any:
+    """Return the records of one file, in order, as a `tf.data.Dataset` of serialised examples (scalar strings).
+
+    With `damaged="stop"`, iterating ends at a damaged record with a `tf.errors.DataLossError`.
+    With `damaged="skip"`, it and all that comes after it in the file are left out: TensorFlow logs a warning and cannot
+    know where the next record begins.
+    Either way an empty file, or one that is cut within the header of a record, is no error: `count_images` and
+    `coursekit data check` name such files.
+
+    Args:
+        file: the path as text or a scalar string tensor, as in `files.interleave(read_records)`.
+        damaged: "stop" or "skip".
+
+    Raises:
+        CourseKitError: when `damaged` is neither.
+    """
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
+
+    if damaged not in {STOP, SKIP}:
+        raise CourseKitError(f'damaged={damaged!r} is neither "stop" nor "skip": choose what a damaged record does.')
+    if damaged == STOP:
+        return tf.data.TFRecordDataset(file)
+    # Of a file that is not there, ignore_errors would ask for ever.
+    with tf.control_dependencies([tf.numpy_function(_open_once, [file], [])]):
+        return tf.data.TFRecordDataset(tf.identity(file)).ignore_errors(log_warning=True)
+
+
+def _open_once(file: bytes | Array) -> None:
+    Path(os.fsdecode(np.asarray(file).item())).open("rb").close()
+
+
+def follow_headers(file: str | os.PathLike[str]) -> tuple[list[int], bool]:
+    """Return where each record of a TFRecord file begins, in bytes, and whether they fill it; the data is not read.
+
+    A record is its length (8 bytes, little-endian), a checksum of that (4), the data, and the data's checksum (4).
+    No checksum is compared: behind a wrong length stands no header, so that the way ends elsewhere than the file.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    offsets, begin = [], 0
+    with Path(file).open("rb", buffering=0) as stream:
+        num_bytes = os.fstat(stream.fileno()).st_size
+        while begin + FRAME_BYTES <= num_bytes:
+            stream.seek(begin)
+            header = stream.read(HEADER_BYTES)
+            end = begin + FRAME_BYTES + int.from_bytes(header[:LENGTH_BYTES], "little")
+            # No checksum is 0: a copy that broke off may have left zeros.
+            if end > num_bytes or not any(header):
+                break
+            offsets.append(begin)
+            begin = end
+    return offsets, 0 < begin == num_bytes
+
+
+def describe_damage(file: str | os.PathLike[str], num_whole: int) -> str:
+    """Return what is wrong with a file that holds no more than so many records from its begin on, and what to do."""
+    if not Path(file).stat().st_size:
+        return "is empty: copy it again"
+    if not num_whole:
+        return "holds no whole record, it is cut, damaged or no TFRecord file: copy it again"
+    return f"is cut or damaged from record {num_whole} on (the first is 0): copy it again"

@@ -1,0 +1,161 @@
+"""What the builder adds to a lab: quizzes (see `coursekit.quiz`), ways out (`coursekit.way_out`), checks to report."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.regions import without_markers
+from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
+from coursekit.labs.cells import QUIZ, is_solution, is_test
+from coursekit.labs.lab import Lab
+from coursekit.quiz import LETTERS, fold, listed
+from coursekit.way_out import wrap
+
+NUM_CHOICES = (3, 4)
+CHOICE = re.compile(r"^- \[([ x])\] ", re.MULTILINE)
+CHOSEN = re.compile(r'(?<=\Achoice = ")[A-Z](?=")')
+FORM = "write 3 or 4 of them, `- [ ] text` or, the right one, `- [x] text`, each above its explanation, indented by two"
+QUIZ_TEXT = "**Quiz, without points.** {question}\n\n{choices}"
+QUIZ_CELL = """\
+choice = "{right}"  # write {letters} between the quotes, then run this cell
+
+from coursekit.quiz import explain
+
+explain(choice, "{folded}")"""
+
+NUM_LETTERS = 48  # in a line: what a page shows that is enlarged to 200 %
+WAY_OUT = """
+
+<details><summary>Stuck? Go on without these points</summary>
+
+These lines in place of your answer take the piece from the solution.
+Later cells work with it; its own checks give no points until you write one yourself.
+
+```python
+from coursekit.way_out import take
+{name} = take(
+{lines}
+)
+```
+
+</details>"""
+
+REPORT = "hand_in_report()"
+CHECK = re.compile(r'^with check\("([^"]+)"', re.MULTILINE)
+
+
+class Choice(NamedTuple):
+    """One choice of a quiz: its text, and why it is or is not right."""
+
+    is_right: bool
+    text: str
+    explanation: str
+
+
+def ask_quizzes(notebook: NotebookNode) -> NotebookNode:
+    """Replace each quiz by its text and a cell, which only shows something, where the right choice is chosen."""
+    cells = (_asked(notebook, cell) if cell.metadata.get("role") == QUIZ else [cell] for cell in notebook.cells)
+    notebook.cells = [cell for group in cells for cell in group]
+    return notebook
+
+
+def parse_quiz(source: str) -> tuple[str, list[Choice]]:
+    """Return a quiz's question and choices, of which one is right.
+
+    Raises:
+        ValueError: something is missing, or more than one is right; the message says what.
+    """
+    question, *parts = CHOICE.split(source)
+    choices = [_choice(mark, text) for mark, text in zip(parts[::2], parts[1::2])]
+    if not question.strip() or len(choices) not in NUM_CHOICES:
+        raise ValueError(f"a quiz is a question and below it its choices, here {len(choices)}: {FORM}")
+    if sum(choice.is_right for choice in choices) != 1:
+        raise ValueError("exactly one choice of a quiz is right: mark that one, and no other, with `[x]`")
+    return question.strip(), choices
+
+
+def offer_ways_out(notebook: NotebookNode, lab: Lab) -> NotebookNode:
+    """Add to the text above each answer that the lab names the lines that take it from the solution.
+
+    The checks between this answer and the next one are those that give no points then.
+
+    Raises:
+        CourseKitError: there is no such answer, or it is not one function.
+    """
+    cells = notebook.cells
+    answers = {cell.id: i for i, cell in enumerate(cells) if is_solution(cell) and cell.cell_type == "code"}
+    for answer in lab.ways_out:
+        source = without_markers(cells[answers[answer]].source) if answer in answers else ""
+        body = ast.parse(source).body
+        if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+            raise CourseKitError(
+                f"solutions/{lab.name}/lab.toml: ways_out names {answer!r}, which is no answer of one function; "
+                f"the answers are {', '.join(answers)}."
+            )
+        place = answers[answer]
+        end = min((i for i in answers.values() if i > place), default=len(cells))
+        checks = [name for cell in cells[place:end] if is_test(cell) for name in CHECK.findall(cell.source)]
+        text = next(cell for cell in reversed(cells[:place]) if cell.cell_type == "markdown")
+        lines = textwrap.wrap(wrap(checks, source), NUM_LETTERS, break_on_hyphens=False)
+        text.source += WAY_OUT.format(name=body[0].name, lines="\n".join(f'    "{line}"' for line in lines))
+    return notebook
+
+
+def list_checks(notebook: NotebookNode) -> NotebookNode:
+    """Tell the report at the end of a lab of each check and each text with their points.
+
+    A kernel knows only of checks that have run.
+    """
+    checks = [(name, cell.metadata["points"]) for cell in notebook.cells for name in _checks_of(cell)]
+    texts = [
+        (cell.metadata["id"], cell.metadata["points"])
+        for cell in notebook.cells
+        if cell.metadata.get("role") == "manual"
+    ]
+    for cell in notebook.cells:
+        if checks and cell.source.strip() == REPORT:
+            cell.source = f"hand_in_report({_listed(checks)}{', texts=' + _listed(texts) if texts else ''})"
+    return notebook
+
+
+def _choice(mark: str, text: str) -> Choice:
+    first, *others = text.rstrip().splitlines()
+    if not others or any(not line.startswith("  ") for line in others):
+        raise ValueError(f"the choice {first!r} has no explanation, or one that is not indented: {FORM}")
+    return Choice(mark == "x", first, " ".join(line.strip() for line in others))
+
+
+def _asked(notebook: NotebookNode, cell: NotebookNode) -> list[NotebookNode]:
+    try:
+        question, choices = parse_quiz(cell.source)
+    except ValueError as error:
+        raise fault(notebook, cell.metadata[LINE], str(error)) from None
+    right = next(letter for letter, choice in zip(LETTERS, choices) if choice.is_right)
+    lines = (f"- **{letter}.** {choice.text}" for letter, choice in zip(LETTERS, choices))
+    folded = fold(right, [choice.explanation for choice in choices])
+    code = nbformat.v4.new_code_cell(
+        QUIZ_CELL.format(right=right, letters=listed(LETTERS[: len(choices)]), folded=folded)
+    )
+    notes = {note: cell.metadata[note] for note in (LINE, FIRST_LINE)}
+    code.metadata.update(notes, id=f"{cell.metadata.id}-choice", tags=["picture", QUIZ])
+    cell.source = QUIZ_TEXT.format(question=question, choices="\n".join(lines))
+    cell.metadata.role = "readonly"
+    return [cell, code]
+
+
+def _listed(points: Sequence[tuple[str, float]]) -> str:
+    rows = "".join(f"    {json.dumps(name, ensure_ascii=False)}: {worth:g},\n" for name, worth in points)
+    return f"{{\n{rows}}}"
+
+
+def _checks_of(cell: NotebookNode) -> list[str]:
+    return CHECK.findall(cell.source) if cell.metadata.get("role") == "tests" else []

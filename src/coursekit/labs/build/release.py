@@ -1,0 +1,122 @@
+"""What students get: nbgrader's `generate_assignment` of a source notebook, without its database.
+
+Its last look finds answers, hidden tests and markers in it, whatever went wrong before.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.additions import CHOSEN
+from coursekit.labs.build.generated import to_bytes
+from coursekit.labs.build.regions import CODE_STUB, MARKER_WORDS, TEXT_STUB, find_regions, outside_regions
+from coursekit.labs.cells import GOES_ON, QUIZ, is_solution
+
+# Shorter lines, such as `return loss`, are not secret: they stand in many places.
+SHORTEST_SECRET = 13
+
+
+def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
+    """Return the version of a notebook that students get.
+
+    Raises:
+        CourseKitError: nbgrader refused the notebook; the message holds nbgrader's log.
+    """
+    # nbgrader publishes every file next to a source, so it works in a folder that holds the notebook alone.
+    with tempfile.TemporaryDirectory(prefix="coursekit-release-") as folder:
+        path = Path(folder, "source", name, f"{name}.ipynb")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(to_bytes(source))
+        _generate_assignment(Path(folder), name)
+        return nbformat.read(Path(folder, "release", name, f"{name}.ipynb"), as_version=4)
+
+
+def finish(release: NotebookNode) -> NotebookNode:
+    """Do to nbgrader's release of a notebook what students' copies need, too: nothing is chosen, *Run All* goes on.
+
+    Jupyter and nbclient go on after a cell that is marked so, here each from the first answer on. The error stays in
+    its output, where nbgrader and papermill find it.
+    """
+    for cell in release.cells:
+        if QUIZ in cell.metadata.get("tags", []):
+            cell.source = CHOSEN.sub("", cell.source)
+    cells = [cell for cell in release.cells if cell.cell_type == "code"]
+    first = next((number for number, cell in enumerate(cells) if is_solution(cell)), len(cells))
+    for cell in cells[first:]:
+        cell.metadata.tags = [*cell.metadata.get("tags", []), *GOES_ON]
+    return release
+
+
+def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
+    """Stop when a release, place (a cell or a file) to text, holds a marker or a line of an answer or hidden test.
+
+    Raises:
+        CourseKitError: something that students must not see is there; the message says what and where.
+    """
+    forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
+    for place, text in release.items():
+        leaked = next((words for words in forbidden if words in text), None)
+        if leaked is not None:
+            raise CourseKitError(
+                f"{lab_name}: {place} would show students {leaked!r}, which belongs to an answer or a hidden test: "
+                "nothing was released; take it out of there."
+            )
+
+
+def secret_lines(source: NotebookNode) -> set[str]:
+    """Return the lines of answers and hidden tests, stripped, that the author shows nowhere else in the notebook."""
+    public = "\n".join(
+        line for cell in source.cells if not _is_all_answer(cell) for line in outside_regions(cell.source)
+    )
+    hidden = (line for cell in source.cells for line in _hidden_lines(cell))
+    return {line for line in map(str.strip, hidden) if len(line) >= SHORTEST_SECRET and line not in public}
+
+
+def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return everything readable in a release by its place: each cell's text and outputs, and each file."""
+    cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
+    return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
+
+
+def _hidden_lines(cell: NotebookNode) -> list[str]:
+    if _is_all_answer(cell):
+        return list(cell.source.splitlines())
+    return [line for region in find_regions(cell.source) for line in region.lines]
+
+
+def _is_all_answer(cell: NotebookNode) -> bool:
+    return is_solution(cell) and not find_regions(cell.source)
+
+
+def _generate_assignment(course: Path, name: str) -> None:
+    # Importing nbgrader takes a second or more, which no other verb should pay.
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.converters.base import NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.preprocessors import SaveCells
+    from traitlets.config import Config
+
+    config = Config()
+    config.CourseDirectory.root = str(course)
+    config.CourseDirectory.assignment_id = name
+    config.ClearSolutions.code_stub = {"python": CODE_STUB}
+    config.ClearSolutions.text_stub = TEXT_STUB
+    config.GenerateAssignment.no_database = True
+    steps = GenerateAssignment.class_traits()["preprocessors"].default()
+    config.GenerateAssignment.preprocessors = [step for step in steps if step is not SaveCells]  # into its database
+    log = io.StringIO()
+    logger = logging.Logger("nbgrader", logging.INFO)  # noqa: LOG001 - one of our own, unknown to other code
+    logger.addHandler(logging.StreamHandler(log))
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config, log=logger), config=config, log=logger)
+    try:
+        converter.start()
+    except (NbGraderException, SystemExit):
+        raise CourseKitError(f"nbgrader could not release {name}; its log says:\n{log.getvalue().rstrip()}") from None

@@ -1,0 +1,274 @@
+"""The script of a lab: the notebook's cells with the tag `script` as one program that a launcher starts on N ranks.
+
+The builder writes it beside the notebook, with stubs for students and with the solution in `build/source`;
+`coursekit script` and `coursekit submit --train` write it with the answers of a student's own notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.affected_tests import global_names
+from coursekit.labs.build.regions import CODE_STUB, without_markers
+from coursekit.labs.cells import cell_name
+
+SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
+SCRIPT_NAME = "train.py"
+NEEDED = ("main", "hvd")  # what `END` uses
+KINDS = ("release", "solution", "answers")  # with stubs, the solution, or a student's answers
+
+_HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
+_MAGIC_LINE = re.compile(r"\s*[%!]")
+_KNOWN_NAMES = {*dir(builtins), "__file__", "__name__", "__doc__"}
+# At the end of a script, so that later builds know their own work from somebody's edits.
+_MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
+
+HEAD = '''\
+"""{title}: the notebook's training as a script.
+
+{made}
+
+Start it on as many ranks as you like, here on two:
+
+    horovodrun -np 2 python {name}
+    mpirun -np 2 python {name}
+    srun --ntasks=2 python {name}
+
+Parameters of the notebook are options: python {name} --help.
+"""
+
+import argparse
+import json
+
+import coursekit  # ahead of TensorFlow: it chooses Keras 2
+'''
+
+OPTIONS = """\
+if __name__ == "__main__":  # the command line may replace what stands above
+    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+{options}    globals().update(vars(_parser.parse_args()))
+"""
+
+END = '''\
+def _plain(value):
+    """Return as numbers or text what JSON cannot hold."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    from coursekit.ranks import launched
+
+    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    _result = main()
+    if hvd.rank() == 0:
+        print("result:", json.dumps(_result, default=_plain), flush=True)
+        launched.note_num_ranks(hvd.size())
+    hvd.shutdown()
+'''
+
+
+class ScriptError(ValueError):
+    """Script cells that make no program; `cell` is the one to blame."""
+
+    def __init__(self, cell: Mapping[str, Any], sentence: str) -> None:
+        super().__init__(sentence)
+        self.cell = cell
+
+
+def is_script(cell: Mapping[str, Any]) -> bool:
+    """Whether a cell goes into the script."""
+    return cell["cell_type"] == "code" and SCRIPT in cell["metadata"].get("tags", ())
+
+
+def check_script(notebook: Mapping[str, Any]) -> list[str]:
+    """Refuse script cells that make no program, and return the names of the parameters that they use.
+
+    Raises:
+        ScriptError: code is broken or uses unknown names, or `main` or Horovod is missing; with the cell to blame.
+    """
+    codes = _codes(notebook)
+    everything = "\n".join(code for _, code in codes)
+    names, parameters = global_names(everything), {name for name, *_ in _parameters(notebook)}
+    for cell, code in codes if "import *" not in everything else ():  # else whatever is used may come from there
+        for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
+            raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
+    for name in NEEDED:
+        if name not in names.bound:
+            raise ScriptError(codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it")
+    return sorted(names.used & parameters)
+
+
+def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
+    """Return the script of a notebook of the builder's, by its file name; nothing when it has no script cells.
+
+    The notebook's `kind`, for the mark, is "solution", or "release" with stubs for answers.
+    """
+    if not any(is_script(cell) for cell in notebook["cells"]):
+        return {}
+    source = notebook["metadata"]["coursekit"]["generated_from"]
+    made = f"Made by `coursekit build` from {source}: change that, not this file."
+    if kind == "release":
+        made += f"\n`coursekit script {source.split('/')[-2][:2]}` makes the one with the answers of your notebook."
+    return {SCRIPT_NAME: script_text(notebook, made, kind).encode()}
+
+
+def answered_script(notebook: Mapping[str, Any], path: Path, made: str, name: str, *, allow_unanswered: bool) -> str:
+    """Return the text of the script with the answers of a student's notebook, which was read from `path`.
+
+    Raises:
+        CourseKitError: the lab has no script, answers are missing and may not be, or the cells make no program.
+    """
+    if not any(map(is_script, notebook["cells"])):
+        raise CourseKitError(f"the lab of {path.name} has no script: its notebook is all there is to run.")
+    missing = missing_answers(filter(is_script, notebook["cells"]))
+    if missing and not allow_unanswered:
+        raise CourseKitError(
+            f"{path} has no answer yet in {', '.join(missing)}: write them first, or add --allow-unanswered."
+        )
+    try:
+        if not missing:  # a stub may stand where a name would be defined
+            check_script(notebook)
+        return script_text(notebook, made, "answers", name)
+    except ScriptError as error:
+        raise CourseKitError(f"{path}, cell {cell_name(error.cell)}: {error}.") from None
+
+
+def script_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = SCRIPT_NAME) -> str:
+    """Return the text of a notebook's script; answers may still be stubs.
+
+    Args:
+        notebook: with at least one script cell.
+        made: who made it from what, for the head.
+        kind: what it holds, for the mark at its end: one of `KINDS`.
+        name: its file's name, for the head.
+
+    Raises:
+        ScriptError: the script cells are not Python.
+    """
+    codes = _codes(notebook)
+    # Stubs use no parameters, so the builder has noted those of the solution.
+    used = {*notebook["metadata"].get("coursekit", {}).get("script_parameters", [])}
+    used |= global_names("\n".join(code for _, code in codes)).used
+    parameters = [parameter for parameter in _parameters(notebook) if parameter[0] in used]
+    assigned = [f"{each} = {default}" + (f"  # {about}" if about else "") for each, default, about in parameters]
+    place = next((i for i, cell in enumerate(notebook["cells"]) if _is_parameters(cell)), 0)
+    num_before = sum(map(is_script, notebook["cells"][:place]))
+    blocks = [code for _, code in codes]
+    blocks[num_before:num_before] = ["\n".join(assigned), OPTIONS.format(options="".join(map(_option, parameters)))]
+    blocks = [_head(notebook, made, name), *blocks, END]
+    return marked("\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n", kind)
+
+
+def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of code cells in which a stub stands for an answer."""
+    return [cell_name(cell) for cell in cells if cell["cell_type"] == "code" and CODE_STUB in cell["source"]]
+
+
+def read_notebook(path: Path, lab: str) -> dict[str, Any]:
+    """Return a student's notebook of a lab, whose cells may be read without further checks, each text in one piece.
+
+    The lab is given by its name or the beginning of it.
+
+    Raises:
+        CourseKitError: no such file, it is not a notebook, or it is that of another lab.
+    """
+    try:
+        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])  # one text, or a list of lines
+            cell["metadata"].get("tags", ())
+        made_from = notebook["metadata"].get("coursekit", {}).get("generated_from", f"{lab}/")
+        name = made_from.split("/")[-2]
+    except OSError as error:
+        raise CourseKitError(f"{path} cannot be read ({error.strerror}): give it the name of its lab.") from None
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise CourseKitError(f"{path} is not a notebook: get it back from the course and write your answers.") from None
+    if not name.startswith(lab.zfill(2)):
+        raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.")
+    return notebook
+
+
+def marked(text: str, kind: str) -> str:
+    """Return the text of a script with its mark."""
+    return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
+
+
+def kind_of(path: Path) -> str:
+    """Return what the script in a file holds, or '' when the file is not such a script or was edited."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    found = _MARK.search(text)
+    return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""
+
+
+def _checksum(kind: str, text: str) -> str:
+    return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
+
+
+def _is_parameters(cell: Mapping[str, Any]) -> bool:
+    return cell["cell_type"] == "code" and PARAMETERS in cell["metadata"].get("tags", ())
+
+
+def _parameters(notebook: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return name, default and comment of each parameter."""
+    from papermill.translators import PythonTranslator  # heavy
+
+    cells = [cell for cell in notebook["cells"] if _is_parameters(cell)]
+    return [(one.name, one.default, one.help) for cell in cells for one in PythonTranslator.inspect(cell)]
+
+
+def _option(parameter: tuple[str, str, str]) -> str:
+    """Return the line that makes a parameter an option, or '' for one that no word on a command line could replace."""
+    name, default, about = parameter
+    try:
+        kind = type(ast.literal_eval(default))
+    except (ValueError, SyntaxError):
+        return ""
+    if kind not in {bool, int, float, str}:
+        return ""
+    takes = "action=argparse.BooleanOptionalAction" if kind is bool else f"type={kind.__name__}"
+    # BooleanOptionalAction says its default by itself (up to Python 3.12).
+    shown = about.replace("%", "%%") if kind is bool else f"{about.replace('%', '%%')} (default: %(default)r)".strip()
+    option = json.dumps("--" + name.replace("_", "-"))
+    return (
+        f"    _parser.add_argument({option}, {takes}, default={name}, help={json.dumps(shown, ensure_ascii=False)})\n"
+    )
+
+
+def _head(notebook: Mapping[str, Any], made: str, name: str) -> str:
+    texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
+    texts = (text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for text in (title, made, name))
+    return HEAD.format(**dict(zip(("title", "made", "name"), texts)))
+
+
+def _codes(notebook: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the script cells and their code, if that is Python."""
+    codes = [(cell, _code(cell)) for cell in notebook["cells"] if is_script(cell)]
+    try:
+        compile("import argparse\n" + "\n".join(code for _, code in codes), SCRIPT_NAME, "exec")
+    except SyntaxError as error:  # each cell by itself is sound, such as one with an import from __future__
+        raise ScriptError(codes[0][0], f"the script cells together are not a program: {error.msg}") from None
+    return codes
+
+
+def _code(cell: Mapping[str, Any]) -> str:
+    """Return a cell's code without markers of regions, and without magics, which only notebooks know."""
+    code = without_markers(cell["source"])
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        # A line may begin with % in Python too, in the middle of a formula; such a cell has been read above.
+        code = "\n".join("" if _MAGIC_LINE.match(line) else line for line in code.splitlines())
+        try:
+            ast.parse(code)
+        except SyntaxError as error:
+            raise ScriptError(cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}") from None
+    return code.strip("\n")

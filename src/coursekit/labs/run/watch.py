@@ -1,0 +1,200 @@
+"""Watch a lab's kernel: which cell runs, how long it may, and how much memory it takes with all that it starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from nbformat import NotebookNode
+
+from coursekit.labs.cells import cell_name
+from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
+
+KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
+# A cell that is interrupted may have ranks to end before its traceback appears.
+INTERRUPT_GRACE_S = 10.0
+SAMPLE_EVERY_S = 0.25
+# Reading the page tables of large processes is slow; sampling never takes more than this share of one processor.
+MAX_LOAD = 0.05
+BYTES_PER_MB = 1e6
+
+
+class MemoryWatch:
+    """Samples of the memory of a process tree.
+
+    Ranks are forked from one server and share most of their pages, so a sum of resident set sizes would count
+    TensorFlow once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
+
+    Attributes:
+        peak_mb: Highest sum seen so far, in 10^6 bytes.
+        seen: Every process that was ever found in the tree, also those whose parents have ended since.
+    """
+
+    def __init__(self, root: psutil.Process) -> None:
+        self.peak_mb = 0.0
+        self.seen: set[psutil.Process] = set()
+        self._root = root
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._sample_until_stopped, name="memory-watch", daemon=True)
+
+    def start(self) -> None:
+        """Take samples from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop sampling."""
+        self._stop.set()
+        self._thread.join()
+
+    def sample(self) -> None:
+        """Look once at all processes of the tree."""
+        with self._lock:
+            with suppress(psutil.NoSuchProcess):
+                self.seen.update([self._root, *self._root.children(recursive=True)])
+            self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen)) / BYTES_PER_MB)
+
+    def _sample_until_stopped(self) -> None:
+        pause_s = 0.0
+        while not self._stop.wait(pause_s):
+            started = time.thread_time()  # of its own: on a busy machine the clock would make pauses of seconds
+            self.sample()
+            pause_s = max(SAMPLE_EVERY_S, (time.thread_time() - started) / MAX_LOAD)
+
+
+def memory_bytes(process: psutil.Process) -> int:
+    """Return a process's share of memory in bytes: PSS where the system has it, else RSS; 0 once it has ended."""
+    try:
+        # Without this check a number that was given to a new process would be counted as the old one.
+        if not process.is_running():
+            return 0
+        try:
+            full = process.memory_full_info()
+            return int(getattr(full, "pss", full.rss))
+        except psutil.AccessDenied:
+            return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+@dataclass
+class KernelWatch:
+    """What is known about one lab's kernel while it runs and afterwards.
+
+    papermill tells when a cell starts, is answered and fails; a thread keeps the time limit: nbclient's own `timeout`
+    is one of each cell, and counts the time in which a busy machine gives the kernel nothing. Of three cells:
+
+        cell 1 starts, is answered   number 1, waits False
+        cell 2 starts                number 2, waits True; at the time limit it is interrupted: overdue
+        cell 2 fails, is answered    failed, stopped_early; cell 3 never starts
+
+    Attributes:
+        folder: Working folder of the kernel.
+        time_limit_s: Seconds from the kernel's first answer until it is interrupted, of its own time and that of what
+            it has started.
+        on_cell: Called with number, total and name of each code cell that starts.
+        total: Number of code cells.
+        current: The code cell that is running or ran last; None before the first.
+        number: Its position among the code cells, counted from 1.
+        finished: Ids of the cells that the kernel reported as done, with or without an error.
+        failed: Whether `current` raised an error that its tags do not allow.
+        overdue: Whether the time limit has passed.
+        too_slow: Why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not.
+        memory: Samples of the kernel and everything below it; None before the kernel has started.
+    """
+
+    folder: Path
+    time_limit_s: float
+    on_cell: Callable[[int, int, str], None]
+    total: int = 0
+    current: NotebookNode | None = None
+    number: int = 0
+    finished: set[str] = field(default_factory=set)
+    failed: bool = False
+    overdue: bool = False
+    too_slow: str = ""
+    memory: MemoryWatch | None = None
+    _stopped: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the kernel owes an answer for the cell that started last."""
+        return self.current is not None and self.current.id not in self.finished
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether a cell failed, never started, or got no answer."""
+        return self.failed or self.number < self.total or len(self.finished) < self.number
+
+    def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
+        """Begin to measure memory and time."""
+        self.total = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
+        kernel = psutil.Process(pid)
+        self.memory = MemoryWatch(kernel)
+        self.memory.start()
+        threading.Thread(target=self._keep_time, args=[kernel], name="kernel-time", daemon=True).start()
+
+    def cell_started(self, cell: NotebookNode, **_: Any) -> None:
+        """Note which cell runs."""
+        self.current = cell
+        self.number += 1
+        self.on_cell(self.number, self.total, cell_name(cell))
+
+    def cell_finished(self, cell: NotebookNode, **_: Any) -> None:
+        """Note that the kernel has answered for a cell."""
+        self.finished.add(cell.id)
+        if self.number == self.total:
+            self._sample_memory()
+
+    def cell_failed(self, cell: NotebookNode, **_: Any) -> None:
+        """Note an error, unless the cell's tag says that it is part of the lesson."""
+        self.failed = "raises-exception" not in cell.metadata.get("tags", [])
+        if self.failed:
+            self._sample_memory()
+
+    def stop(self) -> set[psutil.Process]:
+        """Stop measuring, and return every process that was seen."""
+        self._stopped.set()
+        if self.memory is None:
+            return set()
+        self.memory.stop()
+        return self.memory.seen
+
+    def _sample_memory(self) -> None:
+        # Before the kernel ends: on a busy machine the last sample may be long ago.
+        if self.memory:
+            self.memory.sample()
+
+    def _keep_time(self, kernel: psutil.Process) -> None:
+        # With this process, which sends the cells: where it is held up, the kernel waits for it.
+        clock = OwnTime(lambda: [os.getpid(), *tree(kernel.pid)])
+        if self._is_over(Deadline(self.time_limit_s, clock.tick)):
+            self._interrupt(kernel)
+            if self._is_over(Deadline(INTERRUPT_GRACE_S, clock.tick)):
+                with suppress(psutil.NoSuchProcess):
+                    kernel.kill()
+
+    def _is_over(self, deadline: Deadline) -> bool:
+        """Wait for a deadline, or until this watch is stopped; return whether it has passed."""
+        try:
+            while left_s := deadline.left_s():
+                if self._stopped.wait(left_s):
+                    return False
+        except TooSlowError as error:
+            self.too_slow = str(error)
+        return True
+
+    def _interrupt(self, kernel: psutil.Process) -> None:
+        self.overdue = True
+        # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.
+        with suppress(psutil.Error, ProcessLookupError):
+            if kernel.is_running():
+                os.killpg(os.getpgid(kernel.pid), signal.SIGINT)

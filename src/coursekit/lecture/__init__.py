@@ -1,1 +1,0 @@
-"""What is shown and measured: the lecture, and the benchmarks."""

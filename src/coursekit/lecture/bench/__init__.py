@@ -1,1 +1,0 @@
-"""Benchmarks of the kit: `coursekit bench` measures what the documentation claims."""

@@ -1,0 +1,53 @@
+"""The log of one call: what this process and its workers did, in a file, and on stderr with `coursekit -v`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
+
+import psutil
+
+FORMAT = "%(asctime)s %(process)d %(levelname)s %(message)s"
+VARIABLE = "COURSEKIT_LOG"  # tells workers where the log is; nothing in a sandbox gets it
+
+
+class _LogFile(logging.FileHandler):
+    """A file that is made with its first line, and its folder with it: a call that logs nothing leaves nothing."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(exist_ok=True)
+        return super()._open()
+
+
+@contextmanager
+def log_to(path: Path) -> Iterator[None]:
+    """Write what the kit logs within the block into a file, in this process and in the workers that it starts."""
+    logger, handler = logging.getLogger("coursekit"), _LogFile(path, encoding="utf-8", delay=True)
+    handler.handleError = lambda _: None  # type: ignore[assignment,method-assign]  # a full disk is told by what needs it
+    handler.setFormatter(logging.Formatter(FORMAT))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    os.environ[VARIABLE] = str(path)
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
+        logger.removeHandler(handler)
+        with suppress(OSError):
+            handler.close()
+
+
+def log_to_stderr() -> None:
+    """Write what the kit logs on stderr, too, until this process ends."""
+    logging.basicConfig(format=FORMAT)
+    logging.getLogger("coursekit").setLevel(logging.INFO)
+
+
+def machine() -> str:
+    """Return how busy the machine is, in words."""
+    free_gb = psutil.virtual_memory().available / 2**30
+    return f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores, {free_gb:.1f} GB of memory free"

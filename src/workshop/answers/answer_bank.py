@@ -1,0 +1,207 @@
+"""Read a bank of answers: one small text notebook per answer, with the verdict that the tests must reach.
+
+The form of the files is described in tests/answers/README.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+
+import jupytext
+import nbformat
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.regions import without_markers
+from coursekit.labs.build.text_notebook import FORMAT, MAGIC, MARKER
+from coursekit.labs.cells import is_grade, is_solution, is_test
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+BLOCK_START, BLOCK_END = "# /// answer", "# ///"
+KEYS = ("title", "fails", "consequences")
+_, CHANGES = ROLES = ("answer", "changes")
+CHANGED_LINE = re.compile(r"#( [-+ ].*)?")
+TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True)
+class BankAnswer:
+    """One answer to a lab and what the lab's tests must make of it.
+
+    Attributes:
+        name: Name of the file without its ending.
+        title: One line that says what the student thought.
+        fails: Id of each test that must fail, with the words that its message must contain; empty for a right answer.
+        cells: Id of each answer cell that is replaced, with its whole new source.
+        consequences: Ids of tests that are not run: they use what is wrong, and may fail with it or not.
+    """
+
+    name: str
+    title: str
+    fails: Mapping[str, tuple[str, ...]]
+    cells: Mapping[str, str]
+    consequences: frozenset[str] = frozenset()
+
+
+def load_bank(folder: Path, source_notebook: Path) -> tuple[BankAnswer, ...]:
+    """Read every answer of a bank, one `.py` file each, sorted by name; the lab is `build/source/<lab>/<lab>.ipynb`.
+
+    Raises:
+        CourseKitError: If there is no answer, or one of them is not as the lab and the format demand.
+    """
+    paths = sorted(folder.glob("*.py"))
+    if not paths:
+        raise CourseKitError(f"{folder} holds no answers: write one .py file for each (see tests/answers/README.md).")
+    notebook = nbformat.read(source_notebook, as_version=4)
+    return tuple(load_answer(path, notebook) for path in paths)
+
+
+def load_answer(path: Path, notebook: nbformat.NotebookNode) -> BankAnswer:
+    """Read one answer to the lab whose source is `notebook`.
+
+    Raises:
+        CourseKitError: If anything in the file is wrong; the message begins with file and line.
+    """
+    file = _File(path, path.read_text(encoding="utf-8").splitlines())
+    tests = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_test(cell)]
+    solved = {
+        cell.metadata.nbgrader.grade_id: without_markers(cell.source).splitlines()
+        for cell in notebook.cells
+        if is_solution(cell) and not is_grade(cell)
+    }
+    block, end = _read_block(file)
+    _check_block(file, block, tests)
+    fails = {test: tuple(words) for test, words in block.get("fails", {}).items()}
+    cells = _read_cells(file, end, solved)
+    return BankAnswer(path.stem, block["title"], fails, cells, frozenset(block.get("consequences", ())))
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file and its lines, which count from 1."""
+
+    path: Path
+    lines: Sequence[str]
+
+    def fault(self, line: int, sentence: str) -> CourseKitError:
+        return CourseKitError(f"{self.path}:{line}: {sentence}.")
+
+    def fault_of(self, key: str, sentence: str) -> CourseKitError:
+        """Return a fault at the line of a key of the block, or at the first when the key is not written there."""
+        written = re.compile(rf"""#\s*\[?\s*["']?{re.escape(key)}["']?\s*[=\]]""")
+        return self.fault(next((i for i, line in enumerate(self.lines, 1) if written.match(line)), 1), sentence)
+
+
+def _read_block(file: _File) -> tuple[Mapping[str, Any], int]:
+    """Return the values of the block and the number of its last line."""
+    lines = file.lines
+    first = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
+    if not lines or lines[first - 1].rstrip() != BLOCK_START:
+        raise file.fault(first, f"an answer starts with the line {BLOCK_START!r}")
+    end = next((i for i, line in enumerate(lines, 1) if i > first and line.rstrip() == BLOCK_END), None)
+    if end is None:
+        raise file.fault(first, f"this block is never closed: end it with the line {BLOCK_END!r}")
+    for i in range(first + 1, end):
+        if not (lines[i - 1] == "#" or lines[i - 1].startswith("# ")):
+            raise file.fault(i, "every line of this block starts with '# '")
+    try:
+        return tomllib.loads("\n" * first + "\n".join(line[2:] for line in lines[first : end - 1])), end
+    except tomllib.TOMLDecodeError as error:
+        at = TOML_LINE.search(str(error))
+        raise file.fault(int(at[1]) if at else end, f"this is not valid TOML ({error})") from None
+
+
+def _check_block(file: _File, block: Mapping[str, Any], tests: Collection[str]) -> None:
+    for key in block:
+        if key not in KEYS:
+            raise file.fault_of(key, f"unknown key {key!r}; allowed are {', '.join(KEYS)}")
+    title, fails, consequences = (block.get(key) for key in KEYS)
+    if not (isinstance(title, str) and title.strip() and "\n" not in title):
+        raise file.fault_of("title", 'the title must be one line of text, such as title = "No broadcast"')
+    if fails is not None:
+        _check_fails(file, fails, consequences or (), tests)
+    elif consequences is not None:
+        raise file.fault_of("consequences", "a right answer passes every test: drop these, or name what [fails]")
+
+
+def _check_fails(file: _File, fails: Any, consequences: Collection[str], tests: Collection[str]) -> None:
+    if not isinstance(fails, dict) or not any(fails.values()):
+        raise file.fault_of(
+            "fails", "[fails] names tests, and at least one must say something: give words of its message"
+        )
+    for test, words in fails.items():
+        if test not in tests:
+            raise file.fault_of(test, f"the lab has no test {test!r}; its tests are {', '.join(tests)}")
+        if not (isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)):
+            raise file.fault_of(test, f'{test} needs a list of words, such as ["shard"]')
+    for test in consequences:
+        if test not in tests or test in fails:
+            sentence = f"{test!r} is not another test of the lab: consequences are tests that are not under [fails]"
+            raise file.fault_of("consequences", sentence)
+
+
+def _read_cells(file: _File, end: int, solved: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    markers = [i for i, line in enumerate(file.lines, 1) if i > end and MARKER.match(line)]
+    stray = next((i for i, line in enumerate(file.lines, 1) if i > end and line.strip()), end)
+    if not markers or stray < markers[0]:
+        raise file.fault(stray, 'a cell with the marker `# %% role="answer" id="..."` must follow the block')
+    cells: dict[str, str] = {}
+    for first, after in zip(markers, [*markers[1:], len(file.lines) + 1]):
+        # Read one at a time, so that each knows its line.
+        cell = jupytext.reads("\n".join(file.lines[first - 1 : after - 1]), fmt=FORMAT).cells[0]
+        written = {key: value for key, value in cell.metadata.items() if key != "lines_to_next_cell"}
+        name, role = str(written.get("id")), written.get("role")
+        if cell.cell_type != "code" or role not in ROLES or written != {"role": role, "id": name}:
+            raise file.fault(first, 'a cell here is code and its marker `# %% role="answer" id="..."`, or "changes"')
+        if name not in solved:
+            raise file.fault(first, f"the lab has no answer cell {name!r}; it has {', '.join(solved)}")
+        if name in cells:
+            raise file.fault(first, f"the cell {name!r} is answered twice: keep one")
+        if not cell.source.strip():
+            raise file.fault(first, "this answer is empty: a comment will do when the student left it blank")
+        changed = role == CHANGES
+        cells[name] = _change(file, first, after, solved[name]) if changed else MAGIC.sub(r"\1\2", cell.source)
+    return cells
+
+
+def _change(file: _File, marker: int, after: int, solution: Sequence[str]) -> str:
+    """Return the solution's cell with the changes of a cell, each where its old lines stand."""
+    source: list[str] = []
+    done = 0  # lines of the solution that are in `source` or replaced there
+    for first, change in _changes(file, marker, after):
+        old = [line[1:] for line in change if not line.startswith("+")]
+        new = [line[1:] for line in change if not line.startswith("-")]
+        found = [i for i in range(len(solution)) if old and solution[i : i + len(old)] == old]
+        if len(found) != 1:
+            raise file.fault(first, f"these old lines must stand once in the solution's cell, not {len(found)} times")
+        if found[0] < done:
+            raise file.fault(
+                first, "these old lines stand before the end of the change above: keep the solution's order"
+            )
+        if new == old:
+            raise file.fault(first, "this changes nothing: begin old lines with '# -' and new ones with '# +'")
+        source += [*solution[done : found[0]], *new]
+        done = found[0] + len(old)
+    return "\n".join([*source, *solution[done:]])
+
+
+def _changes(file: _File, marker: int, after: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield each change of a cell: the number of its first line, and its lines without the comment's sign."""
+    change: list[str] = []
+    for i, line in enumerate([*file.lines[marker : after - 1], ""], marker + 1):
+        if line and not CHANGED_LINE.fullmatch(line):
+            raise file.fault(i, "a line here begins with '# -' (old), '# +' (new) or '#  ' (it stays)")
+        if line:
+            change.append(line[2:])
+        elif change:
+            yield i - len(change), change
+            change = []

@@ -1,0 +1,183 @@
+"""Run answers through the tests of a lab as a hand-in is graded, and compare what the tests say with the bank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+import nbformat
+
+from coursekit.grading.judge.pool import PoolSettings, judge_all
+from coursekit.grading.submission.work import DRAWING, Submission, Work, read_program
+from coursekit.grading.verdict import Verdict
+from coursekit.labs.affected_tests import LabCells
+from coursekit.labs.cells import CellScore
+from workshop.answers.answer_bank import BankAnswer
+
+# A check's title is left out: words of its own would match whatever the message says.
+SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class AnswerResult:
+    """What the tests of a lab made of one answer.
+
+    Attributes:
+        scores: One per test of the lab but the answer's consequences, in the order of the notebook.
+        seconds: Wall-clock time of its run.
+        fault: Why the machine could not run it, or ''.
+        num_sharing: How many answers had this run and its time together.
+    """
+
+    answer: BankAnswer
+    scores: tuple[CellScore, ...]
+    seconds: float
+    fault: str = ""
+    num_sharing: int = 1
+
+    @property
+    def expected(self) -> float:
+        """The points that the answer must earn."""
+        return sum(score.max_points for score in self.scores if score.grade_id not in self.answer.fails)
+
+    @property
+    def got(self) -> float:
+        """The points that it earned."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """One sentence for each test that did not do what the bank says, or on the fault; none when all agree."""
+        if self.fault:
+            return (f"it needs another run: {self.fault}",)
+        return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
+
+    def _disagreement(self, score: CellScore) -> str:
+        words = self.answer.fails.get(score.grade_id)
+        if words is None:
+            return "" if score.passed else f"{score.grade_id} must pass, but failed: {score.message}"
+        if score.passed:
+            return f"{score.grade_id} must fail, but passed"
+        found = SAID.fullmatch(score.message)
+        said = (found[1] if found else score.message).lower()
+        missing = [word for word in words if word.lower() not in said]
+        return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
+
+
+def run_bank(
+    answers: Sequence[BankAnswer],
+    source_notebook: Path,
+    settings: PoolSettings,
+    report: Callable[[AnswerResult], None] = lambda _: None,
+) -> tuple[AnswerResult, ...]:
+    """Run answers, several at a time.
+
+    Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
+    A test that several of them must pass is then run once: it fails when any of them makes it fail.
+    Tests that no answer of a run can reach (see `affected_tests`) are not run; they count as passed, as with the
+    solution.
+    The source notebook is `build/source/<lab>/<lab>.ipynb`, which must have the cells of all answers.
+    Calls `report` with each result when it is there, and returns all in the order of the answers.
+    """
+    return run_banks({source_notebook: answers}, settings, report)[source_notebook]
+
+
+def run_banks(
+    banks: Mapping[Path, Sequence[BankAnswer]],
+    settings: PoolSettings,
+    report: Callable[[AnswerResult], None] = lambda _: None,
+) -> dict[Path, tuple[AnswerResult, ...]]:
+    """Run the answers to several labs, by their sources, in one pool: no slot waits for the end of a lab.
+
+    The first begin first; see `run_bank` for all else.
+    """
+    labs = {source: lab_of(source) for source in banks}
+    shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
+    results: dict[tuple[Path, str], AnswerResult] = {}
+    doubtful: list[tuple[Path, list[BankAnswer]]] = []
+    for source, found in _run_groups(shared, labs, settings):
+        if len(found) > 1 and any(result.disagreements for result in found):
+            # Two unusual ways may be right and not fit together: what each does alone is what counts.
+            doubtful += [(source, [result.answer]) for result in found]
+            continue
+        for result in found:
+            results[source, result.answer.name] = result
+            report(result)
+    for source, (result,) in _run_groups(doubtful, labs, settings):
+        results[source, result.answer.name] = result
+        report(result)
+    return {source: tuple(results[source, answer.name] for answer in answers) for source, answers in banks.items()}
+
+
+def _run_groups(
+    groups: Sequence[tuple[Path, list[BankAnswer]]], labs: Mapping[Path, LabCells], settings: PoolSettings
+) -> Iterator[tuple[Path, list[AnswerResult]]]:
+    """Yield the results of each group of answers to a lab when they are there."""
+    named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
+    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in named.items()]
+    for verdict in judge_all(jobs, settings) if jobs else ():
+        source, group = named[verdict.lab, verdict.student]
+        yield source, [_result(answer, labs[source], verdict, len(group)) for answer in group]
+
+
+def share_runs(answers: Sequence[BankAnswer], lab: LabCells) -> list[list[BankAnswer]]:
+    """Group answers so that none can reach a test that another one of its group must fail or may fail."""
+    groups: list[list[BankAnswer]] = []
+    reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
+
+    def disturbs(one: BankAnswer, other: BankAnswer, merged: Mapping[str, str]) -> bool:
+        """Whether one may fail what counts for the other: by the bank's word, or through cells next to it."""
+        counts = reach[other.name] - other.consequences
+        return bool(counts & {*one.fails, *one.consequences}) or bool(
+            one.fails and counts & (lab.tests_in_reach(one.cells, merged) - reach[one.name])
+        )
+
+    def fit(group: Sequence[BankAnswer]) -> bool:
+        merged = {name: source for answer in group for name, source in answer.cells.items()}
+        are_apart = all(answer.cells for answer in group) and len(merged) == sum(len(one.cells) for one in group)
+        return are_apart and not any(disturbs(one, other, merged) for one, other in permutations(group, 2))
+
+    for answer in answers:
+        group = next((group for group in groups if fit([*group, answer])), None)
+        if group is None:
+            groups.append([answer])
+        else:
+            group.append(answer)
+    return groups
+
+
+def lab_of(source_notebook: Path) -> LabCells:
+    """Return the cells of a lab's source that grading runs."""
+    notebook = nbformat.read(source_notebook, as_version=4)
+    return LabCells([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
+
+
+def job_of(name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells) -> Submission:
+    """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
+    program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
+    sources = {part.name: part.source for part in program.run if part.is_answer}
+    changed = {name: source for answer in group for name, source in answer.cells.items()}
+    consequences = frozenset().union(*(answer.consequences for answer in group))
+    wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in lab.cells_to_run(changed, consequences)}
+    left_out = tuple(part.name for part in program.judged if part.name not in wanted)
+    return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
+
+
+def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict, num_sharing: int) -> AnswerResult:
+    """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
+    if verdict.fault:
+        return AnswerResult(answer, (), verdict.seconds, verdict.fault, num_sharing)
+    found = {score.grade_id: score for score in verdict.scores}
+    reach: frozenset[str] | Mapping[str, CellScore] = lab.tests_in_reach(answer.cells) if answer.cells else found
+    tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
+    scores = tuple(
+        found[test.grade_id]
+        if test.grade_id in reach
+        else CellScore(test.grade_id, float(test.points), float(test.points), "")
+        for test in tests
+        if test.grade_id not in answer.consequences
+    )
+    return AnswerResult(answer, scores, verdict.seconds, num_sharing=num_sharing)

@@ -1,0 +1,162 @@
+"""Grade one attack as every hand-in is graded, and say what it earned, what was flagged, and what it left behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from unittest.mock import patch
+
+import nbformat
+
+from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
+from coursekit.grading.submission.student_folder import classify, staged_cells
+from coursekit.grading.submission.work import Work, read_program
+from coursekit.grading.verdict import Flag, Verdict
+from coursekit.labs.affected_tests import LabCells
+from coursekit.labs.cells import cell_name, is_solution
+from workshop.attacks.attack import Attack, AttackCell
+from workshop.attacks.make_hand_in import write_hand_in
+from workshop.attacks.traces import Bait, Before
+
+LIMITS = SubmissionLimits(
+    notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05
+)
+# The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
+WHOLE = "01-sgd"
+PROBE = """\
+import os, sys
+from pathlib import Path
+for folder in ("/tmp", "/dev/shm", "/shared", os.getcwd(), os.path.expanduser("~")):
+    print(folder, sorted(os.listdir(folder)) if os.path.isdir(folder) else None)
+for path in Path("/proc").glob("[0-9]*/cmdline"):
+    try: print(path, path.read_bytes())
+    except OSError: pass
+print(Path("/proc/net/unix").read_text()[:8000])
+print(Path("/proc/net/tcp").read_text()[:8000])
+print(sorted(os.environ.items()), sorted(sys.modules), sys.path, sys.meta_path)
+"""
+
+
+@dataclass(frozen=True)
+class AttackedLab:
+    """What a lab's attacks are graded with.
+
+    Attributes:
+        source: the notebook with solutions and hidden tests.
+        released: the notebook that students got.
+    """
+
+    lab: str
+    source: Path
+    released: Path
+
+    def honest(self) -> dict[str, str]:
+        """Return the solution's answers."""
+        notebook = nbformat.read(self.source, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
+        return {cell_name(cell): cell.source for cell in cells}
+
+
+@dataclass(frozen=True)
+class AttackOutcome:
+    """What became of one attack: the judge's verdict, and what it left, one sentence each."""
+
+    attack: Attack
+    verdict: Verdict
+    traces: tuple[str, ...] = ()
+
+    @property
+    def paid(self) -> float:
+        """The points that it got for the tests at stake."""
+        return sum(score.points for score in self.verdict.scores if score.grade_id in self.attack.at_stake)
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """One sentence for each thing that is not as it must be."""
+        return tuple(self._complaints())
+
+    def _complaints(self) -> Iterator[str]:
+        attack, verdict = self.attack, self.verdict
+        if verdict.fault:
+            yield f"the submission was not judged: {verdict.fault}"
+        for score in verdict.scores:
+            if score.grade_id in attack.fails and score.points:
+                yield f"{score.grade_id} got {score.points:g} of {score.max_points:g} points"
+            elif score.grade_id not in (*attack.fails, *attack.consequences) and not score.passed:
+                yield f"{score.grade_id} lost its points: {score.message}"
+        missing = sorted({*attack.fails} - {score.grade_id for score in verdict.scores})
+        if missing:
+            yield f"not judged: {', '.join(missing)}"
+        kinds = {flag.kind for flag in verdict.flags}
+        unseen = [flag for flag in attack.flags if not kinds & {*flag.split("|")}]
+        if unseen:
+            yield f"the flags {', '.join(unseen)} are missing; there are {', '.join(sorted(kinds)) or 'none'}"
+        if attack.kind == "right" and verdict.flags:
+            yield f"honest work was flagged: {verdict.flags}"
+        yield from self.traces
+
+
+def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome:
+    """Hand an attack in, stage it, run it, judge it, and look for traces.
+
+    An attack of class "persistence" is followed by an honest submission that looks for what it left.
+    """
+    mark = f"mark{secrets.token_hex(6)}"
+    with slot.submission():  # so that the slot is warm: what is alive before and after can be compared
+        pass
+    with tempfile.TemporaryDirectory(prefix="bait-") as folder:
+        bait = Bait.make(Path(folder), course.lab, course.source.read_bytes())
+        start_s = (bait.folder / "gradebook.db").stat().st_mtime
+        before = Before.look(bait, start_s)
+        with patch.dict(os.environ):  # which is restored: a hand-in may set what an attack looks for
+            work = stage(attack, course, mark, bait.folder)
+            verdict = grade_staged(attack, work, course, slot)
+        with slot.submission():
+            pass
+        outcome = AttackOutcome(attack, verdict, before.traces(mark))
+    if attack.kind == "persistence":
+        outcome = replace(outcome, traces=(*outcome.traces, *_look_inside(course, slot, mark)))
+    return outcome
+
+
+def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:
+    """Write the attack's hand-in, and take from it what is judged."""
+    released = nbformat.read(course.released, as_version=4)
+    with tempfile.TemporaryDirectory(prefix="hand-in-") as folder:
+        write_hand_in(attack, released, course.honest(), Path(folder), mark=mark, course=bait)
+        hand_in = classify(Path(folder), "mallory", attack.lab, released)
+        cells = staged_cells(hand_in, released)
+    notes = tuple(Flag("note", sentence) for sentence in (*hand_in.notes, *cells.notes))
+    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags, *notes))
+
+
+def grade_staged(attack: Attack, work: Work, course: AttackedLab, slot: Slot) -> Verdict:
+    """Grade it; of a long lab only the tests that the attack can reach."""
+    source = nbformat.read(course.source, as_version=4)
+    program = read_program(course.lab, source)
+    left_out: set[str] = set()
+    if course.lab != WHOLE:
+        answers = {cell.name: cell.source for cell in attack.cells if cell.kind == "answer"}
+        reach = LabCells(source.cells).tests_in_reach(answers) - {*attack.consequences}
+        left_out = {part.name for part in program.judged if part.points is not None} - reach
+    return grade(program, work, slot, left_out=left_out)
+
+
+def _look_inside(course: AttackedLab, slot: Slot, mark: str) -> tuple[str, ...]:
+    """Return what the next submission in the slot finds of an attack, and whether its points suffered."""
+    honest = course.honest()
+    name, source = next(iter(honest.items()))
+    probe = Work(course.lab, "next", {**honest, name: f"{PROBE}\n{source}"})
+    whole = Attack("probe", "", course.lab, "right", (), (), (AttackCell("answer", name, ""),))
+    verdict = grade_staged(whole, probe, course, slot)
+    found = [f"the next student lost points: {score.message}" for score in verdict.scores if not score.passed]
+    found += [f"the next student's run failed: {verdict.fault}"] if verdict.fault else []
+    told = verdict.outputs.get(name, "")
+    if "/proc/" not in told:
+        found.append("the next student's look at the sandbox failed")
+    return (*found, *(["the next student sees what was left"] if mark in told else []))

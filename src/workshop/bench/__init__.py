@@ -1,0 +1,1 @@
+"""Benchmarks of the kit: `workshop bench` measures what the documentation claims."""

@@ -1,0 +1,169 @@
+"""A synthetic class for tests and benchmarks: right, wrong, hanging, hostile submissions, from the banks of answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.course.folder import Course
+from coursekit.errors import CourseKitError
+from coursekit.files import write_file
+from coursekit.grading.submission.cells import defined
+from coursekit.grading.submission.student_folder import TIMESTAMP, timestamp_text
+from coursekit.labs.affected_tests import LabCells
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.build.regions import without_markers
+from coursekit.labs.cells import cell_name, is_grade, is_solution, is_test
+from coursekit.labs.lab import select_labs
+from workshop.answers.answer_bank import load_bank
+
+RIGHT, WRONG, HANGING, HOSTILE = "right", "wrong", "hanging", "hostile"
+KINDS = (RIGHT, WRONG, RIGHT, WRONG, HANGING, HOSTILE)
+# In every bank the answers in which some ranks wait for one that never comes.
+WAITING = ("collective-on-rank-0", "-hangs")
+HANDED_IN = datetime(2026, 1, 5, 12, 0)  # noqa: DTZ001  # UTC without an offset, as nbgrader keeps times
+# Instead of the answer: what a cell defines counts, above and below a loop whose time is over.
+ENDLESS = "while True:\n    pass\n"
+EQUAL = """
+class Equal:
+    def __call__(self, *args, **kwargs): return self
+    def __eq__(self, other): return True
+    def __len__(self): return 1
+    def __float__(self): return 0.0
+    def __hash__(self): return 0
+    def __getattr__(self, name): return self
+"""
+PATCHES = """
+import builtins, os, sys
+for name in [name for name in sys.modules if name.startswith("coursekit")]:
+    sys.modules[name].__dict__.update(dict.fromkeys(("require", "check"), print))
+os.system("cat course/gradebook.db ../*/gradebook.db /etc/shadow")
+builtins.isinstance = lambda *args: True
+"""
+EXITS = "\nimport os\nos._exit(0)\n"
+
+
+@dataclass(frozen=True)
+class MadeHandIn:
+    """One submission of a synthetic class.
+
+    Attributes:
+        student: id of the student.
+        lab: name of the lab.
+        kind: `RIGHT`, `WRONG`, `HANGING` or `HOSTILE`.
+        title: what it does, in a few words.
+        passes: ids of the tests that must give their points.
+        fails: ids of the tests that must give none.
+    """
+
+    student: str
+    lab: str
+    kind: str
+    title: str
+    passes: frozenset[str]
+    fails: frozenset[str]
+
+
+def make_class(course: Course, num_students: int, seed: int, labs: Sequence[str] = ()) -> tuple[MadeHandIn, ...]:
+    """Write one hand-in for each student into `submitted/`, as nbgrader collects them; no two are equal.
+
+    Kinds follow one another in the order of `KINDS`, and labs change after each; what is chosen is drawn.
+
+    Args:
+        course: with these labs released; what its `submitted/` holds of students of the same names is replaced.
+        num_students: how many.
+        seed: of the draw.
+        labs: names of the labs; all that have a bank of answers when empty.
+    """
+    chosen = [lab for lab in select_labs(course.root, labs) if (course.root / "tests" / "answers" / lab.name).is_dir()]
+    if not chosen:
+        raise CourseKitError("a synthetic class needs labs with a bank of answers in tests/answers/.")
+    rng = random.Random(seed)  # noqa: S311  # no secret
+    sources = build_sources(course.root, chosen)
+    draws = {lab.name: _Draws(course, sources[lab.name], rng) for lab in chosen}
+    made = []
+    for number in range(num_students):
+        lab = chosen[number % len(chosen)].name
+        student = f"student-{number + 1:02}"
+        kind = KINDS[number // len(chosen) % len(KINDS)]
+        choice, cells = next(draws[lab].decks[kind])
+        folder = course.submitted(lab, student)
+        write_file(folder / f"{lab}.ipynb", nbformat.writes(draws[lab].filled(cells, student)).encode())
+        write_file(folder / TIMESTAMP, timestamp_text(HANDED_IN).encode())
+        made.append(MadeHandIn(student, lab, kind, *choice))
+    return tuple(made)
+
+
+Choice = tuple[str, frozenset[str], frozenset[str]]  # title, what passes, what fails
+
+
+class _Draws:
+    """What students of one lab may hand in: for each kind what must come of it, and cells other than the solution's."""
+
+    def __init__(self, course: Course, source: Path, rng: random.Random) -> None:
+        self.rng = rng
+        self.released = course.released(source.stem)
+        notebook = nbformat.read(source, as_version=4)
+        self.tests = frozenset(cell_name(cell) for cell in notebook.cells if is_test(cell))
+        self.solutions = {cell_name(cell): without_markers(cell.source) for cell in notebook.cells if is_solution(cell)}
+        self.code = {
+            cell_name(cell): defined(cell.source)
+            for cell in notebook.cells
+            if is_solution(cell) and not is_grade(cell) and defined(cell.source)
+        }
+        self.reach = LabCells(list(notebook.cells))
+        self.bank = load_bank(course.root / "tests" / "answers" / source.stem, source)
+        self.decks = {RIGHT: self._right(), WRONG: self._wrong(), HANGING: self._hanging(), HOSTILE: self._hostile()}
+
+    def filled(self, cells: Mapping[str, str], student: str) -> NotebookNode:
+        """Return the released notebook with answers; a remark makes it one of its own."""
+        notebook = nbformat.from_dict(self.released)
+        for cell in notebook.cells:
+            name = cell_name(cell)
+            if is_solution(cell):
+                remark = f"\n# {student}" if name in self.code else ""
+                cell.source = {**self.solutions, **cells}[name] + remark
+        return notebook
+
+    def _right(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
+        answers = [answer for answer in self.bank if not answer.fails]
+        while True:
+            yield ("the solution", self.tests, frozenset()), {}
+            answer = self.rng.choice(answers)
+            yield (answer.title, self.tests, frozenset()), answer.cells
+
+    def _wrong(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
+        answers = [answer for answer in self.bank if answer.fails and not answer.name.endswith(WAITING)]
+        while True:
+            answer = self.rng.choice(answers)
+            fails = frozenset(answer.fails)
+            yield (answer.title, self.tests - fails - answer.consequences, fails), answer.cells
+
+    def _hanging(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
+        waiting = [answer for answer in self.bank if answer.name.endswith(WAITING)]
+        while True:
+            for answer in waiting:
+                fails = frozenset(answer.fails)
+                yield (answer.title, self.tests - fails - answer.consequences, fails), answer.cells
+            name = self.rng.choice(sorted(self.code))
+            cells = {name: ENDLESS}
+            yield (f"an endless loop in the cell {name}", frozenset(), self.reach.tests_in_reach(cells)), cells
+
+    def _hostile(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
+        while True:
+            equal = {name: EQUAL + _bound_to_equal(names) for name, names in self.code.items()}
+            yield ("objects that are equal to everything", frozenset(), self.tests), equal
+            first = next(iter(self.code))
+            patched = {**dict.fromkeys(self.code, "pass"), first: PATCHES}
+            yield ("patches of the checks, and no answer", frozenset(), self.tests), patched
+            yield ("an exit before the first answer", frozenset(), self.tests), dict.fromkeys(self.code, EXITS)
+
+
+def _bound_to_equal(names: frozenset[str]) -> str:
+    return "".join(f"{name} = Equal()\n" for name in sorted(names))

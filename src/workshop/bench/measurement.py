@@ -1,0 +1,67 @@
+"""What a benchmark returns: series of seconds side by side, one line about them, and their table."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+SHORT_S = 0.1  # what takes less is told with four digits
+Rows = list[tuple[str, ...]]
+"""A table of words; the first row holds the headings."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Repeated measurements of one way to do a thing.
+
+    Attributes:
+        name: the way.
+        first_s: seconds of the first time, which may include preparations; it counts in no statistic.
+        seconds: all later times, in the order they were taken.
+        full_speed_s: what counts as full speed, measured in turns with this series: the median of another way,
+            in seconds. None where the way is compared with the first series of its measurement.
+        num_ranks: how many ranks each time is for; None where that is the same for all series.
+    """
+
+    name: str
+    first_s: float
+    seconds: tuple[float, ...]
+    full_speed_s: float | None = None
+    num_ranks: int | None = None
+
+    @property
+    def median_s(self) -> float:
+        """The median of the later times, in seconds."""
+        return statistics.median(self.seconds)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The outcome of one benchmark: what was measured, in one line, and the ways compared, the kit's own first."""
+
+    title: str
+    series: tuple[Series, ...]
+
+
+def series_rows(measured: dict[str, Any]) -> Rows:
+    """Return a measurement, as plain data, as a table: of each way the median, the extremes, and how many times.
+
+    Medians are compared: with that of the first way, with full speed, or they are shared out among the ranks.
+    """
+    series = [Series(**one) for one in measured["series"]]
+    own = series[0]
+    is_step = own.full_speed_s is not None
+    last = "share of full speed" if is_step else "ratio" if own.num_ranks is None else "s per rank"
+    rows: Rows = [(measured["title"], "median s", "min s", "max s", "times", last, *(["first s"] if is_step else []))]
+    for one in series:
+        median_s = one.median_s
+        digits = 3 if is_step else 2 if median_s >= SHORT_S else 4
+        times = [f"{seconds:.{digits}f}" for seconds in (median_s, min(one.seconds), max(one.seconds))]
+        compared = [f"{median_s / own.median_s:.0f}"]
+        if one.full_speed_s is not None:
+            compared = [f"{one.full_speed_s / median_s:.0%}", f"{one.first_s:.1f}"]
+        elif one.num_ranks is not None:
+            compared = [f"{median_s / one.num_ranks:.3f}"]
+        rows.append((one.name, *times, str(len(one.seconds)), *compared))
+    return rows

@@ -1,0 +1,200 @@
+"""What the ranks of a benchmark do: make training steps of several kinds in turns, and look at the clock.
+
+As a program it is what `mpirun` starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coursekit.imagenet.networks import build_network
+from coursekit.processes import end_with_parent
+
+Step = Callable[[], object]
+
+NUM_CLASSES = 1000
+FULL_SPEED = "no communication"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained, and how often each kind of step is made.
+
+    Attributes:
+        network: a name that `build_network` knows.
+        image_size: height and width, in pixels.
+        batch_size: images per rank and step.
+        num_turns: how often the kinds of steps follow each other.
+        num_steps: steps of one kind in a turn.
+    """
+
+    network: str
+    image_size: int
+    batch_size: int
+    num_turns: int
+    num_steps: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How two ranks communicate.
+
+    Attributes:
+        name: in words.
+        launcher: "ranks.run" or "mpirun".
+        environ: environment variables for the ranks.
+        optimizer: arguments of Horovod's optimiser.
+        bound: whether each rank keeps to its own cores.
+        traced_once: whether variables are made before the first step, which is then traced once and not twice.
+    """
+
+    name: str
+    launcher: str = "ranks.run"
+    environ: dict[str, str] = field(default_factory=dict)
+    optimizer: dict[str, Any] = field(default_factory=dict)
+    bound: bool = False
+    traced_once: bool = False
+
+
+def cores_of(local_rank: int, num_ranks: int, cores: set[int]) -> set[int]:
+    """Return the cores of one rank when they are dealt out evenly; all of them when there are fewer than ranks."""
+    share = len(cores) // num_ranks
+    own = sorted(cores)[local_rank * share : (local_rank + 1) * share]
+    return set(own) or cores
+
+
+def bind_to_cores() -> None:
+    """Keep this rank, and every thread that it starts from now on, on its own cores: call it before `hvd.init`."""
+    place = int(os.environ["HOROVOD_LOCAL_RANK"]), int(os.environ["HOROVOD_LOCAL_SIZE"])
+    os.sched_setaffinity(0, cores_of(*place, os.sched_getaffinity(0)))
+
+
+def compare_with_no_communication(case: Case, setting: Setting) -> dict[str, list[float]]:
+    """Train with a plain optimiser and with Horovod's, in turns; return the seconds of this rank's steps."""
+    if setting.bound and setting.launcher == "ranks.run":  # mpirun binds by itself
+        bind_to_cores()
+    import horovod.tensorflow.keras as hvd  # ranks have it already, the benchmark's process not
+
+    limit_threads()
+    hvd.init()
+    batch = memory_batch(case)
+
+    def kind(wrap: Callable[[Any], Any]) -> Step:
+        return training_step(compiled_network(case, wrap, traced_once=setting.traced_once), repeated(batch))
+
+    return time_in_turns(
+        case,
+        {
+            FULL_SPEED: lambda: kind(lambda optimizer: optimizer),
+            setting.name: lambda: kind(lambda optimizer: hvd.DistributedOptimizer(optimizer, **setting.optimizer)),
+        },
+    )
+
+
+def limit_threads() -> None:
+    """Give TensorFlow one thread for computing."""
+    import tensorflow as tf  # as above
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+
+
+def memory_batch(case: Case) -> tuple[Any, Any]:
+    """Return random images, shape (batch, image_size, image_size, 3), and labels, shape (batch,)."""
+    import tensorflow as tf  # as above
+
+    images = tf.random.uniform((case.batch_size, case.image_size, case.image_size, 3), -1, 1)
+    return images, tf.random.uniform((case.batch_size,), 0, NUM_CLASSES, tf.int32)
+
+
+def repeated(batch: tuple[Any, Any]) -> Any:
+    """Return a data set that yields the same batch for ever."""
+    import tensorflow as tf  # as above
+
+    return tf.data.Dataset.from_tensors(batch).repeat()
+
+
+def compiled_network(case: Case, wrap: Callable[[Any], Any], *, traced_once: bool) -> Any:
+    """Return the network, ready to train, with all variables if `traced_once`; `wrap` is given a plain optimiser."""
+    import tensorflow as tf  # as above
+
+    network = build_network(case.network, case.image_size, NUM_CLASSES)
+    optimizer = wrap(tf.keras.optimizers.SGD(0.001, momentum=0.9))
+    network.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    if traced_once:
+        make_variables(network)
+    return network
+
+
+def training_step(network: Any, dataset: Any) -> Step:
+    """Return a function that makes one step on the data set's next batch, as `model.fit` does."""
+    function, batches = network.make_train_function(), iter(dataset)
+    return lambda: float(function(batches)["loss"])
+
+
+def make_variables(network: Any) -> None:
+    """Make the variables of a compiled network that Keras would make in the first step.
+
+    TensorFlow traces a step twice when the first trace makes variables.
+    """
+    import tensorflow as tf  # as above
+
+    network.optimizer.build(network.trainable_variables)
+    labels, outputs = tf.zeros((1,), tf.int32), tf.zeros((1, network.output_shape[-1]))
+    network.compute_loss(None, labels, outputs)
+    network.compute_metrics(None, labels, outputs, None)
+    network.reset_metrics()
+
+
+def time_in_turns(case: Case, kinds: dict[str, Callable[[], Step]]) -> dict[str, list[float]]:
+    """Make steps of each kind in turns, begun by all ranks together; return their seconds, the first step's first."""
+    import horovod.tensorflow as hvd  # as above
+    import tensorflow as tf  # as above
+
+    steps: dict[str, Step] = {}
+    seconds: dict[str, list[float]] = {}
+    for name, make in kinds.items():
+        steps[name] = make()
+        seconds[name] = [seconds_of(steps[name])]
+    for _ in range(case.num_turns):
+        for name, step in steps.items():
+            step()  # the other kind's data are in the caches
+            hvd.allreduce(tf.zeros(()), name="turn")
+            seconds[name] += [seconds_of(step) for _ in range(case.num_steps)]
+    return seconds
+
+
+def seconds_of(step: Step) -> float:
+    """Return how long a step takes."""
+    begin = time.perf_counter()
+    step()
+    return time.perf_counter() - begin
+
+
+def to_text(case: Case, setting: Setting) -> str:
+    """Return both as text for `main`."""
+    return json.dumps({"case": asdict(case), "setting": asdict(setting)})
+
+
+def main(request: str, file: str) -> None:
+    """Measure as asked for and have rank 0 write the results of all ranks to a file."""
+    end_with_parent()
+    content = json.loads(request)
+    timings = compare_with_no_communication(Case(**content["case"]), Setting(**content["setting"]))
+    import horovod.tensorflow as hvd  # as above
+
+    everyone = hvd.allgather_object(timings)
+    if hvd.rank() == 0:
+        Path(file).write_text(json.dumps(everyone), encoding="utf-8")
+    hvd.shutdown()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

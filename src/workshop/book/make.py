@@ -1,0 +1,94 @@
+"""Make the book: sources, an environment with Sphinx beside the course's own, and the site."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
+from workshop.book.sources import HTML, Book
+from workshop.slides.deck import find_decks
+
+PINS = "tools/book-requirements.lock"
+MATHJAX = "slides/node_modules/mathjax-full/es5/tex-svg-full.js"
+TIMEOUT_S = 600
+
+
+def make_book(
+    root: Path,
+    build: Path,
+    out: Path,
+    *,
+    with_solutions: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Make the site in `out`, whole or not at all.
+
+    Args:
+        root: the checkout.
+        build: its folder of what was made before: `slides/`, and the newest run in `runs/latest/`.
+        out: the site; what was there before is replaced once the new one is whole.
+        with_solutions: whether solved labs are in it.
+        progress: told what is being done.
+
+    Raises:
+        CourseKitError: slides or solved labs are missing, or Sphinx found a fault, such as a link to no page.
+    """
+    slides, runs, mathjax = build / "slides", build / "runs" / "latest", root / MATHJAX
+    missing = [deck.path.stem for deck in find_decks(root) if not (slides / f"{deck.path.stem}.html").is_file()]
+    if missing or not mathjax.is_file():
+        raise CourseKitError(f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.")
+    unsolved = [lab.name for lab in find_labs(root) if not (runs / lab.name / f"{lab.name}.ipynb").is_file()]
+    if with_solutions and unsolved:
+        raise CourseKitError(
+            f"solutions are those of the newest run, and {runs} has no {', '.join(unsolved)}: `make run` first."
+        )
+    progress("Sphinx")
+    python = sphinx_python(root)
+    progress("pages")
+    book = Book(root, build / "book-source", runs, with_solutions)
+    book.gather()
+    # In a folder of its own: MyST-NB leaves solved notebooks beside the site, and beside `out` may be a web server's.
+    scratch = out.with_name(f".{out.name}.new")
+    shutil.rmtree(scratch, ignore_errors=True)
+    unfinished = scratch / out.name
+    progress("the site")
+    sphinx = [str(python), "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-c", str(Path(__file__).parent)]
+    _call([*sphinx, "-d", str(book.folder / ".doctrees"), str(book.folder), str(unfinished)], book.folder)
+    shutil.copyfile(mathjax, unfinished / "_static" / "mathjax.js")
+    shutil.copytree(slides, unfinished / HTML, ignore=shutil.ignore_patterns("*.md", "pictures"))
+    shutil.rmtree(out, ignore_errors=True)
+    unfinished.replace(out)
+    shutil.rmtree(scratch)
+
+
+def sphinx_python(root: Path) -> Path:
+    """Return the Python of an environment that has what `PINS` names; it is made when it is not there."""
+    folder, pins = root / "build" / "book-env", root / PINS
+    stamp, python = folder / "pins", folder / "bin" / "python"
+    if stamp.is_file() and stamp.read_bytes() == pins.read_bytes():
+        return python
+    shutil.rmtree(folder, ignore_errors=True)
+    # `make env` installs uv beside this Python where the PATH has none.
+    uv = shutil.which("uv", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]))
+    if uv is None:
+        raise CourseKitError("the book's own environment is made by uv, which is not there: run `make env` again.")
+    _call([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], root)
+    _call([uv, "pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(pins)], root)
+    shutil.copyfile(pins, stamp)
+    return python
+
+
+def _call(command: list[str], folder: Path) -> None:
+    ended = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL
+    )
+    if ended.returncode:
+        told = (ended.stderr or ended.stdout).strip().splitlines()
+        raise CourseKitError("the book was not made: " + "; ".join(told[:8]))

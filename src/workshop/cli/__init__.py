@@ -1,0 +1,41 @@
+"""The `workshop` command: each verb has a file of its name here, which is imported only when it is called."""
+
+from __future__ import annotations
+
+import click
+
+from coursekit import __version__
+from coursekit.cli import LazyGroup, run_program
+
+GROUPS = {
+    "Test the tests": {
+        "answers": "check a lab's tests with right and wrong answers",
+        "soak": "grade answers many times, and compare the verdicts",
+        "attacks": "try to cheat the grader, and report what succeeds",
+        "rehearse": "run a site's job scripts in a private Slurm",
+    },
+    "Measurements": {
+        "bench": "run the benchmarks",
+        "record": "repeat the runs that the slides' figures are made from",
+        "published": "compare the scaling model with published measurements",
+    },
+    "Texts": {
+        "slides": "build the lecture, or some of its decks",
+        "pages": "generate the pages on commands and troubleshooting",
+        "schedule": "generate the timetable of lectures and labs",
+        "book": "build the course as a website to read offline",
+        "readme": "refresh the pictures and numbers of the pages",
+        "words": "find words that the texts do not use",
+    },
+}
+
+
+@click.group(cls=LazyGroup, package="workshop.cli", groups=GROUPS)
+@click.version_option(__version__, prog_name="workshop")
+def cli() -> None:
+    """Test the tests of the course, measure the kit, and build its lecture and pages."""
+
+
+def main() -> None:
+    """Run the program `workshop`."""
+    run_program(cli, "workshop")

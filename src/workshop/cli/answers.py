@@ -1,0 +1,119 @@
+"""`workshop answers`: hold the tests of a lab against a bank of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import TimeElapsedColumn
+from rich.table import Table
+
+from coursekit.cli.grade import IMAGE, JOBS, SANDBOX, TIMEOUT
+from coursekit.cli.shared import LAB, counting_bar
+from coursekit.grading.isolation.sandbox import require_sandbox
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.grading.judge.slot import SubmissionLimits
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import select_labs
+from coursekit.paths import find_root
+from workshop.answers.answer_bank import BankAnswer, load_bank
+from workshop.answers.run_answers import AnswerResult, run_bank
+from workshop.answers.soak import busy
+from workshop.cli.shared import BANK, LOAD, TEXT, matching
+
+AS_EXPECTED = "as expected"
+
+
+@click.command(epilog="Example: workshop answers 02 my-bank/ -k shard")
+@LAB
+@BANK
+@JOBS
+@TEXT
+@TIMEOUT
+@LOAD
+@click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
+@SANDBOX
+@IMAGE
+def answers(  # noqa: PLR0913, PLR0917  # one for each option
+    lab: str,
+    folder: Path | None,
+    num_slots: int | None,
+    text: str,
+    timeout_s: float,
+    num_loops: int,
+    all_messages: bool,
+    sandbox: str,
+    image: Path | None,
+) -> None:
+    """Check the tests of LAB with right and wrong answers, and show where the tests are mistaken.
+
+    The answers are in tests/answers/LAB, or in another folder DIR of the same form.
+    """
+    root = find_root()
+    (chosen,) = select_labs(root, [lab])
+    require_sandbox(sandbox, image)
+    source = build_sources(root, [chosen])[chosen.name]
+    place = folder or root / "tests" / "answers" / chosen.name
+    bank = matching(load_bank(place, source), text)
+    console = Console()
+    settings = PoolSettings(
+        num_slots or default_num_slots(), sandbox, image, limits=SubmissionLimits(notebook_s=timeout_s)
+    )
+    with busy(num_loops):
+        results = _run(bank, source, settings, console)
+    console.print(_table(chosen.name, results))
+    different = [result for result in results if result.disagreements]
+    if all_messages:
+        for result in results:
+            _tell(result, [f"{score.grade_id}: {score.message}" for score in result.scores if score.message], console)
+    for result in different:
+        _tell(result, result.disagreements, console)
+    num_faults = sum(bool(result.fault) for result in results)
+    more = f" {num_faults} not judged: the machine failed, not the answer." if num_faults else ""
+    console.print(f"\n{len(results) - len(different)} of {len(results)} answers as expected.{more}", highlight=False)
+    if different:
+        raise SystemExit(1)
+
+
+def _tell(result: AnswerResult, sentences: Sequence[str], console: Console) -> None:
+    console.print(f"\n[bold]{result.answer.name}[/]: {result.answer.title}", highlight=False)
+    for sentence in sentences:
+        console.print(f"- {sentence}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _run(
+    bank: Sequence[BankAnswer], source: Path, settings: PoolSettings, console: Console
+) -> tuple[AnswerResult, ...]:
+    with counting_bar(console, TimeElapsedColumn()) as progress:
+        task = progress.add_task("answers", total=len(bank))
+
+        def report(result: AnswerResult) -> None:
+            progress.update(task, advance=1, description=result.answer.name)
+            if not console.is_terminal:  # a log has no bar that moves
+                console.print(f"{result.answer.name}: {_word(result)}, {_seconds(result)}", highlight=False)
+
+        return run_bank(bank, source, settings, report)
+
+
+def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
+    table = Table(title=f"Answers to {lab_name}", title_justify="left")
+    for name in ("answer", "expected", "got", "time", ""):
+        table.add_column(name, justify="left" if name in {"answer", ""} else "right")
+    for result in results:
+        verdict = f"[{'green' if _word(result) == AS_EXPECTED else 'red'}]{_word(result)}[/]"
+        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", _seconds(result), verdict)
+    return table
+
+
+def _seconds(result: AnswerResult) -> str:
+    """Return the time of a run; of one that answers shared, nobody knows whose it was."""
+    shared = f" for {result.num_sharing} together" if result.num_sharing > 1 else ""
+    return f"{result.seconds:.0f} s{shared}"
+
+
+def _word(result: AnswerResult) -> str:
+    if result.fault:
+        return "needs another run"
+    return "disagrees" if result.disagreements else AS_EXPECTED

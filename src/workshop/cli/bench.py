@@ -1,0 +1,115 @@
+"""The command `workshop bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from coursekit.cli.shared import JSON_FILE
+from coursekit.files import write_json
+from coursekit.labs.run.facts import Facts, collect
+from workshop.bench.grading import GradingMeasurement, class_rows, remarks
+from workshop.bench.measurement import Measurement, Rows, series_rows
+
+Benchmark = Callable[[int, Callable[[str], None]], Measurement | GradingMeasurement]
+"""It measures each way so many times or more, and tells what it is doing."""
+
+BENCHMARKS = {
+    "launch": "workshop.bench.launch:measure_launch",
+    "curve": "workshop.bench.launch:measure_curve",
+    "mobilenetv2": "workshop.bench.communication:measure_mobilenetv2",
+    "resnet50": "workshop.bench.communication:measure_resnet50",
+    "input": "workshop.bench.input_pipeline:measure_input",
+    "grading": "workshop.bench.grading:measure_grading",
+}
+
+
+def load(name: str) -> Benchmark:
+    """Import and return a benchmark by its name."""
+    module, attribute = BENCHMARKS[name].split(":")
+    return cast("Benchmark", getattr(import_module(module), attribute))
+
+
+def told(measured: dict[str, Any]) -> tuple[Rows, list[str]]:
+    """Return what a benchmark measured, as plain data, as a table and sentences below it."""
+    return (class_rows(measured), remarks(measured)) if "ways" in measured else (series_rows(measured), [])
+
+
+def show(measured: dict[str, Any], console: Console) -> None:
+    """Print what a benchmark measured."""
+    ((title, *headings), *others), sentences = told(measured)
+    result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    result.add_column("", no_wrap=True)
+    for heading in headings:
+        result.add_column(heading, justify="right")
+    for row in others:
+        result.add_row(*row)
+    console.print(result)
+    for sentence in sentences:
+        console.print(sentence, markup=False, highlight=False)
+
+
+@contextmanager
+def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that says what is being done: in place on a terminal, in lines elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: click.echo(f"{name}: {text} …", err=True)
+        return
+    with console.status(name) as status:
+        yield lambda text: status.update(f"{name}: {text} …")
+
+
+def record(measurements: dict[str, dict[str, Any]], facts: Facts) -> dict[str, Any]:
+    """Return all numbers and what they were measured on."""
+    return {
+        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "facts": asdict(facts),
+        "benchmarks": measurements,
+    }
+
+
+@click.command(epilog="Example: workshop bench launch --repeat 5 --json launch.json")
+@click.argument("names", nargs=-1, type=click.Choice(sorted(BENCHMARKS)), metavar="[NAME]...")
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Repetitions of each benchmark.",
+)
+@JSON_FILE
+def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
+    """Run the benchmarks.
+
+    Without NAME, all of them run:
+
+    \b
+    launch       until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    curve        until 1, 2, 4, … 64 ranks have run it
+    mobilenetv2  a training step on two ranks, with and without communication
+    resnet50     the same for a network with seven times as many parameters
+    input        a training step on pictures from TFRecord files and from memory
+    grading      a class by `coursekit grade` and by plain nbgrader (ten minutes or more);
+                 COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
+    """  # noqa: D301  # \b keeps click from joining the lines
+    facts = collect(Path.cwd())
+    measurements: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys(names or BENCHMARKS):
+        with showing_progress(name) as progress:
+            measurements[name] = asdict(load(name)(repeat, progress))
+        show(measurements[name], Console())
+        if json_file is not None:  # at once: the next one may take most of an hour
+            write_json(json_file, record(measurements, facts))
+    click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")

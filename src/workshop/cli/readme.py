@@ -1,0 +1,145 @@
+"""`workshop readme`: refresh what pages show of real runs: pictures, a deadlock, the table of a run, benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.tables import alternative_file, build_tables, picture_file, refresh_block
+from coursekit.labs.cells import pictures_in
+from coursekit.labs.lab import Lab, find_labs
+from coursekit.labs.run.results import LabResult, format_memory, format_points, format_time
+from coursekit.paths import find_root
+from coursekit.text import markdown_table
+from workshop.cli.bench import BENCHMARKS, told
+
+DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
+
+
+@click.command(epilog="Example: make run bench && workshop readme")
+def readme() -> None:
+    """Refresh pictures and numbers of the pages from the newest `make run` and `make bench`.
+
+    The deadlock is in README.md, the table of the run and the benchmarks are in docs/benchmarks.md, and a picture of
+    each lab is in labs/README.md. The key `picture` of a lab.toml names the cell whose picture is shown.
+    """
+    root = find_root()
+    for lab in find_labs(root):
+        if lab.picture:
+            keep_picture(root, lab)
+    build_tables(root)
+    report = read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")
+    pages = {
+        "README.md": {"deadlock": deadlock_block(executed_cell(root, *DEADLOCK).outputs)},
+        "docs/benchmarks.md": {
+            "run": run_block(report),
+            "bench": bench_block(read_benchmarks(root / "build" / "bench.json")),
+        },
+    }
+    for name, blocks in pages.items():
+        refresh_page(root / name, blocks)
+        click.echo(f"{name}: {', '.join(blocks)} refreshed")
+
+
+def refresh_page(page: Path, blocks: Mapping[str, str]) -> None:
+    """Replace what a page shows between the marks of each block."""
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        text = refresh_block(text, name, block)
+    page.write_text(text, encoding="utf-8")
+
+
+def keep_picture(root: Path, lab: Lab) -> None:
+    """Copy the last PNG of the lab's chosen cell, and its text alternative, out of the newest run.
+
+    Raises:
+        CourseKitError: the newest run has no notebook of this lab, or the cell shows no picture.
+    """
+    shown = pictures_in([executed_cell(root, lab.name, lab.picture)])
+    if not shown:
+        raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
+    path = picture_file(root, lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(shown[-1].content)
+    alternative_file(path).write_text(shown[-1].alt + "\n", encoding="utf-8")
+
+
+def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
+    """Return a cell as the newest run has left it; an empty one where there is none of that name.
+
+    Raises:
+        CourseKitError: there is no run of this lab.
+    """
+    executed = root / "build" / "runs" / "latest" / lab_name / f"{lab_name}.ipynb"
+    if not executed.is_file():
+        raise CourseKitError(f"the newest run has no notebook of {lab_name}: run `coursekit run` first.")
+    cells = nbformat.read(executed, as_version=4).cells
+    return next((cell for cell in cells if cell.id == cell_id), nbformat.v4.new_code_cell())
+
+
+def deadlock_block(outputs: Sequence[NotebookNode]) -> str:
+    """Return the first paragraph of what `ranks.run` said about a deadlock, as a code block."""
+    said = "".join(output.get("text", "") for output in outputs)
+    first, _, _ = said.partition("\n\n")
+    return f"```\n{first}\n```\n"
+
+
+def read_json(path: Path, command: str) -> dict[str, Any]:
+    """Read what a command has recorded.
+
+    Raises:
+        CourseKitError: it has not recorded anything yet.
+    """
+    if not path.is_file():
+        raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def read_benchmarks(path: Path) -> dict[str, Any]:
+    """Read what `make bench` has recorded.
+
+    Raises:
+        CourseKitError: it has not, or it did not come to its end.
+    """
+    record = read_json(path, "make bench")
+    if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
+        raise CourseKitError(f"{path.name} is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
+    return record
+
+
+def run_block(report: dict[str, Any]) -> str:
+    """Return the table that `coursekit run` ended with, as Markdown."""
+    head = ("lab", "verdict", "points", "time", "peak memory", "ranks")
+    rows = []
+    for entry in report["labs"]:
+        lab = LabResult.from_json(entry)
+        memory = format_memory(lab.peak_memory_mb)
+        rows.append((lab.lab, lab.verdict, format_points(lab), format_time(lab.time_s), memory, str(lab.num_ranks)))
+    return markdown_table(head, rows, "llrrrr") + machine(report["facts"])
+
+
+def bench_block(record: dict[str, Any]) -> str:
+    """Return the benchmarks as Markdown tables."""
+    parts = []
+    for measured in record["benchmarks"].values():
+        (head, *rows), sentences = told(measured)
+        parts.append(markdown_table(head, rows, "l" + "r" * (len(head) - 1)))
+        parts += ["\n".join(sentences) + "\n"] if sentences else []
+    return "\n".join(parts) + machine(record["facts"])
+
+
+def machine(facts: dict[str, Any]) -> str:
+    """Return one line on what a measurement was made with."""
+    versions = facts["versions"]
+    return (
+        f"\nMeasured on {facts['num_cpus']} cores of {facts['device']} with Python {versions['python']}, "
+        f"TensorFlow {versions['tensorflow']} and Horovod {versions['horovod']}.\n"
+    )

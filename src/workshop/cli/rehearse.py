@@ -1,0 +1,140 @@
+"""`workshop rehearse`: run a site's job scripts, unmodified, on a private Slurm shaped like the site."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from coursekit.cli.shared import JSON_FILE, SITE
+from coursekit.files import write_json
+from coursekit.paths import find_root
+from coursekit.processes import StopSignals
+from coursekit.slurm.sites.load import load_site
+from coursekit.text import counted
+from workshop.rehearsal.cluster import Cluster
+from workshop.rehearsal.course_copy import make_course
+from workshop.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, release, small_run, submit
+from workshop.rehearsal.progress import RehearsalProgress, table
+
+POLL_S = 1.0
+LEAST_AT_A_TIME = 2
+NUM_LOG_LINES = 100  # a crash in a library is told with the Python stack of every thread
+
+
+@click.command(epilog="Example: workshop rehearse --site karolina 02-horovod-sgd")
+@click.argument("scripts", nargs=-1, metavar="[SCRIPT]...")
+@SITE
+@click.option("--nodes", "num_nodes", metavar="N", default=2, show_default=True, help="Number of nodes of each kind.")
+@click.option("--keep", is_flag=True, help="Keep Slurm running until Ctrl-C; submit only the named scripts.")
+@click.option(
+    "--quick", "cut", flag_value="quick", help="Leave out pictures, and end notebooks after their first ranks."
+)
+@click.option(
+    "--complete", "cut", flag_value="none", help="Keep the tests in the notebooks, which take most of the time."
+)
+@click.option(
+    "--timeout-s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=3600,
+    show_default=True,
+    help="Time limit of all scripts together, in seconds.",
+)
+@JSON_FILE
+def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per option
+    scripts: tuple[str, ...],
+    site: str,
+    num_nodes: int,
+    keep: bool,
+    cut: str | None,
+    timeout_s: float,
+    json_file: Path | None,
+) -> None:
+    """Run a site's job scripts, unmodified, in a private Slurm on this machine.
+
+    The private Slurm has the partitions and nodes of the site. The notebooks have the answers of the solutions.
+    Without SCRIPT, all scripts of the site are submitted.
+    The command needs root, and Debian's slurm-wlm, slurmdbd, munge and mariadb-server.
+    It does not touch an existing Slurm, and it leaves nothing behind.
+    Exit status: 0 when every script did what it is for, 130 after Ctrl-C, else 1.
+    """
+    root = find_root()
+    profile = load_site(root, site)
+    chosen = () if keep and not scripts else find_scripts(root, site, scripts)
+    console, stop = Console(), StopSignals()
+    progress = RehearsalProgress(console)
+    jobs: list[RehearsedJob] = []
+    inviting = False
+    try:
+        progress.say(f"starting a Slurm shaped like {site}, which takes up to a minute")
+        with stop.handled(), Cluster(profile, num_nodes) as cluster:
+            # Inside the cluster's folder, which goes away even when this process is killed.
+            course = make_course(root, cluster.folder / "course", cut or "tests")
+            jobs = _run(cluster, course, [path.name for path in chosen], progress, timeout_s)
+            _report(console, course, jobs)
+            if json_file:
+                content = {"site": site, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
+                write_json(json_file, content)
+            inviting = keep
+            if inviting:
+                _invite(console, cluster, course)
+    except KeyboardInterrupt:
+        if not (inviting and stop.received == signal.SIGINT):
+            sys.exit(stop.status)
+    sys.exit(0 if all(job.good for job in jobs) else 1)
+
+
+def _run(
+    cluster: Cluster, course: Path, names: Sequence[str], progress: RehearsalProgress, timeout_s: float
+) -> list[RehearsedJob]:
+    folder = course / "slurm" / "jobs" / cluster.site.name
+    environ = job_environment(cluster, cluster.folder / "home")
+    jobs = [submit(folder / name, course, environ) for name in names]
+    deadline = time.monotonic() + timeout_s
+    num_at_a_time = max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
+    if names:
+        progress.say(
+            f"{counted(len(names), 'script')} submitted; up to {num_at_a_time} run at a time, for the processors here"
+        )
+    with progress.shown():
+        while True:
+            jobs = release(cluster, jobs, num_at_a_time)
+            progress.show(jobs)
+            if all(job.ended for job in jobs):
+                return jobs
+            if time.monotonic() > deadline:
+                progress.say(f"not done after {timeout_s:g} s; allow more with --timeout-s")
+                return jobs
+            time.sleep(POLL_S)
+            jobs = look(cluster, course, jobs)
+
+
+def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> None:
+    """Show the table, and the end of the log of each job that was not good: the log itself will be gone."""
+    if jobs:
+        console.print(table(jobs))
+    for job in jobs:
+        lines = [] if job.good else job.log_text(course).splitlines()
+        if lines:
+            console.print(f"The end of what {job.script} printed:")
+            console.print("\n".join(lines[-NUM_LOG_LINES:]), markup=False, highlight=False, soft_wrap=True)
+
+
+def _invite(console: Console, cluster: Cluster, course: Path) -> None:
+    """Say how to use the Slurm from another terminal, and wait for Ctrl-C."""
+    console.print(f"The Slurm of {cluster.site.name} is up. In another terminal:", highlight=False)
+    for name, value in {**cluster.environ, **small_run()}.items():
+        console.print(f"  export {name}={shlex.quote(value)}", highlight=False, soft_wrap=True)
+    console.print(f"  cd {course}", highlight=False, soft_wrap=True)
+    console.print("and then sinfo, sbatch, squeue, sacct. Ctrl-C here ends it, with all its jobs.", highlight=False)
+    while True:
+        signal.pause()

@@ -1,0 +1,52 @@
+"""What several of the authors' commands share: options that are called alike, and the choice of answers by a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import click
+
+from coursekit.errors import CourseKitError
+
+BANK = click.argument(
+    "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+TEXT = click.option("-k", "text", metavar="TEXT", default="", help="Only those with this text in their name or title.")
+LOAD = click.option(
+    "--load",
+    "num_loops",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Number of busy loops that run at the same time.",
+)
+
+
+class Named(Protocol):
+    """An answer or an attack."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file without its ending."""
+
+    @property
+    def title(self) -> str:
+        """One line."""
+
+
+Some = TypeVar("Some", bound=Named)
+
+
+def matching(bank: Sequence[Some], text: str) -> list[Some]:
+    """Return those of a bank that have a text in their name or title, in capitals or not.
+
+    Raises:
+        CourseKitError: there are none.
+    """
+    chosen = [one for one in bank if text.lower() in f"{one.name}\n{one.title}".lower()]
+    if not chosen:
+        names = ", ".join(one.name for one in bank)
+        raise CourseKitError(f"-k: nothing has {text!r} in its name or title; the names are {names}.")
+    return chosen

@@ -1,0 +1,36 @@
+"""`workshop slides`: make the lecture."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from coursekit.cli import GROUPS as OF_THE_PRODUCT
+from coursekit.paths import find_root
+from workshop.cli import GROUPS as OF_THE_WORKSHOP
+from workshop.slides.make import make_slides, select_decks
+
+PROGRAMS = {"coursekit": OF_THE_PRODUCT, "workshop": OF_THE_WORKSHOP}
+VERBS = {f"{name} {verb}" for name, groups in PROGRAMS.items() for verbs in groups.values() for verb in verbs}
+
+
+@click.command(epilog="Example: workshop slides 03 --no-pdf --pictures")
+@click.argument("names", metavar="[DECK]...", nargs=-1)
+@click.option("--pdf/--no-pdf", default=True, show_default=True, help="Also print each deck to PDF.")
+@click.option("--pictures", is_flag=True, help="Also save a PNG of every slide in build/slides/pictures/.")
+def slides(names: tuple[str, ...], pdf: bool, pictures: bool) -> None:
+    """Build the lecture in build/slides/.
+
+    Without DECK, all decks are built. A prefix such as 03 names a deck.
+
+    \b
+    1. Figures are drawn, and numbers filled in, from slides/results/, slides/facts/ and slurm/sites/.
+    2. Marp renders each deck to HTML, to present from (P: notes), and to PDF.
+    3. Chromium measures every slide: what overflows, is too small or too pale to read ends in a list of faults.
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    root = find_root()
+    console = Console()
+    with console.status("slides") as status:
+        made = make_slides(root, select_decks(root, names), VERBS, pdf=pdf, pictures=pictures, progress=status.update)
+    for path in made:
+        console.print(path.relative_to(root).as_posix(), highlight=False, soft_wrap=True)

@@ -1,0 +1,22 @@
+"""`workshop words`: find words that the kit's texts do not use."""
+
+from __future__ import annotations
+
+import click
+
+from coursekit.errors import CourseKitError
+from coursekit.paths import find_root
+from workshop.words.check import findings, load_rules
+
+
+@click.command(epilog="Example: workshop words")
+def words() -> None:
+    """Find words that are out in README, docs, slides, labs and messages, and name better ones.
+
+    The list is src/workshop/words/words.toml.
+    """
+    found = findings(find_root(), load_rules())
+    for message in found:
+        click.echo(message)
+    if found:
+        raise CourseKitError(f"{len(found)} lines with words that are out: CONTRIBUTING.md has the rules of style.")

@@ -1,0 +1,1 @@
+"""Pages for readers that are generated from the code."""

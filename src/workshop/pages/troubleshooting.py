@@ -1,0 +1,74 @@
+"""`docs/troubleshooting.md`: messages, what they mean, and what to do.
+
+The tables on Slurm come from those with which `coursekit jobs` explains a job; all else is written in the template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coursekit.files import Report, no_report, write_if_changed
+from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES, WEAK_HINTS, Hint
+from coursekit.slurm.jobs.pending import REASONS
+from coursekit.slurm.jobs.refusals import REFUSALS
+from coursekit.text import markdown_table
+
+PAGE = "docs/troubleshooting.md"
+TEMPLATE = "troubleshooting.md.j2"
+HEAD = ("what you see", "what it means, and what to do")
+# What `coursekit submit` fills in from the site and the shell.
+OF_A_SITE = {
+    "account": "the account is missing, wrong or not for this partition: set `SBATCH_ACCOUNT`",
+    "qos": " NAME",
+    "qos_remedy": "set `SBATCH_QOS` to one that you may use, or unset it",
+    "constraint": "",
+    "partition": "NAME",
+    "reservation": " NAME",
+    "reserved": "its name",
+    "without": "unset `SBATCH_RESERVATION`",
+    "nodes": "nodes (`--nodes`)",
+    "elsewhere": "`--partition`",
+    "time": "ask for a shorter time",
+    "limits": "see `sacctmgr show assoc` and `sacctmgr show qos`",
+    "script": "tell the course's instructors, the site's profile is out of date",
+    "look": "look with `coursekit jobs`, then ",
+}
+
+
+def write_page(root: Path, report: Report = no_report) -> None:
+    """Write the page."""
+    write_if_changed(root / PAGE, page().encode(), report)
+
+
+def page() -> str:
+    """Return the text of the page."""
+    environment = Environment(  # noqa: S701  # Markdown has nothing to escape
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.get_template(TEMPLATE).render(
+        waiting=_table((one, row.words.format(job_id="JOB")) for row in REASONS for one in row.examples),
+        refused=_table((row.pattern, row.words.format(**OF_A_SITE)) for row in REFUSALS),
+        states=_table((state, words.format(by="")) for state, words in STATES.items()),
+        exit_codes=_table(EXIT_CODES.items()),
+        log=_table((one, meaning(row, one)) for row in chain(LOG_HINTS, WEAK_HINTS) for one in row.examples),
+    )
+
+
+def meaning(row: Hint, example: str) -> str:
+    """Return the words of a row on what a log says, with the name that is in the example."""
+    found = re.search(row.pattern, example)
+    return row.words.format(name=next(filter(None, found.groupdict().values()), "") if found else "")
+
+
+def _table(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a table by the alphabet, in which what has one meaning is in one row."""
+    seen: dict[str, list[str]] = {}
+    for words, what in pairs:
+        seen.setdefault(f"{what[0].upper()}{what[1:].rstrip('.')}.", []).append(f"`{words}`")
+    rows = [(", ".join(sorted(group, key=str.casefold)), what) for what, group in seen.items()]
+    return markdown_table(HEAD, sorted(rows, key=lambda row: row[0].casefold())).rstrip("\n")

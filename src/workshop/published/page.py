@@ -1,0 +1,213 @@
+"""`docs/scaling.md`: how the model works, and what it makes of published tables and of the kit's own runs."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from coursekit.files import write_file
+from coursekit.pictures import COLORS, MARKERS, panels
+from coursekit.scaling.belief import LIKELY_SHARE, MODEL_ERROR, NOISE
+from coursekit.scaling.machine import Link, Machine
+from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
+from coursekit.scaling.step import Settings, Work, simulate
+from coursekit.text import markdown_table
+from workshop.published.tables import Prediction, Summary, Table, belief_of, predict_all, summarize, tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES = "docs/pictures"
+RESULTS = "slides/results"
+HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error")
+WORDS = {"machine", "training"}
+SUMMARY_HEADINGS = ("machine", "predictions", "mean error", "worst", "in the band")
+OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
+MEGABYTE = 1e6
+WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
+HALF_DASH = 0.045
+TEMPLATE = "page.md.j2"
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """A step that the kit measured, beside the model's, in seconds; `compute_s` is without sending."""
+
+    what: str
+    compute_s: float
+    measured_s: float
+    predicted_s: float
+
+    @property
+    def error(self) -> float:
+        """How far the prediction lies above the measurement, as a share of that."""
+        return self.predicted_s / self.measured_s - 1
+
+
+def cells(one: Prediction) -> tuple[str, ...]:
+    """Return the cells of a prediction, below `HEADINGS`."""
+    return (
+        one.table.key, one.series.title, str(one.num_ranks), f"{one.measured:.0f}", f"{one.predicted:.0f}",
+        f"{one.low:.0f}-{one.high:.0f}", f"{one.error:+.1%}" + ("" if one.covered else ", outside"),
+    )  # fmt: skip
+
+
+def in_words(summary: Summary) -> str:
+    """Return the errors of all predictions in a sentence or two."""
+    worst = summary.worst
+    return (
+        f"{summary.num_predictions} predictions: mean error {summary.mean_error:.1%}, worst {abs(worst.error):.1%} "
+        f"({worst.series.title} on {worst.num_ranks} GPUs, {worst.table.title}); "
+        f"the band held {summary.covered:.0%} of what was measured."
+    )
+
+
+def own_runs(root: Path) -> list[OwnRun]:
+    """Return the kit's own steps on two ranks beside the model, from the latency and bandwidth that deck 03 fitted."""
+    fitted = _data(root, "allreduce")
+    link = Link(fitted["bandwidth_gb_per_s"], fitted["alpha_us"])
+    machine = Machine(link, link, 2)
+    # Two ranks on two cores: who sends does not compute, so nothing is hidden. Labs send one message.
+    settings = Settings("ring", cycle_ms=0.0, fusion_mib=1024.0, overlap=False, contention=0.0)
+    runs = []
+    for one in _data(root, "scaling")["networks"]:
+        work = Work(find_network(one["network"], one["image_size"]), one["step_s"]["together"])
+        step = simulate(work, machine, 2, settings)
+        name = f"{one['network']}, {one['image_size']} pixels, batch {one['batch_size']}"
+        runs.append(OwnRun(name, work.compute_s, one["step_s"]["averaging"], step.total_s))
+    return runs
+
+
+def waiting_runs(root: Path) -> list[OwnRun]:
+    """Return steps of 2, 4 and 8 ranks that slept where others compute, beside the model on the link of these ranks."""
+    recorded = _data(root, "waiting-ranks")
+    settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # who sleeps has nothing to be slowed down
+    runs = []
+    for one in recorded["runs"]:
+        link = Link(one["bandwidth_gb_per_s"], one["alpha_us"])
+        machine = Machine(link, link, one["num_ranks"])
+        for kind, measured_s in zip(recorded["steps"], one["step_s"]):
+            layer = Layer(1.0, (kind["layer_bytes"] // BYTES_PER_NUMBER,))
+            work = Work(Network("waiting", 1, (layer,) * recorded["num_layers"]), kind["sleep_s"])
+            what = f"{one['num_ranks']} ranks, {recorded['num_layers']} x {kind['layer_bytes'] / MEGABYTE:.2g} MB"
+            step = simulate(work, machine, one["num_ranks"], settings)
+            runs.append(OwnRun(what, work.compute_s, measured_s, step.total_s))
+    return runs
+
+
+def write(root: Path, path: Path) -> Iterator[Path]:
+    """Write the page and its pictures, and yield where each is."""
+    for table in tables():
+        if table.given:
+            picture = root / PICTURES / _picture_name(table)
+            write_file(picture, _png(draw_table(table, _predictions(table))[0]), mode=None)
+            yield picture
+    write_file(path, text(root).encode(), mode=None)
+    yield path
+
+
+def text(root: Path) -> str:
+    """Return the page."""
+    environment = Environment(  # noqa: S701  # a page of Markdown
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    runs = own_runs(root)
+    return environment.get_template(TEMPLATE).render(
+        contention=Settings().contention,
+        likely_share=LIKELY_SHARE,
+        noise=NOISE,
+        model_error=MODEL_ERROR,
+        by_machine=markdown_table(SUMMARY_HEADINGS, [_summary(one) for one in tables()], "lrrrr"),
+        summary=in_words(summarize(predict_all())),
+        sources=[_source(one) for one in tables()],
+        own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
+        waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
+        num_own_runs=len(runs),
+    )
+
+
+def _predictions(table: Table) -> tuple[Prediction, ...]:
+    return tuple(one for one in predict_all() if one.table == table)
+
+
+def _picture_name(table: Table) -> str:
+    return f"scaling-{table.key}.png"
+
+
+def _summary(table: Table) -> tuple[str, ...]:
+    """Return the cells below `SUMMARY_HEADINGS`."""
+    found = summarize(_predictions(table))
+    errors = (f"{found.mean_error:.1%}", f"{abs(found.worst.error):.1%}")
+    return table.key, str(found.num_predictions), *errors, f"{found.num_predictions * found.covered:.0f}"
+
+
+def _source(table: Table) -> dict[str, str]:
+    """Return what the page says of a machine: its title, where its numbers are from, its table, and its picture."""
+    share, spread = belief_of(table).likely
+    picture = ""
+    if table.given:  # a single size tells nothing in a picture that the table does not
+        picture = f"![{draw_table(table, _predictions(table))[1]}](pictures/{_picture_name(table)})"
+    rows = [cells(one)[1:] for one in _predictions(table)]
+    return {
+        "title": table.title,
+        "key": table.key,
+        "source": table.source,
+        "links_source": table.links_source,
+        "fitted": f"{share:.0%} of the bandwidth, ranks that differ by {spread:.1%}",
+        "table": markdown_table(HEADINGS[1:], rows, "lrrrrr"),
+        "picture": picture,
+    }
+
+
+def _run(run: OwnRun) -> tuple[str, ...]:
+    seconds = (f"{one:.3f}" for one in (run.compute_s, run.measured_s, run.predicted_s))
+    return (run.what, *seconds, f"{run.error:+.1%}")
+
+
+def _data(root: Path, name: str) -> dict[str, Any]:
+    """Return what a recorder of the lecture measured."""
+    data: dict[str, Any] = json.loads((root / RESULTS / f"{name}.json").read_text(encoding="utf-8"))["data"]
+    return data
+
+
+def _png(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
+    return content.getvalue()
+
+
+def draw_table(table: Table, predictions: Sequence[Prediction]) -> tuple[Figure, str]:
+    """Return a figure of a published table with its predictions as efficiencies, and its text alternative."""
+    figure, (axes,) = panels(1, height_inch=4.4)
+    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks[1:]})
+    words, lowest, highest = [], 100.0, 112.0
+    for number, series in enumerate(table.series):
+        shift = WIDTH_OF_GROUP * ((number + 0.5) / len(table.series) - 0.5)
+        turn, place_in_turn = divmod(number, len(COLORS))  # the second turn pairs colours and marks in another way
+        color, marker = COLORS[place_in_turn], MARKERS[(number + turn) % len(MARKERS)]
+        measured = [100 * series.efficiency(position) for position in range(1, len(series.num_ranks))]
+        places = [sizes.index(ranks) + shift for ranks in series.num_ranks[1:]]
+        axes.plot(places, measured, marker, color=color, label=series.title)
+        own = [one for one in predictions if one.series == series]
+        for one in own:
+            scale = 100 / one.num_ranks / series.base_speed
+            low, middle, high = (scale * speed for speed in (one.low, one.predicted, one.high))
+            place = sizes.index(one.num_ranks) + shift
+            axes.vlines(place, low, high, color=color, alpha=0.3, linewidth=7)
+            axes.hlines(middle, place - HALF_DASH, place + HALF_DASH, color=color)
+            lowest = min(lowest, low)
+        lowest, highest = min(lowest, *measured), max(highest, *(one + 4 for one in measured))
+        words += [f"{series.title} on {one.num_ranks}: {one.error:+.1%}" for one in own]
+    names = [f"{size}\nknown" if size in table.given else str(size) for size in sizes]
+    axes.set_xticks(range(len(sizes)), names)
+    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, highest), title=table.title)
+    axes.legend(
+        fontsize="x-small", loc="lower left", title="mark: measured; dash in a bar: predicted", title_fontsize="x-small"
+    )
+    return figure, f"{table.title}. Prediction above measurement by: {'; '.join(words)}."

@@ -1,0 +1,142 @@
+"""A private Slurm: munged, MariaDB, slurmdbd, slurmctld and one slurmd per node, all on loopback in one folder.
+
+Nothing of a Slurm, munge or MariaDB that is configured on the machine is read or written.
+
+    with Cluster(load_site(root, "karolina")) as cluster:
+        subprocess.run(["sbatch", "--wait", "job.sbatch"], env={**os.environ, **cluster.environ}, check=True)
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.sites.profile import Site
+from workshop.rehearsal.daemons import Daemons
+from workshop.rehearsal.files import hold_ports, write_files
+from workshop.rehearsal.namespaces import Namespaces
+from workshop.rehearsal.shape import shape_of
+from workshop.rehearsal.slurm_files import CLUSTER_NAME, Places
+from workshop.rehearsal.software import module_names, option_names
+
+PREFIX = "coursekit-rehearsal-"
+# A socket's path has at most 107 bytes; those of slurmd and its steps take up to 70 of them.
+MAX_FOLDER_LENGTH = 48
+NUM_RANDOM = 8  # characters that tempfile adds
+# By package of Debian, one program or file of it.
+ALWAYS = {
+    "slurm-wlm": "slurmctld",
+    "slurmdbd": "slurmdbd",
+    "munge": "munged",
+    "mariadb-server": "mariadb-install-db",
+    "util-linux": "unshare",
+}
+FOR_MODULES = {"lmod": "/etc/profile.d/lmod.sh"}
+FOR_OPTIONS = {"gcc": "gcc", "libslurm-dev": "/usr/include/slurm/spank.h"}
+
+
+class Cluster:
+    """A running Slurm, shaped like a site, for a `with` block.
+
+    Args:
+        site: the machine to be shaped like.
+        num_nodes: nodes of each kind; partitions that share their nodes share these.
+
+    Attributes:
+        site: the same.
+        environ: variables with which `sbatch`, `squeue`, `sacct` and the like talk to this Slurm.
+        nodes: by partition's key, the names of its nodes.
+        folder: the private folder, which is removed at the end.
+
+    Raises:
+        CourseKitError: on entering: programs or rights are missing, or a daemon did not start.
+    """
+
+    def __init__(self, site: Site, num_nodes: int = 2) -> None:
+        self.site = site
+        self._shape = shape_of(site, num_nodes)
+        self.nodes: Mapping[str, tuple[str, ...]] = self._shape.nodes
+        self.environ: dict[str, str] = {}
+        self.folder = Path()
+        self._namespaces: Namespaces | None = None
+        self._daemons: Daemons | None = None
+        self._block: socket.socket | None = None  # of ports
+
+    def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
+        check_needs(self.site)
+        self.folder = _make_folder()
+        try:
+            places = Places(self.folder)
+            ports, self._block = hold_ports(self._shape)
+            self.environ = write_files(self._shape, places, ports)
+            self._namespaces = Namespaces(self.folder, CLUSTER_NAME, places.hosts)
+            self._daemons = Daemons(self._shape, places, ports, self.environ, self._namespaces)
+            self._daemons.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop every daemon and job and remove the folder; safe to call twice."""
+        if self._namespaces is not None:
+            self._namespaces.close()
+            self._namespaces = self._daemons = None
+        if self._block is not None:
+            self._block.close()
+        if self.folder.name.startswith(PREFIX):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def fail(self, node: str) -> None:
+        """Let a node go down as if its power failed: all that runs on it is gone, and Slurm is told."""
+        if self._namespaces is not None:
+            self._namespaces.kill(node)
+        self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")
+
+    def call(self, *command: str) -> str:
+        """Run one of Slurm's commands on this Slurm and return what it prints.
+
+        Raises:
+            CourseKitError: it failed, or this Slurm does not run.
+        """
+        if self._daemons is None:
+            raise CourseKitError("this rehearsal's Slurm does not run: use it inside its `with` block.")
+        return self._daemons.call(*command)
+
+
+def _make_folder() -> Path:
+    parent = tempfile.gettempdir()
+    if len(parent) + len("/") + len(PREFIX) + NUM_RANDOM > MAX_FOLDER_LENGTH:
+        raise CourseKitError(f"TMPDIR is {parent}, too long a path for Slurm's sockets: set it to /tmp.")
+    return Path(tempfile.mkdtemp(prefix=PREFIX))
+
+
+def check_needs(site: Site) -> None:
+    """Refuse to start where a rehearsal of this site cannot work.
+
+    Raises:
+        CourseKitError: not root, or programs are missing; the message names their packages.
+    """
+    needed = {**ALWAYS, **(FOR_MODULES if module_names(site) else {}), **(FOR_OPTIONS if option_names(site) else {})}
+    missing = [package for package, what in needed.items() if not _is_there(what)]
+    if missing:
+        raise CourseKitError(
+            f"a rehearsal of {site.name} needs Debian's {', '.join(missing)}: apt install {' '.join(missing)}."
+        )
+    if os.geteuid() != 0:
+        raise CourseKitError("a rehearsal needs root, to give each node a name and processes of its own: use sudo.")
+
+
+def _is_there(what: str) -> bool:
+    return Path(what).exists() if what.startswith("/") else shutil.which(what) is not None

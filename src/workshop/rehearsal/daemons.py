@@ -1,0 +1,153 @@
+"""The daemons of a rehearsal, started one after the other, each when the one before is there."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from coursekit.errors import CourseKitError
+from coursekit.processes import plain_environment
+from coursekit.ranks.own_time import start_up
+from workshop.rehearsal.namespaces import Namespaces
+from workshop.rehearsal.shape import ClusterShape
+from workshop.rehearsal.slurm_files import LOOPBACK, Places, Ports, round_after_slurmctld, rounds_before_slurmctld
+
+START_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 300.0
+CONNECT_TIMEOUT_S = 1.0
+POLL_S = 0.05
+READY_STATES = {"idle", "mixed", "allocated"}
+DATABASE_OPTIONS = (
+    *("--no-defaults", "--user=root"),
+    # The data last as long as the rehearsal: nothing is written twice or waited for.
+    *("--innodb-log-file-size=8M", "--innodb-flush-method=nosync", "--innodb-flush-log-at-trx-commit=0"),
+    "--innodb-use-native-aio=0",  # of which the whole machine has so many and no more
+)
+
+
+@dataclass(frozen=True)
+class Daemons:
+    """The daemons of one rehearsal, in namespaces of their own.
+
+    Attributes:
+        shape: which nodes and accounts there are.
+        places: where their files are, written already.
+        ports: where they listen, on loopback.
+        environ: variables with which Slurm's commands find them.
+    """
+
+    shape: ClusterShape
+    places: Places
+    ports: Ports
+    environ: Mapping[str, str]
+    namespaces: Namespaces
+
+    def start(self) -> None:
+        """Start all, and wait until every node takes jobs.
+
+        Raises:
+            CourseKitError: one did not start; the message quotes its log.
+        """
+        self._start_munged()
+        self._start_database()
+        variables = {**self.environ, "MYSQL_UNIX_PORT": str(self.places.database_socket)}
+        self._start("slurmdbd", ["slurmdbd", "-D"], lambda: _answers(self.ports.slurmdbd), variables)
+        for commands in rounds_before_slurmctld(self.shape, pwd.getpwuid(os.getuid()).pw_name):
+            self._account(commands)
+        self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self.ports.slurmctld), variables)
+        self._account(round_after_slurmctld(self.shape))
+        for node in self.shape.all_nodes:
+            self.start_slurmd(node)
+        words = ("--Node", "--noheader", "--format=%T")
+        self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
+
+    def start_slurmd(self, node: str) -> None:
+        """Start a node's slurmd, which registers the node."""
+        self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self.places.log(node), self.environ)
+
+    def call(self, *command: str) -> str:
+        """Run one of Slurm's commands and return what it prints.
+
+        Raises:
+            CourseKitError: it failed, or gave no answer.
+        """
+        try:
+            done = subprocess.run(
+                command,
+                env={**plain_environment(), **self.environ},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=COMMAND_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            raise CourseKitError(f"{' '.join(command)} gave no answer in {COMMAND_TIMEOUT_S:g} s.") from None
+        if done.returncode:
+            raise CourseKitError(f"{' '.join(command)} failed: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+    def _start_munged(self) -> None:
+        folder = self.places.munge_socket.parent
+        files = {"key-file": "key", "log-file": "log", "pid-file": "pid", "seed-file": "seed", "socket": "socket"}
+        options = [f"--{option}={folder / name}" for option, name in files.items()]
+        self._start("munged", ["munged", "--foreground", *options], self.places.munge_socket.exists)
+
+    def _start_database(self) -> None:
+        data, address = self.places.folder / "database", self.places.database_socket
+        # A server that starts deletes the temporary tables it finds: in /tmp, those of another rehearsal.
+        options = [*DATABASE_OPTIONS, f"--datadir={data}", f"--tmpdir={data}-tmp"]
+        log = self.places.log("mariadb")
+        with log.open("ab") as output:
+            install = ["mariadb-install-db", *options, "--auth-root-authentication-method=normal", "--skip-test-db"]
+            made = subprocess.run(
+                install, check=False, stdout=output, stderr=output, env=plain_environment(), timeout=COMMAND_TIMEOUT_S
+            )
+        if made.returncode:
+            said = [line for line in log.read_text(errors="replace").splitlines() if "ERROR" in line]
+            words = f"MariaDB's data folder could not be made (exit code {made.returncode}):"
+            raise CourseKitError(" ".join([words, *said]))
+        command = ["mariadbd", *options, "--skip-networking", f"--socket={address}", f"--pid-file={data}/pid"]
+        self._start("mariadb", command, address.exists)
+
+    def _start(
+        self,
+        name: str,
+        command: Sequence[str],
+        is_there: Callable[[], bool],
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self.namespaces.start(name, command, self.places.log(name), variables)
+        self._wait(name, is_there)
+
+    def _account(self, commands: Sequence[Sequence[str]]) -> None:
+        """Run commands of sacctmgr at the same time: each takes tenths of a second, most of it in waiting."""
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(lambda command: self.call("sacctmgr", "--immediate", *command), commands))
+
+    def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
+        deadline = start_up(START_TIMEOUT_S)
+        while not is_there():
+            for ended in self.namespaces.ended():
+                said = self.places.log(ended).read_text(errors="replace")
+                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
+            if not deadline.left_s():
+                raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")
+            time.sleep(POLL_S)
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection((LOOPBACK, port), timeout=CONNECT_TIMEOUT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _tail(text: str) -> str:
+    return " ".join(text.strip().splitlines()[-2:])

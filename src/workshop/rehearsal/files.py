@@ -1,0 +1,88 @@
+"""The private folder of a rehearsal, written: Slurm's files, a key for munge, files for GPUs, modules, options."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+
+from coursekit.errors import CourseKitError
+from workshop.rehearsal import slurm_files
+from workshop.rehearsal.shape import ClusterShape
+from workshop.rehearsal.slurm_files import LOOPBACK, Places, Ports
+from workshop.rehearsal.software import plugstack, write_modules
+
+DEV_NULL = os.makedev(1, 3)
+NUM_KEY_BYTES = 128
+FIRST_PORT, END_OF_PORTS = 10_000, 65_536
+PORTS_PER_BLOCK = 128
+PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel hands out by itself
+OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
+TASK_PROLOG = """#!/bin/sh
+echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
+# Between these nodes, Open MPI talks over loopback, which it would leave out.
+echo "export OMPI_MCA_btl_tcp_if_include=lo"
+"""
+
+
+def write_files(shape: ClusterShape, places: Places, ports: Ports) -> dict[str, str]:
+    """Write everything that daemons and jobs read, and return the variables with which commands find it."""
+    folder = places.folder
+    folder.chmod(OPEN)  # jobs of any user come through here
+    for name in ("munge", "logs", "slurmctld", "database", "database-tmp"):
+        (folder / name).mkdir()
+    for node in shape.all_nodes:
+        places.temporary(node).mkdir()
+        places.temporary(node).chmod(SHARED)
+    for number in range(max(kind.num_gpus_per_node for kind in shape.site.partitions.values())):
+        os.mknod(places.gpu(number), stat.S_IFCHR | 0o666, DEV_NULL)
+    _write(folder / "munge" / "key", os.urandom(NUM_KEY_BYTES), OWN)
+    _write(places.hosts, slurm_files.hosts(shape).encode())
+    _write(places.slurm_conf, slurm_files.slurm_conf(shape, places, ports).encode())
+    _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
+    _write(folder / "job_submit.lua", slurm_files.job_submit_lua(shape).encode())
+    _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
+    _write(folder / "plugstack.conf", plugstack(shape.site, folder).encode())
+    _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)
+    return {
+        "SLURM_CONF": str(places.slurm_conf),
+        "SBATCH_ACCOUNT": shape.default_account,
+        "COURSEKIT_INTERFACE": "lo",
+        # MPI_Init waits at two fences, for which Slurm takes two algorithms: ring and tree. On a busy machine one rank
+        # was past both while another waited at the first, and its message killed that one: Open MPI 4.1 had nothing yet
+        # to receive it. One algorithm for both is an attempt; whether it is enough is not known.
+        "SLURM_PMIX_FENCE": "tree",
+        **write_modules(shape.site, folder / "modules"),
+    }
+
+
+def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    path.touch(mode=mode)  # before there is anything to read
+    path.write_bytes(content)
+
+
+def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
+    """Return ports that nobody listens on, and what keeps them from other rehearsals until it is closed.
+
+    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless
+    the machine is set up to hand out nearly all. A rehearsal keeps to a block of ports, of which it holds the first.
+    """
+    lowest_given = int(PORTS_GIVEN.read_text().split()[0])
+    end = lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS
+    num_ports = 2 + len(shape.all_nodes)
+    blocks = range(FIRST_PORT, end - num_ports, max(PORTS_PER_BLOCK, num_ports + 1))
+    for first in random.sample(blocks, len(blocks)):
+        block, ports = socket.socket(), range(first + 1, first + 1 + num_ports)
+        try:
+            block.bind((LOOPBACK, first))
+            with ExitStack() as held:
+                for port in ports:
+                    held.enter_context(socket.create_server((LOOPBACK, port)))
+        except OSError:
+            block.close()
+            continue
+        return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
+    raise CourseKitError(f"no {num_ports} ports in a row from {FIRST_PORT} to {end} are free.")

@@ -1,0 +1,201 @@
+"""Job scripts of a site, submitted as they are in a student's environment, and what became of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.script import SCRIPT_NAME
+from coursekit.labs.lab import matching
+from coursekit.processes import plain_environment
+from coursekit.slurm.jobs.render import JOBS
+from workshop.rehearsal.cluster import Cluster
+from workshop.rehearsal.slurm_files import LOOPBACK
+
+COMMAND_TIMEOUT_S = 300.0
+ANSWER_TIMEOUT_S = 5.0
+GRADE = "grade"  # it needs a course with hand-ins
+HTTP_OK = 200
+
+COMPLETED = "COMPLETED"
+REFUSED = "REFUSED"  # our word: sbatch did not take it
+ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
+WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONFIGURING"}
+RUNNING = {"RUNNING", "COMPLETING"}
+# The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
+PROVISIONAL = "allocation"
+TRAIN_OPTIONS = "COURSEKIT_TRAIN_OPTIONS"
+# Scripts and notebooks read these; what the caller has set comes first.
+SMALL_RUN = {
+    "COURSEKIT_NUM_RANKS": "2",
+    "COURSEKIT_PARAMETERS": "model=SmallCNN image_size=32 max_num_steps=4",
+    TRAIN_OPTIONS: "--model SmallCNN --image-size 32 --num-images 160 --num-epochs 1 --max-num-steps 2",
+    "COURSEKIT_LABS": "01",
+    "COURSEKIT_JUPYTER_IP": LOOPBACK,
+    "PYTHONFAULTHANDLER": "1",  # where Python was, if a library of it crashes
+    "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
+}
+OPTION = re.compile(r"(--[\w-]+)(?: (?!--)\S+)?")  # with its value
+JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
+
+
+@dataclass(frozen=True)
+class RehearsedJob:
+    """One submitted script.
+
+    Attributes:
+        script: its file's name.
+        job_id: Slurm's number for it; '' when it was refused.
+        state: Slurm's word, or one of ours: `REFUSED`, `ANSWERED`.
+        elapsed_s: how long it has run.
+        nodes: its nodes, as Slurm folds them.
+        last_line: the last line of its log; of sbatch, when it was refused.
+        held: whether Slurm keeps it back, for the processors of this machine.
+    """
+
+    script: str
+    job_id: str
+    state: str
+    elapsed_s: int = 0
+    nodes: str = ""
+    last_line: str = ""
+    held: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in WAITING | RUNNING
+
+    @property
+    def good(self) -> bool:
+        """Whether it did what it is for."""
+        return self.state in {COMPLETED, ANSWERED}
+
+    def log_text(self, course: Path) -> str:
+        """Return what it has printed so far."""
+        log = course / f"{self.script.removesuffix('.sbatch')}-{self.job_id}.out"
+        return log.read_text(errors="replace").strip() if log.exists() else ""
+
+
+def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return a site's committed job scripts, all or those named: by path, by name, or by the beginning of a name.
+
+    Raises:
+        CourseKitError: the site has no job scripts, or no script fits a name.
+    """
+    scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
+    scripts = [path for path in scripts if path.stem != GRADE]
+    if not scripts:
+        raise CourseKitError(f"{JOBS}/{site}/ has no job scripts: make them with coursekit build.")
+    chosen: dict[Path, None] = {}
+    for name in names:
+        stem = name.rpartition("/")[2].removesuffix(".sbatch")
+        fitting = [path for path in scripts if path.stem in matching([one.stem for one in scripts], stem)]
+        if not fitting:
+            known = ", ".join(path.stem for path in scripts)
+            raise CourseKitError(f"{JOBS}/{site}/ has no script {name!r}: there are {known}.")
+        chosen.update(dict.fromkeys(fitting))
+    return tuple(chosen) or tuple(scripts)
+
+
+def job_environment(cluster: Cluster, home: Path) -> dict[str, str]:
+    """Return the environment in which job scripts are submitted to a running cluster.
+
+    `home` is a folder of its own, in place of the home folder: nothing there is read, and nothing is left.
+    """
+    settings = home / ".jupyter"
+    settings.mkdir(parents=True, exist_ok=True)
+    # At a site nobody is root; here everybody is, which JupyterLab refuses unless told.
+    (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": {"allow_root": True}}))
+    return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **small_run()}
+
+
+def small_run() -> dict[str, str]:
+    """Return the variables of a small run, with what the caller's environment says in their place."""
+    return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
+
+
+def _options_of(train: Path, options: str) -> str:
+    """Return those options, each with its value, that the training of a lab has."""
+    source = train.read_text() if train.exists() else ""
+    return " ".join(found[0] for found in OPTION.finditer(options) if f'"{found[1]}"' in source)
+
+
+def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
+    """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
+    train = course / "labs" / script.stem.removesuffix("-train") / SCRIPT_NAME
+    done = subprocess.run(
+        ["sbatch", "--parsable", "--hold", str(script.relative_to(course))],
+        cwd=course,
+        env={**environ, TRAIN_OPTIONS: _options_of(train, environ[TRAIN_OPTIONS])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=COMMAND_TIMEOUT_S,
+    )
+    if done.returncode:
+        return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
+    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING", held=True)
+
+
+def release(cluster: Cluster, jobs: Sequence[RehearsedJob], num_at_a_time: int) -> list[RehearsedJob]:
+    """Let the next of the held jobs go, as long as no more than that many wait for nodes or run."""
+    num_free = num_at_a_time - sum(not (job.held or job.ended) for job in jobs)
+    going = [job.job_id for job in jobs if job.held and not job.ended][: max(num_free, 0)]
+    for job_id in going:
+        cluster.call("scontrol", "release", job_id)
+    return [replace(job, held=False) if job.job_id in going else job for job in jobs]
+
+
+def look(cluster: Cluster, course: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
+    """Return jobs as Slurm's accounting and their logs show them now; a JupyterLab that answers is cancelled."""
+    running = [job.job_id for job in jobs if not job.ended]
+    if not running:
+        return list(jobs)
+    words = ("--allocations", "--noheader", "--parsable2", "--format=JobID,State,ElapsedRaw,NodeList,JobName")
+    rows = {}
+    for line in cluster.call("sacct", *words, f"--jobs={','.join(running)}").splitlines():
+        job_id, state, elapsed_s, nodes, name = line.split("|")
+        if name != PROVISIONAL:
+            rows[job_id] = (state.split()[0], int(elapsed_s), nodes)
+    return [_updated(cluster, course, job, rows) for job in jobs]
+
+
+def _updated(
+    cluster: Cluster, course: Path, job: RehearsedJob, rows: Mapping[str, tuple[str, int, str]]
+) -> RehearsedJob:
+    if job.ended or job.job_id not in rows:
+        return job
+    state, elapsed_s, nodes = rows[job.job_id]
+    text = job.log_text(course)
+    now = replace(job, state=state, elapsed_s=elapsed_s, nodes=nodes, last_line=text.rpartition("\n")[2].strip())
+    address = JUPYTER_URL.search(text)
+    if state in RUNNING and address and jupyter_answers(int(address[1]), address[2]):
+        cluster.call("scancel", job.job_id)
+        return replace(now, state=ANSWERED, last_line="JupyterLab answered with its token, and refused without.")
+    return now
+
+
+def jupyter_answers(port: int, token: str) -> bool:
+    """Whether a JupyterLab on this machine opens with its token, and not without it."""
+    return _status(port, {"Authorization": f"token {token}"}) == HTTP_OK and _status(port, {}) not in {0, HTTP_OK}
+
+
+def _status(port: int, headers: Mapping[str, str]) -> int:
+    """Return the HTTP status of its API, 0 when nobody answers."""
+    request = Request(f"http://{LOOPBACK}:{port}/api/status", headers=dict(headers))
+    try:
+        with urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310  # our own address
+            return int(answer.status)
+    except URLError as error:
+        return int(getattr(error, "code", 0))
+    except OSError:
+        return 0

@@ -1,0 +1,77 @@
+"""The shape of a rehearsal: which nodes, accounts and QOS a site's profile asks for.
+
+Nothing here starts anything: the texts of Slurm's files and the accounting are written from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.sites.profile import Partition, Site, account
+
+# The QOS that Slurm's accounting always has; it is that of partitions for which the profile names none.
+STOCK_QOS = "normal"
+
+
+@dataclass(frozen=True)
+class ClusterShape:
+    """What is the same for all files of one rehearsal.
+
+    Attributes:
+        nodes: by partition's key, the names of its nodes.
+        accounts: by account, the keys of the partitions in which it may be used.
+    """
+
+    site: Site
+    nodes: Mapping[str, tuple[str, ...]]
+    accounts: Mapping[str, tuple[str, ...]]
+
+    @property
+    def all_nodes(self) -> tuple[str, ...]:
+        """Every node once, whatever partitions share it."""
+        return tuple(dict.fromkeys(node for nodes in self.nodes.values() for node in nodes))
+
+    @property
+    def default_account(self) -> str:
+        """The account that committed job scripts are to be charged to: that of the default partition."""
+        return account(self.site, self.site.kind())
+
+    def owner(self, node: str) -> Partition:
+        """Return the partition that describes a node's hardware."""
+        return next(self.site.partitions[key] for key, nodes in self.nodes.items() if node in nodes)
+
+
+def shape_of(site: Site, num_nodes: int) -> ClusterShape:
+    """Return a site's shape with that many nodes of each kind.
+
+    Raises:
+        CourseKitError: the number of nodes is zero, or a partition shares nodes with one that has no nodes itself.
+    """
+    if num_nodes < 1:
+        raise CourseKitError(f"a rehearsal needs at least 1 node of each kind, not {num_nodes}.")
+    nodes = {key: node_names(key, num_nodes) for key, part in site.partitions.items() if not part.shares_nodes_with}
+    for key, partition in site.partitions.items():
+        other = partition.shares_nodes_with
+        if other and other not in nodes:
+            raise CourseKitError(f"site {site.name}: {key} shares the nodes of {other}, which has no nodes itself.")
+        nodes[key] = nodes.get(key) or nodes[other]
+    accounts: dict[str, tuple[str, ...]] = {}
+    for key, partition in site.partitions.items():
+        name = account(site, partition)
+        accounts[name] = (*accounts.get(name, ()), key)
+    # The default partition first: Slurm tries partitions in this order.
+    order = sorted(site.partitions, key=lambda key: key != site.default_partition)
+    return ClusterShape(site, {key: nodes[key] for key in order}, accounts)
+
+
+def node_names(key: str, num_nodes: int) -> tuple[str, ...]:
+    """Return names of nodes that Slurm and the network accept: letters, digits and hyphens."""
+    stem = "".join(letter if letter.isalnum() else "-" for letter in key.lower())
+    return tuple(f"{stem}-{number}" for number in range(1, num_nodes + 1))
+
+
+def qos_of(partition: Partition) -> tuple[str, ...]:
+    """Return the QOS that are allowed in a partition, the default first."""
+    return partition.qos or (STOCK_QOS,)

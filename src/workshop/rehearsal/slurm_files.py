@@ -1,0 +1,257 @@
+"""The text of Slurm's own files for a rehearsal: slurm.conf, gres.conf, slurmdbd.conf, and the nodes' names.
+
+And its accounting, as commands without the word `sacctmgr`: the cluster, its QOS with their limits, and its account in
+every form it has. A job beyond a limit is refused (DenyOnLimit), not left to wait for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.slurm.sites.profile import Partition, Qos, account
+from workshop.rehearsal.shape import ClusterShape, qos_of
+
+CLUSTER_NAME = "rehearsal"
+LOOPBACK = "127.0.0.1"
+MIB_PER_GB = 1024
+# Slurm then takes the first of them in which a job with this account and these constraints can run.
+JOB_SUBMIT_LUA = """\
+function slurm_job_submit(job, partitions, user)
+    if job.partition == nil then
+        job.partition = "{partitions}"
+    end
+    return slurm.SUCCESS
+end
+
+function slurm_job_modify(job, record, partitions, user)
+    return slurm.SUCCESS
+end
+"""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of the daemons, on loopback; `slurmd` by node."""
+
+    slurmctld: int
+    slurmdbd: int
+    slurmd: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a rehearsal keeps its files, all in one private folder."""
+
+    folder: Path
+
+    @property
+    def slurm_conf(self) -> Path:
+        """slurm.conf; Slurm looks for its other files beside it."""
+        return self.folder / "slurm.conf"
+
+    @property
+    def munge_socket(self) -> Path:
+        """The socket of the private munged."""
+        return self.folder / "munge" / "socket"
+
+    @property
+    def database_socket(self) -> Path:
+        """The socket of the private MariaDB."""
+        return self.folder / "database.socket"
+
+    @property
+    def hosts(self) -> Path:
+        """What stands in place of /etc/hosts for the daemons and their jobs."""
+        return self.folder / "hosts"
+
+    def temporary(self, node: str) -> Path:
+        """Return a node's folder for temporary files; `%n` stands for any node."""
+        return self.folder / f"tmp-{node}"
+
+    def gpu(self, number: int) -> Path:
+        """Return the file that stands for a GPU."""
+        return self.folder / f"gpu{number}"
+
+    def log(self, daemon: str) -> Path:
+        """Return a daemon's log."""
+        return self.folder / "logs" / f"{daemon}.log"
+
+
+def slurm_conf(shape: ClusterShape, places: Places, ports: Ports) -> str:
+    """Return slurm.conf."""
+    lines = [
+        f"ClusterName={CLUSTER_NAME}",
+        f"SlurmctldHost={CLUSTER_NAME}({LOOPBACK})",
+        f"SlurmctldPort={ports.slurmctld}",
+        "SlurmUser=root",
+        "SlurmdUser=root",
+        # Daemons listen on the address of their own name, which is on loopback (see `hosts`).
+        "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
+        "AuthType=auth/munge",
+        # A job that is requeued waits until its credential has expired.
+        f"AuthInfo=socket={places.munge_socket},cred_expire=15",
+        f"StateSaveLocation={places.folder}/slurmctld",
+        f"SlurmdSpoolDir={places.folder}/slurmd-%n",
+        f"SlurmctldPidFile={places.folder}/slurmctld.pid",
+        f"SlurmdPidFile={places.folder}/slurmd-%n.pid",
+        # PMIx keeps its files here: two nodes of one machine must not share them.
+        f"TmpFS={places.temporary('%n')}",
+        f"TaskProlog={places.folder}/task-prolog",
+        f"PlugStackConfig={places.folder}/plugstack.conf",
+        # A machine with two cores plays nodes with a hundred: no binding, no cgroups.
+        "SlurmdParameters=config_overrides",
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/none",
+        "JobAcctGatherType=jobacct_gather/linux",
+        "JobAcctGatherFrequency=task=2",
+        "JobAcctGatherParams=OverMemoryKill",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_Core_Memory",
+        "GresTypes=gpu",
+        "MpiDefault=pmix",  # what the default of sites whose profile names none does, too: start MPI
+        "AccountingStorageType=accounting_storage/slurmdbd",
+        f"AccountingStorageHost={LOOPBACK}",
+        f"AccountingStoragePort={ports.slurmdbd}",
+        f"AccountingStoragePass={places.munge_socket}",
+        "AccountingStorageEnforce=associations,limits,qos",
+        "AccountingStorageTRES=gres/gpu",
+        # What no partition could ever run is refused at once, as at a site.
+        "EnforcePartLimits=ANY",
+        "ReturnToService=2",
+        "KillWait=5",
+        "MessageTimeout=60",
+        "SlurmctldTimeout=120",
+        "SlurmdTimeout=300",
+        "SchedulerParameters=bf_interval=5,sched_interval=5,batch_sched_delay=0",
+    ]
+    if job_submit_lua(shape):
+        lines += ["JobSubmitPlugins=lua"]
+    lines += [_node(shape, node, port) for node, port in ports.slurmd.items()]
+    names = dict.fromkeys(shape.site.partitions[key].slurm_name for key in shape.nodes)
+    lines += [_partition(shape, name) for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def _node(shape: ClusterShape, node: str, port: int) -> str:
+    kind = shape.owner(node)
+    features = dict.fromkeys(
+        name for key, nodes in shape.nodes.items() if node in nodes for name in shape.site.partitions[key].features
+    )
+    words = [
+        f"NodeName={node} NodeHostname={node} NodeAddr={LOOPBACK} Port={port}",
+        f"CPUs={kind.num_cpus_per_node} RealMemory={kind.memory_gb * MIB_PER_GB}",
+    ]
+    if kind.has_gpus:
+        words.append(f"Gres=gpu:{kind.num_gpus_per_node}")
+    if features:
+        words.append(f"Feature={','.join(features)}")
+    return " ".join(words)
+
+
+def _partition(shape: ClusterShape, slurm_name: str) -> str:
+    """Return a partition's line; several kinds of node may stand under one name in Slurm."""
+    keys = [key for key in shape.nodes if shape.site.partitions[key].slurm_name == slurm_name]
+    kinds = [shape.site.partitions[key] for key in keys]
+    nodes = dict.fromkeys(node for key in keys for node in shape.nodes[key])
+    # Slurm keeps accounts in lower case.
+    accounts = dict.fromkeys(account(shape.site, kind).lower() for kind in kinds)
+    allowed_qos = dict.fromkeys(name for kind in kinds for name in qos_of(kind))
+    words = [
+        f"PartitionName={slurm_name} Nodes={','.join(nodes)} State=UP",
+        f"Default={'YES' if shape.site.default_partition in keys else 'NO'}",
+        f"DefaultTime={kinds[0].default_time_min} MaxTime={max(kind.max_time_min for kind in kinds)}",
+        f"DefMemPerCPU={min(kind.memory_gb * MIB_PER_GB // kind.num_cpus_per_node for kind in kinds)}",
+        f"AllowAccounts={','.join(accounts)} AllowQos={','.join(allowed_qos)}",
+    ]
+    if qos_of_partition := next((kind.partition_qos for kind in kinds if kind.partition_qos), ""):
+        words.append(f"QOS={qos_of_partition}")
+    if all(kind.max_num_nodes for kind in kinds):
+        words.append(f"MaxNodes={max(kind.max_num_nodes for kind in kinds)}")
+    return " ".join(words)
+
+
+def gres_conf(shape: ClusterShape, places: Places) -> str:
+    """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
+    kinds = {node: shape.owner(node) for node in shape.all_nodes}
+    return "".join(
+        f"NodeName={node} Name=gpu File={_gpu_files(kind, places)}\n" for node, kind in kinds.items() if kind.has_gpus
+    )
+
+
+def _gpu_files(kind: Partition, places: Places) -> str:
+    last = kind.num_gpus_per_node - 1
+    return f"{places.folder}/gpu[0-{last}]" if last else str(places.gpu(0))
+
+
+def job_submit_lua(shape: ClusterShape) -> str:
+    """Return what chooses a job's partition where the site does: any that job scripts do not name; '' for no choice."""
+    kinds = [shape.site.partitions[key] for key in shape.nodes]
+    names = dict.fromkeys(kind.slurm_name for kind in kinds if not kind.requested)
+    return JOB_SUBMIT_LUA.format(partitions=",".join(names)) if len(names) > 1 else ""
+
+
+def slurmdbd_conf(places: Places, ports: Ports) -> str:
+    """Return slurmdbd.conf."""
+    lines = [
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={places.munge_socket}",
+        f"DbdHost={CLUSTER_NAME}",
+        f"DbdAddr={LOOPBACK}",
+        f"DbdPort={ports.slurmdbd}",
+        "CommunicationParameters=NoInAddrAny",
+        "SlurmUser=root",
+        f"PidFile={places.folder}/slurmdbd.pid",
+        "StorageType=accounting_storage/mysql",
+        "StorageHost=localhost",
+        "StorageUser=root",
+        "StorageLoc=slurm",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def hosts(shape: ClusterShape) -> str:
+    """Return what stands in place of /etc/hosts: every node is this machine."""
+    return "".join(f"{LOOPBACK} {name}\n" for name in ("localhost", CLUSTER_NAME, *shape.all_nodes))
+
+
+def rounds_before_slurmctld(shape: ClusterShape, user: str) -> list[list[list[str]]]:
+    """Return rounds of commands for before slurmctld starts; those of one round may run at the same time."""
+    qos = [["add", "qos", name, "Flags=DenyOnLimit", *_limits(qos)] for name, qos in shape.site.qos.items()]
+    rounds = [[["add", "cluster", CLUSTER_NAME]], qos]
+    return rounds + [[command] for account in shape.accounts for command in _account(shape, account, user)]
+
+
+def round_after_slurmctld(shape: ClusterShape) -> list[list[str]]:
+    """Return limits of GPUs: accounting learns from slurmctld that there are such things."""
+    limits = {name: qos.max_num_gpus for name, qos in shape.site.qos.items() if qos.max_num_gpus}
+    return [["modify", "qos", name, "set", f"MaxTRESPerJob=gres/gpu={limit}"] for name, limit in limits.items()]
+
+
+def _account(shape: ClusterShape, account: str, user: str) -> list[list[str]]:
+    kinds = [shape.site.partitions[key] for key in shape.accounts[account]]
+    allowed = [name for kind in kinds for name in qos_of(kind)]
+    # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.
+    return [
+        ["add", "account", account, *_qos_words(allowed)],
+        ["add", "user", user, f"Account={account}", *_qos_words(allowed)],
+        *(
+            ["add", "user", user, f"Account={account}", f"Partition={kind.slurm_name}", *_qos_words(qos_of(kind))]
+            for kind in kinds
+            if qos_of(kind)[0] != allowed[0]
+        ),
+    ]
+
+
+def _limits(qos: Qos) -> list[str]:
+    limits = {
+        "MaxWall": qos.max_time_min,
+        "MaxJobsPerUser": qos.max_num_jobs_per_user,
+        "MaxSubmitJobsPerUser": qos.max_num_submitted_per_user,
+    }
+    return [f"{name}={limit}" for name, limit in limits.items() if limit]
+
+
+def _qos_words(allowed: Sequence[str]) -> list[str]:
+    return [f"QOS={','.join(dict.fromkeys(allowed))}", f"DefaultQOS={allowed[0]}"]

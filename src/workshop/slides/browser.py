@@ -1,0 +1,62 @@
+"""The slides as a browser shows them: what overflows or cannot be read is measured, and each is taken as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from workshop.slides.marp import chromium
+
+MIN_TEXT_PX = 20  # of the 720 of a slide's height: 2.8 %, as text of 18 points on a screen of 64 cm
+MIN_SMALL_PX = 14  # captions, footers, sources: for those who hold the PDF
+MIN_CONTRAST = 4.5  # WCAG 2.2, level AA
+MIN_SCALE = 0.72  # of a figure drawn for a slide's width: 16 points of it are then 15 pixels
+WIDTH_PX, HEIGHT_PX = 1280, 720
+TIMEOUT_MS = 300_000  # on a busy machine; Playwright's own 30 s are for quiet ones
+MEASURE = Path(__file__).with_name("measure.js")
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files", "--force-color-profile=srgb"]
+
+
+@contextmanager
+def opened() -> Iterator[Any]:
+    """Give a page of a headless Chromium, and end it afterwards.
+
+    Nothing is fetched: the only pages it opens are files of ours.
+
+    Raises:
+        CourseKitError: there is no Chromium.
+    """
+    from playwright.sync_api import sync_playwright  # only who makes slides has it
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=TIMEOUT_MS)
+        try:
+            page = browser.new_page(viewport={"width": WIDTH_PX, "height": HEIGHT_PX})
+            page.set_default_timeout(TIMEOUT_MS)
+            page.route("http*://**", lambda route: route.abort())
+            yield page
+        finally:
+            browser.close()
+
+
+def measure(page: Any, deck: Path) -> list[list[str]]:
+    """Return what is wrong with each slide of a deck's bare page, an empty list where nothing is."""
+    page.goto(deck.as_uri())
+    page.evaluate("() => document.fonts.ready")
+    limits = [MIN_TEXT_PX, MIN_SMALL_PX, MIN_CONTRAST, MIN_SCALE]
+    found: list[list[str]] = page.evaluate(f"limits => ({MEASURE.read_text(encoding='utf-8')})(limits)", limits)
+    return found
+
+
+def take_pictures(page: Any, deck: Path, folder: Path, name: str) -> list[Path]:
+    """Save each slide of a deck's bare page as `<folder>/<name>-<number>.png`."""
+    page.goto(deck.as_uri())
+    page.evaluate("() => document.fonts.ready")
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, slide in enumerate(page.locator("svg[data-marpit-svg]").all(), 1):
+        paths.append(folder / f"{name}-{number:02}.png")
+        slide.screenshot(path=paths[-1])
+    return paths

@@ -1,0 +1,107 @@
+"""A deck: one session of the lecture, a Markdown file with a header; slides are parted by `---`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+
+from coursekit import toml_files
+from coursekit.errors import CourseKitError
+from coursekit.toml_files import AtLeast
+
+NAME = "[0-9][0-9]*-*.md"  # 08a-one.md and 08b-other.md are two halves
+HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
+FENCE = re.compile(r"\s*(```|~~~)")
+TITLE = re.compile(r"^#{1,2} +(.+?) *$", re.MULTILINE)
+NOTE = re.compile(r"<!--\s*(\d+(?:\.\d+)?) min\.\s+(.+?)-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Deck:
+    """One session.
+
+    Attributes:
+        name: the file's name without `.md`; its number gives the order.
+        path: the file.
+        body: the Markdown below the header.
+        title: what the session is about.
+        minutes: how long it takes; the notes of its slides add up to that.
+        one_day: whether a course of one day has it.
+    """
+
+    name: str
+    path: Path
+    body: str
+    title: str
+    minutes: Annotated[int, AtLeast(1)]
+    one_day: bool
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One slide: its number in the deck, from 1, its heading, the minutes of its notes, and its Markdown."""
+
+    number: int
+    title: str
+    minutes: float
+    text: str
+
+
+def find_decks(root: Path) -> tuple[Deck, ...]:
+    """Read all decks of `slides/`, in their order.
+
+    Raises:
+        CourseKitError: a header is wrong; the message names file and key.
+    """
+    return tuple(load_deck(path) for path in sorted((root / "slides").glob(NAME)))
+
+
+def load_deck(path: Path) -> Deck:
+    """Read one deck.
+
+    Raises:
+        CourseKitError: there is no header, or it is wrong.
+    """
+    where = f"slides/{path.name}"
+    text = path.read_text(encoding="utf-8")
+    header = HEADER.match(text)
+    if not header:
+        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, one_day, ---.")
+    try:
+        table = yaml.safe_load(header[1])
+    except yaml.YAMLError as error:
+        raise CourseKitError(f"{where}: the header is not valid YAML: {' '.join(str(error).split())}.") from None
+    given = {"name": path.stem, "path": path, "body": text[header.end() :]}
+    return toml_files.read(Deck, table, where, **given)
+
+
+def slides_of(markdown: str) -> tuple[Slide, ...]:
+    """Return the slides of a deck's Markdown, filled in or not, without its header."""
+    return tuple(
+        Slide(
+            number=number,
+            title=title[1] if (title := TITLE.search(text)) else "",
+            minutes=float(note[1]) if (note := NOTE.search(text)) else 0.0,
+            text=text,
+        )
+        for number, text in enumerate(split(markdown), 1)
+    )
+
+
+def split(markdown: str) -> Iterator[str]:
+    """Yield the Markdown of each slide; a line of three dashes within code parts nothing."""
+    lines: list[str] = []
+    in_code = False
+    for line in markdown.splitlines():
+        in_code ^= bool(FENCE.match(line))
+        if line.strip() == "---" and not in_code:
+            yield "\n".join(lines)
+            lines = []
+        else:
+            lines.append(line)
+    yield "\n".join(lines)

@@ -1,0 +1,194 @@
+"""Fill in a deck: figures, recorded numbers, quoted facts, sites and labs take the places that Jinja marks name."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+import jinja2
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import find_labs
+from coursekit.slurm.sites.load import load_sites
+from workshop.slides import results, sources
+from workshop.slides.deck import Deck, split
+from workshop.slides.explorer import explorer
+from workshop.slides.figures import KINDS, Drawn, draw
+from workshop.slides.questions import with_answers
+
+COMMENT = re.compile(r"\s+#\s.*$")
+ORIGIN = re.compile(r'<span class="origin (\w+)" .*? title="(.*?)">')
+LEGEND = '<p class="legend">Under a figure: {marks}</p>'
+THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+@dataclass
+class Filler:
+    """Fills in decks; figures are drawn into `folder` when a deck first asks for them.
+
+    A deck may write
+
+    - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
+    - `{{ motion("ring") }}`: all its steps, one after another in one place; in print the last one;
+    - `{{ explorer() }}`: sliders over what the simulator predicts;
+    - `{{ glossary("rank", "world size") }}`: terms of `docs/glossary.md`;
+    - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
+    - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
+    - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
+    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoted_lines`.
+    """
+
+    root: Path
+    folder: Path
+    drawn: dict[str, Drawn] = field(default_factory=dict)
+
+    def fill(self, deck: Deck) -> str:
+        """Return the Markdown of a deck's slides with everything in its place.
+
+        Raises:
+            CourseKitError: the deck names something that is not there; the message names the deck's line.
+        """
+        quoted: list[str] = []
+        environment = self._environment(quoted)
+        where = f"slides/{deck.path.name}"
+        try:
+            filled = environment.from_string(deck.body).render(deck=deck)
+        except jinja2.TemplateSyntaxError as error:
+            line = error.lineno + self._num_header_lines(deck)
+            raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
+        except (jinja2.UndefinedError, KeyError, CourseKitError) as error:
+            dot = "" if isinstance(error, CourseKitError) else "."
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}{dot}") from None
+        try:
+            return _with_origins(list(with_answers(split(filled))))
+        except CourseKitError as error:
+            raise CourseKitError(f"{where}: {error}") from None
+
+    def figure(self, name: str, step: int = 1) -> str:
+        """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
+        drawn = self._draw(name)
+        if not 1 <= step <= len(drawn.files):
+            raise CourseKitError(f"the figure {name} has no step {step}: its last one is {len(drawn.files)}.")
+        return drawn.html(step)
+
+    def motion(self, name: str) -> str:
+        """Return all steps of a figure as HTML that shows one after another, in the same place."""
+        return self._draw(name).motion()
+
+    def num_steps(self, name: str) -> int:
+        """Return how many steps a figure has."""
+        return len(self._draw(name).files)
+
+    def _draw(self, name: str) -> Drawn:
+        if name not in self.drawn:
+            self.drawn[name] = draw(self.root, name, self.folder)
+        return self.drawn[name]
+
+    def _environment(self, quoted: list[str]) -> jinja2.Environment:
+        """Return what fills in one deck; sources of what it quotes are added to `quoted`."""
+        environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)  # noqa: S701  # decks are the authors' own Markdown and HTML
+        environment.globals.update(
+            figure=self.figure,
+            motion=self.motion,
+            glossary=partial(sources.glossary, self.root),
+            num_steps=self.num_steps,
+            explorer=explorer,
+            results=_Lazy(lambda name: results.load(self.root, name).data),
+            facts=_Lazy(partial(_fact, sources.load_facts(self.root), quoted)),
+            published=_Lazy(lambda name: self._published(name, quoted)),
+            sources=lambda: "\n".join(f"- {source}" for source in dict.fromkeys(quoted)),
+            lines=partial(quoted_lines, self.root),
+            sites={site.name: site for site in load_sites(self.root)},
+            labs={lab.name: lab for lab in find_labs(self.root)},
+        )
+        environment.filters.update(sig=significant, percent=percent)
+        return environment
+
+    def _published(self, name: str, quoted: list[str]) -> sources.Published:
+        table = sources.load_published(self.root, name)
+        quoted.append(f"{table.source} ({table.machine})")
+        return table
+
+    def _line(self, deck: Deck, error: BaseException) -> int:
+        """Return the line of the deck's file at which a mark failed."""
+        lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
+        return (lines[-1] if lines else 1) + self._num_header_lines(deck)
+
+    @staticmethod
+    def _num_header_lines(deck: Deck) -> int:
+        text = deck.path.read_text(encoding="utf-8")
+        return text[: len(text) - len(deck.body)].count("\n")
+
+
+def _with_origins(slides: list[str]) -> str:
+    """Add where figures come from: to the notes of each slide, and to the first slide what the marks mean."""
+    kinds = {kind for slide in slides for kind, _ in ORIGIN.findall(slide)}
+    for number, slide in enumerate(slides):
+        origins = dict.fromkeys(origin for _, origin in ORIGIN.findall(slide))
+        slides[number] += "".join(f"\n\n<!-- {html.unescape(origin)} -->\n" for origin in origins)
+    if kinds:
+        marks = ", ".join(f'<span class="origin {kind}"></span> {KINDS[kind]}' for kind in KINDS if kind in kinds)
+        slides[0] += f"\n\n{LEGEND.format(marks=marks)}\n"
+    return "\n---\n".join(slides)
+
+
+class _Lazy:
+    """Loads what a deck names when it names it."""
+
+    def __init__(self, load: Callable[[str], Any]) -> None:
+        self._load = load
+
+    def __getitem__(self, name: str) -> Any:
+        return self._load(name)
+
+
+def _fact(facts: Mapping[str, sources.Fact], quoted: list[str], name: str) -> str:
+    """Return a fact's value, and add its source to `quoted`."""
+    if name not in facts:
+        raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.")
+    quoted.append(facts[name].source)
+    return facts[name].value
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """Print a number with so many significant digits, never as a power of ten."""
+    rounded = float(f"{value:.{digits}g}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
+    return f"{rounded:,.{decimals}f}".replace(",", THIN_SPACE)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Print a share of 1 in percent."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def quoted_lines(root: Path, name: str, *starts: str, comments: bool = True) -> str:
+    """Return the lines of a file that begin with one of `starts`, in the file's order; all lines without any.
+
+    What people see on a slide is what they submit.
+
+    Args:
+        root: the course checkout.
+        name: the file's path in it, such as `slurm/jobs/karolina/02-horovod-sgd.sbatch`.
+        starts: what lines begin with, such as `#SBATCH --nodes`.
+        comments: whether words after the code of a line, behind a #, are quoted, too.
+
+    Raises:
+        CourseKitError: there is no such file in the checkout, or some beginning has no line.
+    """
+    path = root / name
+    if not path.is_file() or ".." in path.parts or not path.is_relative_to(root):
+        raise CourseKitError(f"there is no file {name} to quote.")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for start in starts:
+        if not any(line.startswith(start) for line in lines):
+            raise CourseKitError(f"{name} has no line that begins with {start!r}.")
+    picked = [line for line in lines if line.startswith(starts or ("",))]
+    return "\n".join(picked if comments else [COMMENT.sub("", line) for line in picked])

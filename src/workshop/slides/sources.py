@@ -1,0 +1,102 @@
+"""What others measured or documented, each with its source (`slides/facts/`, `slides/published/`), and the glossary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit import toml_files
+from coursekit.errors import CourseKitError
+from coursekit.text import markdown_table
+
+FACTS = "slides/facts"
+PUBLISHED = "slides/published"
+GLOSSARY = "docs/glossary.md"
+TERM = re.compile(r"^\| \*\*(?P<term>[^*|]+)\*\* \| (?P<meaning>[^|]+) \|$", re.MULTILINE)
+
+Cell = int | float | str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure that a deck quotes: its text as printed, and its source."""
+
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class _Facts:
+    facts: Mapping[str, Fact]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures that somebody else published: where (authors, title, year, place), on what machine, one table each."""
+
+    source: str
+    machine: str
+    rows: tuple[Mapping[str, Cell], ...]
+
+    @property
+    def words(self) -> str:
+        """Say in a line where the numbers come from."""
+        return f"Published: {self.source} On {self.machine}."
+
+
+def load_facts(root: Path) -> Mapping[str, Fact]:
+    """Read the figures that decks quote, from all files: each deck keeps its own in one of its name.
+
+    Raises:
+        CourseKitError: a file is wrong, or two of them hold a fact of the same name.
+    """
+    facts: dict[str, Fact] = {}
+    for path in sorted((root / FACTS).glob("*.toml")):
+        where = f"{FACTS}/{path.name}"
+        read = toml_files.load(_Facts, path, where).facts
+        if set(read) & set(facts):
+            raise CourseKitError(f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.")
+        facts.update(read)
+    return facts
+
+
+def load_published(root: Path, name: str) -> Published:
+    """Read one table of published figures.
+
+    Raises:
+        CourseKitError: there is no table of this name, or it is wrong.
+    """
+    where = f"{PUBLISHED}/{name}.toml"
+    if not (root / where).is_file():
+        names = sorted(path.stem for path in (root / PUBLISHED).glob("*.toml"))
+        raise CourseKitError(f"there is no {where}: {PUBLISHED}/ has {', '.join(names) or 'none'}.")
+    return toml_files.load(Published, root / where, where)
+
+
+def load_glossary(root: Path) -> dict[str, str]:
+    """Return the meaning of each term, in the page's order.
+
+    Raises:
+        CourseKitError: a term stands there twice.
+    """
+    rows = TERM.findall((root / GLOSSARY).read_text(encoding="utf-8"))
+    twice = [term for term, times in Counter(term for term, _ in rows).items() if times > 1]
+    if twice:
+        raise CourseKitError(f"{GLOSSARY} explains a term twice: {', '.join(twice)}.")
+    return dict(rows)
+
+
+def glossary(root: Path, *terms: str) -> str:
+    """Return terms and their meanings as a table for a slide.
+
+    Raises:
+        CourseKitError: the page does not have one of them.
+    """
+    meanings = load_glossary(root)
+    for term in terms:
+        if term not in meanings:
+            raise CourseKitError(f"{GLOSSARY} has no term {term!r}.")
+    return markdown_table(("term", "meaning"), ((f"**{term}**", meanings[term]) for term in terms))

@@ -1,0 +1,117 @@
+"""What answers return becomes plain numbers, or one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit.checks import CheckError
+from coursekit.checks.compare import as_array, as_dict, as_list, as_number, require_close, require_equal, slip, told
+
+
+class AlwaysEqual(float):
+    """A number that is equal to everything, and larger and smaller."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    def __sub__(self, other):
+        return AlwaysEqual(0)
+
+    __rsub__ = __sub__
+
+
+class NoText:
+    """An object that cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(3, 3.0), (np.float32(0.5), 0.5), (np.array([[2.0]]), 2.0), ([7], 7.0), (True, 1.0)]
+)
+def test_numbers_in_any_form_are_numbers(value, expected):
+    """Numbers, arrays and sequences that hold one number are that number, as a float of Python's own."""
+    found = as_number(value, "it")
+
+    assert (found, type(found)) == (expected, float)
+
+
+@pytest.mark.parametrize("value", [None, "3", b"3", [1, 2], [[1], [2, 3]], NoText(), lambda: 3, {"a": 1}, []])
+def test_what_is_no_number_is_told_in_one_sentence(value):
+    """Anything else is refused by a sentence that names it and shows it shortly."""
+    with pytest.raises(CheckError, match=r"the loss: expected (one number|numbers), got ") as caught:
+        as_number(value, "the loss")
+
+    assert len(str(caught.value)) < 150
+
+
+def test_sequences_and_dictionaries_are_copied_into_plain_ones():
+    """Lists, tuples and arrays become lists; text, numbers and generators do not, nor does a list a dictionary."""
+    assert as_list((1, 2), "it") == as_list(np.array([1, 2]), "it") == [1, 2]
+    assert as_dict({"a": 1}, "it") == {"a": 1}
+    for value in ("ab", 3, None, (n for n in range(3)), np.array(3)):
+        with pytest.raises(CheckError, match="it: expected a sequence, got"):
+            as_list(value, "it")
+    with pytest.raises(CheckError, match="it: expected a dictionary, got"):
+        as_dict([1], "it")
+
+
+def test_arrays_of_objects_become_arrays_of_numbers():
+    """What an array holds is converted too, so that no object of an answer's takes part in a comparison."""
+    found = as_array([AlwaysEqual(2), 3], "it")
+
+    assert (found.dtype, found.tolist()) == (np.dtype(float), [2.0, 3.0])
+
+
+def test_long_values_are_told_shortly():
+    """A message does not grow with what an answer returns."""
+    assert told(None) == "None"
+    assert len(told(list(range(10**5)))) < 100
+    assert "NoText" in told(NoText())
+
+
+def test_numbers_are_told_rounded():
+    """Nobody compares sixteen digits, in whatever holds them."""
+    third = 1 / 3
+
+    assert told(third) == told(np.float32(third)) == "0.333333"
+    assert told([third, (2, third)]) == "[0.333333, (2, 0.333333)]"
+    assert told(np.array([[third, 1.0]])) == "array([[0.333333, 1]])"
+    with pytest.raises(CheckError, match=r"^the rate: expected 0\.5, got 0\.333333, which is wrong$"):
+        require_equal(third, 0.5, "the rate", ", which is wrong")
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (400500.4, 400500.1),
+        (400500.1, 400500),
+        (np.float32(1 / 3), np.float64(1 / 3)),
+        ([1.0, 2.00000001], [1.0, 2.0]),
+        ([*range(9), 8], list(range(10))),
+    ],
+)
+def test_what_differs_is_never_told_alike(got, expected):
+    """However late two values differ, a message does not show the same text for both."""
+    with pytest.raises(CheckError) as caught:
+        require_equal(got, expected, "it")
+
+    one, other = str(caught.value).removeprefix("it: expected ").split(", got ")
+    assert one != other
+
+
+def test_a_slip_is_named_where_it_alone_leads_to_the_number():
+    """As in the example of the module; where two slips give the same number, none is named."""
+    with pytest.raises(CheckError, match=r"^the mean: expected 0\.3333, got 0\.6667: this is the sum$"):
+        require_close(2 / 3, 1 / 3, "the mean", {"this is the half": 1 / 6, "this is the sum": 2 / 3})
+    with pytest.raises(CheckError, match=r"^the step: expected \(1, 2\), got \(1, 2.00001\)$"):
+        require_close((1, 2.00001), (1, 2), "the step")
+    assert slip(2.0, {"half": 2.0, "the root": 4**0.5}, otherwise="unknown") == ""
+    assert slip(2.0, {"a third": 4 / 3}, otherwise="unknown") == ": unknown"

@@ -1,0 +1,149 @@
+"""What is read off trajectories is right whatever the inputs are: trajectories computed here in NumPy, without ranks.
+
+What each wrong training is told, the bank of lab 02 holds on real ranks (tests/answers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from coursekit.checks import CheckError, lab02_properties, lab02_updates
+from coursekit.checks import lab02_trial as trials
+
+NUM_RANKS = 2
+CHECKS = {
+    "start": lab02_properties.check_same_start,
+    "average": lab02_properties.check_averaged,
+    "shards": lab02_properties.check_shards,
+    "rate": lab02_properties.check_rate,
+    "epochs": lab02_properties.check_epochs,
+    "plain": lab02_properties.check_plain,
+    "serial": lab02_properties.check_equals_serial,
+}
+
+
+def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
+    """Return the trial of a training that is simulated in NumPy, with these factors of each rank's rate."""
+    rng = np.random.default_rng(seed)
+    inputs = trials.draw_inputs(num_ranks, rng)
+    data = trials.secrets(inputs)
+    histories = {}
+    for name, num_epochs in trials.NUM_EPOCHS.items():
+        starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))
+        starts = np.repeat(starts[:1], num_ranks, axis=0)
+        scales = (0,) * num_ranks if name == "apart" else factors or (num_ranks,) * num_ranks
+        histories[name] = descend([of_rank[name].astype(float) for of_rank in data], starts, num_epochs, scales, **how)
+    return trials.TrainingTrial(num_ranks, histories=histories, inputs=inputs)
+
+
+def strided(rank, num_ranks, num_samples):
+    """Every rank takes its own share."""
+    return np.arange(rank, num_samples, num_ranks)
+
+
+def together(gradients):
+    """Return the mean over the ranks, for each rank."""
+    return np.repeat(gradients.mean(axis=0, keepdims=True), len(gradients), axis=0)
+
+
+def together_in_16_bits(gradients):
+    """Return the mean over the ranks when gradients and their sum have 16 bits."""
+    mean = sum(gradients.astype(np.float16)) / np.float16(len(gradients))
+    return np.repeat(mean[np.newaxis].astype(float), len(gradients), axis=0)
+
+
+def alone(gradients):
+    """Leave each rank its own."""
+    return gradients
+
+
+def descend(pairs, starts, num_epochs, factors, *, shares=strided, average=together):  # noqa: PLR0913  # ways to go wrong
+    """Run gradient descent in lock step; return histories of shape (num_ranks, num_steps + 1, 2)."""
+    num_ranks, num_samples = len(pairs), len(pairs[0][0])
+    points = starts.copy()
+    history = [points.copy()]
+    for _ in range(num_epochs):
+        of_ranks = [shares(rank, num_ranks, num_samples) for rank in range(num_ranks)]
+        for first in range(0, len(of_ranks[0]), trials.BATCH_SIZE):
+            gradients = np.zeros_like(points)
+            for rank, (x, y) in enumerate(pairs):
+                mine = of_ranks[rank][first : first + trials.BATCH_SIZE]
+                error = points[rank, 0] * x[mine] + points[rank, 1] - y[mine]
+                gradients[rank] = 2 * np.mean(error * x[mine]), 2 * np.mean(error)
+            points = points - trials.RATE * np.array(factors)[:, np.newaxis] * average(gradients)
+            history.append(points.copy())
+    return np.array(history).transpose(1, 0, 2)
+
+
+def failing(trial):
+    """Return the names of the properties that do not hold, with their messages."""
+    found = {}
+    for name, check in CHECKS.items():
+        try:
+            check(trial)
+        except CheckError as error:  # noqa: PERF203  # five rounds
+            found[name] = str(error)
+    return found
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 4])
+def test_right_training_has_all_properties(num_ranks):
+    """A training with every property passes all checks, on one rank to four."""
+    for seed in range(4):
+        assert failing(simulate(num_ranks=num_ranks, seed=seed)) == {}
+
+
+@pytest.mark.parametrize("num_ranks", [2, 3, 4])
+def test_gradients_of_16_bits_are_right_whatever_the_inputs(num_ranks):
+    """Gradients that are rounded to 16 bits, and added in 16 bits, fail no property for any inputs."""
+    for seed in range(12):
+        assert failing(simulate(num_ranks=num_ranks, seed=seed, average=together_in_16_bits)) == {}
+
+
+@pytest.mark.parametrize("num_ranks", [2, 3, 4])
+@pytest.mark.parametrize("averaged", [0, 1])
+def test_one_averaged_variable_of_two_fails_as_an_average_whatever_the_inputs(averaged, num_ranks):
+    """Where one gradient of two is averaged, rate, shards and the plain step are read right in 32 bits, by no luck."""
+
+    def one_of_two(gradients):
+        return np.where(np.arange(2) == averaged, together(gradients), gradients)
+
+    for seed in range(100):
+        exact = simulate(num_ranks=num_ranks, seed=seed, average=one_of_two)
+        histories = {name: history.astype(np.float32).astype(float) for name, history in exact.histories.items()}
+        assert set(failing(replace(exact, histories=histories))) == {"average", "serial"}, seed
+
+
+def test_shards_that_each_rank_draws_for_itself_are_no_shards():
+    """Ranks that shuffle by themselves and then shard use some samples twice; luck does not make them pass."""
+    rng = np.random.default_rng(7)
+
+    def own_shuffle(rank, num_ranks, num_samples):
+        return rng.permutation(num_samples)[rank::num_ranks]
+
+    for seed in range(8):
+        assert set(failing(simulate(num_ranks=4, seed=seed, shares=own_shuffle))) == {"shards"}
+
+
+def test_a_permutation_seeded_by_the_rank_is_no_shard():
+    """A seed of each rank's own, the same in every epoch, fits together by luck in about one trial of sixty."""
+
+    def seeded(rank, num_ranks, num_samples):
+        return np.random.default_rng(rank).permutation(num_samples)[rank::num_ranks]
+
+    num_found = 0
+    for seed in range(60):
+        num_found += lab02_updates.uses_of_samples(simulate(num_ranks=3, seed=seed, shares=seeded)) != [1, 1]
+
+    assert num_found >= 57
+
+
+def test_rates_are_those_that_the_ranks_used():
+    """The learning rate of each rank is read off to a thousandth, whatever the ranks average."""
+    for average in (together, alone):
+        found = lab02_updates.read_updates(simulate(average=average, factors=(1.5, 3)))
+
+        assert found.rates == pytest.approx(trials.RATE * np.array([1.5, 3]), rel=1e-3)

@@ -1,0 +1,72 @@
+"""Latency, bandwidth, equal sums: right answers pass with any input, near ones fail; by NumPy and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit.checks import CheckError, lab06_costs
+from coursekit.checks.random_inputs import repeatable
+
+NUM_INPUTS = 30
+
+
+def fit(weights):
+    """Return a fit of latency and bandwidth with weights for measurements."""
+
+    def fit_cost(num_steps, num_bytes, seconds):
+        rows = np.stack([num_steps, num_bytes], axis=1) * weights(seconds)[:, np.newaxis]
+        return np.linalg.lstsq(rows, seconds * weights(seconds), rcond=None)[0]
+
+    return fit_cost
+
+
+@pytest.mark.parametrize("entropy", range(NUM_INPUTS))
+def test_relative_errors_find_latency_and_bandwidth_and_absolute_ones_do_not(entropy):
+    """Least squares of relative errors pass whatever the noise is; else large messages dominate the fit."""
+    with repeatable(entropy):
+        lab06_costs.check_fit_cost(fit(np.reciprocal), num_sizes=12)
+    with repeatable(entropy), pytest.raises(CheckError, match="alpha"):
+        lab06_costs.check_fit_cost(fit(np.ones_like), num_sizes=12)
+
+
+def same_sum(factor):
+    """Return a comparison whose tolerance is this many times the bound of rounding errors."""
+
+    def compare(first, second, parts):
+        bound = factor * len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+        return bool(np.all(np.abs(first - second) <= bound))
+
+    return compare
+
+
+@pytest.mark.parametrize("entropy", range(NUM_INPUTS))
+def test_the_bound_of_rounding_errors_tells_sums_apart(entropy):
+    """Twice and half of the bound do as well, whatever the numbers are, and a hundred times does not."""
+    for factor in (0.5, 1, 2):
+        with repeatable(entropy):
+            lab06_costs.check_same_sum(same_sum(factor), 64)
+    with repeatable(entropy), pytest.raises(CheckError, match="expected “not the same”"):
+        lab06_costs.check_same_sum(same_sum(1e4), 64)
+
+
+@pytest.mark.parametrize(("factor", "named"), [(8, "8 times"), (1e3, "1000 times"), (1e6, "1e+06 times")])
+def test_a_wrong_unit_is_named_with_its_factor_and_side(factor, named):
+    """A crossover in bits, thousands or millions, too large or too small, says so, and another factor nothing."""
+
+    def crossover(scale):
+        def in_units(num_ranks, alpha, beta):
+            rounds = np.log2(num_ranks)
+            fewer = rounds - 2 * (num_ranks - 1) / num_ranks
+            return scale * (2 * (num_ranks - 1) - rounds) * alpha / (fewer * beta)
+
+        return in_units
+
+    lab06_costs.check_crossover(crossover(1), (4, 8))
+    for scale, side in ((factor, "large"), (1 / factor, "small")):
+        with pytest.raises(CheckError) as caught:
+            lab06_costs.check_crossover(crossover(scale), (4, 8))
+        assert f"{named} too {side}" in str(caught.value)
+    with pytest.raises(CheckError) as caught:
+        lab06_costs.check_crossover(crossover(5), (4, 8))
+    assert "times too" not in str(caught.value)

@@ -1,0 +1,135 @@
+"""What is read off the spies' steps, from steps computed here in NumPy: no ranks, exact causes.
+
+What each wrong training is told, the banks of labs 03 and 04 hold on real ranks (tests/answers).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coursekit.checks import CheckError
+from coursekit.checks.private_data import check_samples
+from coursekit.checks.steps import Steps, steps_of
+from coursekit.checks.steps import rates as rates_of
+from coursekit.drivers.spy import Sight
+
+NUM_CLASSES = 25
+NUM_STEPS = 8
+RATE = 0.3
+
+
+def descend(*, momentum=0.9, factors=(1, 1), rates=(RATE,) * NUM_STEPS):
+    """Return the `Steps` of SGD with momentum in lock step, as Keras does it, from one start.
+
+    Args:
+        momentum: the share of the last move that is made again.
+        factors: for each rank, of its rate.
+        rates: of the steps.
+    """
+    num_ranks = len(factors)
+    rng = np.random.default_rng(3)
+    samples = rng.integers(0, NUM_CLASSES - 1, size=(num_ranks, NUM_STEPS, 4))
+    bias = np.repeat(rng.normal(size=(1, NUM_CLASSES)), num_ranks, axis=0)
+    move = np.zeros_like(bias)
+    seen = []
+    for step in range(NUM_STEPS):
+        seen.append(bias)
+        softmax = np.exp(bias) / np.exp(bias).sum(axis=1, keepdims=True)
+        own = softmax - np.eye(NUM_CLASSES)[samples[:, step] + 1].mean(axis=1)
+        move = momentum * move - rates[step] * np.array(factors)[:, np.newaxis] * own.mean(axis=0)
+        bias = bias + move
+    return Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
+
+
+def message(function, *args, **settings):
+    """Return what the `CheckError` says that this call raises."""
+    with pytest.raises(CheckError) as caught:
+        function(*args, **settings)
+    return str(caught.value)
+
+
+def sights(steps, training=True):
+    """Return what the spies of such steps write down, by rank."""
+    return [
+        [Sight(bias, batch, training) for bias, batch in zip(of_rank, batches)]
+        for of_rank, batches in zip(steps.bias, steps.samples)
+    ]
+
+
+@pytest.mark.parametrize("factors", [(1, 1), (1, 1, 1), (0.5, 2.0)])
+def test_rates_are_those_that_each_rank_used(factors):
+    """With averaged gradients the rate of every rank and step is found, also one that changes."""
+    line = np.linspace(0.1, 0.4, NUM_STEPS)
+    # With unequal rates the ranks drift apart, and each gradient is that of its rank's own weights.
+    found = rates_of(descend(factors=factors, rates=line))
+
+    assert found == pytest.approx(np.outer(factors, line[2:-1]), rel=1e-6)
+
+
+def test_rates_begin_at_the_step_asked_for():
+    """From step 1 there is one rate more than from step 2; the last step shows none, as its update is not seen."""
+    line = np.linspace(0.1, 0.4, NUM_STEPS)
+
+    assert rates_of(descend(rates=line), first=1) == pytest.approx(np.tile(line[1:-1], (2, 1)), rel=1e-6)
+
+
+def test_rates_without_momentum():
+    """Plain SGD is read off when no momentum is expected, and refused where it is."""
+    plain = descend(momentum=0.0)
+
+    assert rates_of(plain, momentum=0.0) == pytest.approx(np.full((2, 5), RATE), rel=1e-6)
+    assert "not those of SGD with momentum 0.9" in message(rates_of, plain)
+
+
+def test_weights_that_stand_still():
+    """A rate of zero is named as such."""
+    assert "never change" in message(rates_of, descend(rates=(0.0,) * NUM_STEPS))
+
+
+def test_steps_are_the_training_among_the_sights():
+    """What was seen in evaluation is left out; bias, samples and gradients are in rank and step order."""
+    steps = descend()
+    mixed = [[*seen[:3], Sight(seen[0].bias, seen[0].samples, training=False), *seen[3:]] for seen in sights(steps)]
+    found = steps_of(mixed)
+
+    assert found.num_steps == NUM_STEPS
+    assert np.array_equal(found.bias, steps.bias)
+    assert np.array_equal(found.samples, steps.samples)
+    assert np.array_equal(found.gradients(), steps.gradients())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda seen: [seen[0], seen[1][:-1]], "the ranks made different numbers of steps: [8, 7]"),
+        (lambda seen: [seen[0][:3], seen[1][:3]], "only 3 steps were made"),
+        (lambda seen: [seen[0], []], "the network was never called in training mode"),
+        (
+            lambda seen: [seen[0], [Sight(sight.bias, sight.samples, training=False) for sight in seen[1]]],
+            "never called",
+        ),
+        (lambda seen: [seen[0], [Sight(sight.bias / 0, sight.samples, training=True) for sight in seen[1]]], "finite"),
+        (
+            lambda seen: [seen[0], [Sight(sight.bias, sight.samples * 0 - 1, training=True) for sight in seen[1]]],
+            "32 of 64 images do not have their record's colour: are the pixels from -1 to 1?",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the division by zero above
+def test_sights_that_show_no_steps(change, words):
+    """Unequal steps, too few, none in training mode, weights that ran away and unknown images are refused."""
+    assert words in message(steps_of, change(sights(descend())))
+
+
+def test_images_of_another_ranks_files_are_told():
+    """Every place in the files must belong to one rank, whatever each rank's files hold there."""
+    numbers = (np.array([3, 9, 0, 7, 5, 1]), np.array([2, 0, 8, 11, 30, 6]))
+    told = tuple({"files": {"train": {"counts": [2, 2, 2], "numbers": of_rank}}} for of_rank in numbers)
+    places = ([np.array([0, 2]), np.array([4, 4])], [np.array([1, 3, 5])])
+    own = [tuple(held[batch] for batch in of_rank) for held, of_rank in zip(numbers, places)]
+    bias = np.zeros((2, 2, 7))
+
+    check_samples(Steps(bias, tuple(own)), told, 2)
+    foreign = Steps(bias, ((np.array([3, 4]),), (np.array([2]),)))
+    assert "rank 0 trains on images that are not in its files" in message(check_samples, foreign, told, 2)

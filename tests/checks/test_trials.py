@@ -1,0 +1,207 @@
+"""Trials on real ranks: what comes back of forgeries and nonsense, and that another definition is noticed later."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import cloudpickle
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from coursekit.checks import CheckError, check, lab02_properties, lab02_trial, lab04_pieces, lab04_training
+from coursekit.checks.trials import remember
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+
+def train_alone_for_all(x, y, num_epochs, batch_size, learning_rate):
+    """Call no function of Horovod: simulate the training of all ranks, as if they had the data of this one."""
+    size = int(os.environ["HOROVOD_SIZE"])
+    point, history = np.zeros(2), [np.zeros(2)]
+    for _ in range(num_epochs):
+        for first in range(0, -(-len(x) // size), batch_size):
+            down = np.zeros(2)
+            for other in range(size):
+                a, b = (both[other::size][first : first + batch_size] for both in (x, y))
+                error = point[0] * a + point[1] - b
+                down += np.array([2 * np.mean(error * a), 2 * np.mean(error)]) / size
+            point = point - learning_rate * size * down
+            history.append(point)
+    return np.array(history)
+
+
+def test_training_without_communication_fails_on_ranks_with_private_targets():
+    """Who imagines the other ranks moves not by the mean of the real gradients, and not as one process would."""
+    found = lab02_trial.try_training(train_alone_for_all)
+
+    assert found.error == ""
+    with pytest.raises(CheckError, match="no rank's variables were there"):
+        lab02_properties.check_same_start(found)
+    with pytest.raises(CheckError, match="not averaged over the ranks"):
+        lab02_properties.check_averaged(found)
+    with pytest.raises(CheckError, match="as one process with the batches of all ranks"):
+        lab02_properties.check_equals_serial(found)
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        (None, "rank 0 .* returned None"),
+        (np.zeros((12, 3)), r"got \(12, 3\) on rank 0"),
+        (np.zeros((3, 2)), "got 2 steps in all on rank 0"),
+        (np.full((11, 2), np.inf), "trajectory of rank 0 is not finite: its slope is inf in row 0"),
+        (
+            np.where(np.arange(22).reshape(11, 2) == 9, -1e300, 0),
+            "rank 0 is not finite: its offset is -1e.300 in row 4",
+        ),
+        ("a history", "rank 0 .* returned a str"),
+    ],
+)
+def test_nonsense_instead_of_a_trajectory_is_told(returned, words):
+    """Whatever a training returns, the trial says in one sentence what is wrong with it."""
+    found = lab02_trial.try_training(lambda *_: returned, num_ranks=1)
+
+    with pytest.raises(CheckError, match=words):
+        lab02_properties.check_averaged(found)
+
+
+def tell_size(*arguments, **settings):
+    """Say how many ranks there are, and no more."""
+    del arguments, settings
+    raise ValueError(f"one of {os.environ['HOROVOD_SIZE']}")
+
+
+def model_that_tells_size(features, labels, mode, params):
+    """Say it as a model function, whose arguments an Estimator knows by their names."""
+    tell_size(features, labels, mode, params)
+
+
+@pytest.mark.parametrize(
+    ("try_answer", "answer"),
+    [
+        (lab02_trial.try_training, tell_size),
+        (lab04_pieces.try_model_fn, model_that_tells_size),
+        (lab04_training.try_train, tell_size),
+    ],
+)
+def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
+    """Two checks that ask for three ranks share one launch, which really is on three."""
+    on_two = try_answer(answer, num_ranks=2)
+    on_three = on_two.on(3)
+
+    assert "raised ValueError: one of 2 (test_trials.py, line " in on_two.error
+    assert "raised ValueError: one of 3 (test_trials.py, line " in on_three.error
+    assert on_two.on(3) is on_three
+
+
+def train_on_unequal_shards(x, y, num_epochs, batch_size, learning_rate):
+    """Do everything right but for the batches, which are of one sample: ranks with fewer samples make fewer steps."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
+    point, history = hvd.broadcast_object(np.random.default_rng().normal(size=2), root_rank=0), []
+    for _ in range(num_epochs):
+        for a, b in zip(x, y):
+            history.append(point)
+            down = 2 * (point[0] * a + point[1] - b) * np.array([a, 1])
+            point = point - learning_rate * hvd.size() * hvd.allreduce(down).numpy()
+    del batch_size
+    return np.array([*history, point])
+
+
+def test_ranks_that_wait_for_each_other_are_tried_again_with_one_step_per_epoch():
+    """Unequal numbers of steps cost what speaks of steps: the other properties are read from whole batches."""
+    found = lab02_trial.try_training(train_on_unequal_shards, num_ranks=2)
+
+    assert found.error == ""
+    assert "wait" in found.stuck
+    lab02_properties.check_same_start(found)
+    lab02_properties.check_averaged(found)
+    lab02_properties.check_rate(found)
+    lab02_properties.check_shards(found)
+    with pytest.raises(CheckError, match="got ranks that hang"):
+        lab02_properties.check_epochs(found)
+
+
+def talkative(x, y, num_epochs, batch_size, learning_rate):
+    """Say more than anybody wants to read, and something on stderr."""
+    del x, y, num_epochs, batch_size, learning_rate
+    print("my rank is", os.environ["HOROVOD_RANK"])
+    print("a library's words", file=sys.stderr)
+    print("x" * 1000 + "\n" * 10_000)
+    return np.zeros((3, 2))
+
+
+def test_what_an_answer_prints_in_a_trial_is_shown(capfd):
+    """Students look for mistakes with print: the first lines of each rank appear, and no log of a library."""
+    lab02_trial.try_training(talkative)
+    lines = capfd.readouterr().out.splitlines()
+
+    assert {"[0] my rank is 0", "[1] my rank is 1", "[0] … (more than 4 KiB; the rest is not shown)"} < set(lines)
+    assert not any("library" in line for line in lines)
+    assert len(lines) < 10_000
+
+
+FIRST = """\
+import numpy as np
+rate = 0.5
+size = 3
+def step(x):
+    return [x.size - rate * y for y in x]
+class Recorder:
+    def record(self):
+        return 1
+def train(x):
+    return Recorder().record() + step(x)
+"""
+
+
+@pytest.fixture
+def notebook():
+    """Return a shell in which the first cell has run."""
+    shell = InteractiveShell()
+    shell.user_module.__name__ = "__main__"
+    shell.user_ns["__name__"] = "__main__"
+    shell.run_cell(FIRST)
+    return shell
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "def train(x):\n    return 2 * step(x)",
+        "def train(x, scale=2):\n    return Recorder().record() + step(x)",
+        "def step(x):\n    return [x.size - 2 * rate * y for y in x]",
+        "class Recorder:\n    def record(self):\n        return 2",
+        "rate = 0.25",
+    ],
+)
+def test_another_definition_is_noticed(notebook, cell):
+    """Of the function, its defaults, a function or class that it uses, or a number."""
+    changed = remember(notebook.user_ns["train"], 3, "text")
+    notebook.run_cell(cell)
+
+    assert changed() == "train"
+
+
+@pytest.mark.parametrize(
+    "cell", [FIRST, "# words\n\n" + FIRST.replace("\nclass", "\n# more\nclass"), "size = 4", "x = 1"]
+)
+def test_the_same_again_is_no_change(notebook, cell):
+    """Cells that run again, comments, and names that only look alike change nothing."""
+    changed = remember(notebook.user_ns["train"])
+    notebook.run_cell(cell)
+
+    assert changed() == ""
+
+
+def test_a_check_of_a_trial_says_that_the_function_is_another_one_now():
+    """A ✓ on a training that is no longer there would be worth nothing."""
+    tried = lab02_trial.TrainingTrial(1, histories={"real": [0]}, changed=lambda: "train_horovod")
+    with pytest.raises(CheckError) as caught, check("same start", section="4"):
+        tried.history("real")
+
+    assert str(caught.value).startswith("same start: train_horovod has changed")

@@ -1,0 +1,60 @@
+"""An account may have so many namespaces and no more: when they run out, that is the machine's fault."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.grading.isolation import system
+from coursekit.grading.judge import slot as slot_module
+from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.slot import Slot, SubmissionLimits
+
+pytestmark = pytest.mark.needs("bwrap")
+NUM_NAMESPACES = 5  # two of the sandbox, one of the shell, and two for four ranks
+
+
+def _become_limited():
+    """Be root of a user namespace in which there may be few others: this process, which has one thread."""
+    uid, gid = os.getuid(), os.getgid()
+    system.unshare(system.NEW_USER)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        Path("/proc/self", name).write_text(text)
+    Path("/proc/sys/user/max_user_namespaces").write_text(str(NUM_NAMESPACES))
+
+
+def test_ranks_that_cannot_be_isolated_are_no_students_fault(program, work):
+    """The verdict has a fault that says why, and no score; a lost point would have been kept for good."""
+    listen, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become_limited()
+            with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+                verdict = grade(program, work(), slot)
+            os.write(tell, json.dumps([verdict.fault, len(verdict.scores)]).encode())
+        except BaseException as error:  # noqa: BLE001  # the test tells it
+            os.write(tell, json.dumps([repr(error), -1]).encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    with os.fdopen(listen, "rb") as said:
+        fault, num_scores = json.loads(said.read())
+    os.waitpid(pid, 0)
+
+    assert "this account has reached its limit" in fault
+    assert num_scores == 0
+
+
+@pytest.mark.parametrize(("load", "why"), [(1e6, r"the machine is overloaded \(load 1000000 on "), (0, "are not busy")])
+def test_a_sandbox_that_is_late_is_told_as_such(monkeypatch, load, why):
+    """By what the machine has to do, with what helps; what a library wrote meanwhile is no reason."""
+    monkeypatch.setattr(slot_module, "START_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
+    with Slot() as slot, pytest.raises(CourseKitError, match=f"not start within 0.01 s.*{why}.*`--jobs 1`"):  # noqa: SIM117
+        with slot.submission(needs_tensorflow=False):
+            pass

@@ -1,0 +1,414 @@
+"""`tf.estimator`: TensorFlow's own, or what `coursekit.estimator` sets in its place; the same tests for both.
+
+Networks have one weight w and the loss (w - target)², so that every training has a closed form: a step of gradient
+descent with rate 0.1 leaves 0.8 of the distance to the target.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from coursekit import ranks
+
+from .ports import free_ports
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+TARGET = 3.0
+SHRINK = 0.8
+FAR = 1e-6  # relative; weights are single precision
+
+
+def weight_after(num_steps, target=TARGET, start=0.0):
+    """Return the weight after so many steps from `start`."""
+    return target + (start - target) * SHRINK**num_steps
+
+
+def model_fn(features, labels, mode, params):
+    """Return one step, the loss and the squared weight, or the products of weight and features."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    weight = tf.compat.v1.get_variable("weight", [], initializer=tf.compat.v1.constant_initializer(params["start"]))
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"product": weight * features})
+    loss = tf.reduce_mean(tf.square(weight - labels))
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
+    if params["averages"]:
+        optimizer = hvd.DistributedOptimizer(optimizer)
+    metrics = {"square": tf.compat.v1.metrics.mean(weight**2)}
+    step = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step, eval_metric_ops=metrics)
+
+
+def data_fn(target=TARGET):
+    """Return an input function: features 1 and 2 with this target, without end."""
+    import tensorflow as tf
+
+    return lambda: tf.data.Dataset.from_tensors(([1.0, 2.0], [target, target])).repeat()
+
+
+def new_estimator(folder, *, start=0.0, averages=False, **settings):
+    """Return an Estimator of the network with a `RunConfig` of these settings."""
+    import tensorflow as tf
+
+    tf.get_logger().setLevel("ERROR")
+    config = tf.estimator.RunConfig(model_dir=folder, **settings)
+    return tf.estimator.Estimator(model_fn, config=config, params={"start": start, "averages": averages})
+
+
+def checkpoints(folder):
+    """Return the steps of the checkpoints in the folder."""
+    return sorted(int(file.stem.rpartition("-")[2]) for file in Path(folder).glob("*.index"))
+
+
+def on_one_rank(function, *args):
+    """Return what the function returns in a process of its own."""
+    return ranks.run(function, *args, num_ranks=1, timeout_s=300)[0]
+
+
+def in_all_modes(folder):
+    """Train three steps; return the weight, the metrics of an evaluation, and two predictions."""
+    estimator = new_estimator(folder)
+    estimator.train(data_fn(), max_steps=3)
+    metrics = estimator.evaluate(data_fn(), steps=1)
+    predictions = estimator.predict(data_fn(), yield_single_examples=False)
+    return float(estimator.get_variable_value("weight")), {**metrics}, next(predictions)["product"]
+
+
+def test_an_estimator_trains_evaluates_and_predicts(tmp_path):
+    """The weight is that of the closed form; loss, metrics and predictions follow from it."""
+    weight, metrics, products = on_one_rank(in_all_modes, str(tmp_path))
+
+    assert weight == pytest.approx(weight_after(3), rel=FAR)
+    assert metrics == {
+        "loss": pytest.approx((weight - TARGET) ** 2, rel=FAR),
+        "square": pytest.approx(weight**2, rel=FAR),
+        "global_step": 3,
+    }
+    np.testing.assert_allclose(products, [weight, 2 * weight], rtol=FAR)
+
+
+def in_two_parts(folder):
+    """Train three steps, then up to five with another Estimator that starts elsewhere; return the steps and weight."""
+    new_estimator(folder).train(data_fn(), max_steps=3)
+    estimator = new_estimator(folder, start=100.0)
+    estimator.train(data_fn(), max_steps=5)
+    return int(estimator.get_variable_value("global_step")), float(estimator.get_variable_value("weight"))
+
+
+def test_a_training_goes_on_from_its_checkpoint(tmp_path):
+    """A new Estimator in the same folder makes the steps that are left, from the weight that was reached."""
+    assert on_one_rank(in_two_parts, str(tmp_path)) == (5, pytest.approx(weight_after(5), rel=FAR))
+
+
+# Three steps of the network above, trained by TensorFlow 2.15.1.
+OLD_CHECKPOINT = {
+    "model.ckpt-3.data-00000-of-00001": "AwAAAAAAAABaZLs/",
+    "model.ckpt-3.index": (
+        "AAAGCAEaAggBAAsLZ2xvYmFsX3N0ZXAICRIAKAg1sJlJDgAGDXdlaWdodAgBEgAgCCgENcf6STsAAAAAAQAAAAAqMBljAAAAAAEAAAAAwPKhsAAB"
+        "AngAQAAAAAABAAAAAPEu2ItFCFIOAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAV/uAiyR1R9s="
+    ),
+}
+
+
+def from_old_checkpoint(folder):
+    """Evaluate the old checkpoint and go on up to step 5; return the loss, the steps and the weight."""
+    estimator = new_estimator(folder, start=100.0)
+    loss = float(estimator.evaluate(data_fn(), steps=1)["loss"])
+    estimator.train(data_fn(), max_steps=5)
+    return loss, int(estimator.get_variable_value("global_step")), float(estimator.get_variable_value("weight"))
+
+
+def test_a_checkpoint_of_tensorflow_2_15_is_read(tmp_path):
+    """A checkpoint that TensorFlow 2.15 has written is evaluated, and its training goes on."""
+    for name, content in OLD_CHECKPOINT.items():
+        (tmp_path / name).write_bytes(base64.b64decode(content))
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-3"\n')
+
+    loss, step, weight = on_one_rank(from_old_checkpoint, str(tmp_path))
+
+    assert loss == pytest.approx((weight_after(3) - TARGET) ** 2, rel=FAR)
+    assert (step, weight) == (5, pytest.approx(weight_after(5), rel=FAR))
+
+
+def with_settings(folder):
+    """Train with settings of a `RunConfig`; return its place without a cluster, and the steps of the checkpoints."""
+    estimator = new_estimator(folder, save_checkpoints_steps=2, keep_checkpoint_max=3, tf_random_seed=7)
+    estimator.train(data_fn(), max_steps=9)
+    config = estimator.config
+    place = (config.task_type, config.task_id, config.is_chief, config.num_worker_replicas, config.num_ps_replicas)
+    return place, config.tf_random_seed, checkpoints(folder), any(Path(folder).glob("*tfevents*"))
+
+
+def test_a_run_config_says_what_is_kept(tmp_path):
+    """Checkpoints come every two steps and at the end, the newest three stay, and summaries are written."""
+    assert on_one_rank(with_settings, str(tmp_path)) == (("worker", 0, True, 1, 0), 7, [6, 8, 9], True)
+
+
+def with_hooks(folder):
+    """Train four steps with a hook that asks for the weight, and one that stops after six; return what both saw."""
+    import tensorflow as tf
+
+    class Watching(tf.estimator.SessionRunHook):
+        def __init__(self):
+            self.calls, self.weights = [], []
+
+        def begin(self):
+            self.calls.append("begin")
+            (self.weight,) = tf.compat.v1.trainable_variables()
+
+        def after_create_session(self, *_):
+            self.calls.append("after_create_session")
+
+        def before_run(self, *_):
+            return tf.estimator.SessionRunArgs(self.weight)
+
+        def after_run(self, _, run_values):
+            self.weights.append(float(run_values.results))
+
+        def end(self, *_):
+            self.calls.append("end")
+
+    watching = Watching()
+    estimator = new_estimator(folder)
+    estimator.train(data_fn(), hooks=[watching], max_steps=4)
+    estimator.train(data_fn(), hooks=[tf.estimator.StopAtStepHook(last_step=6)])
+    return watching.calls, watching.weights, int(estimator.get_variable_value("global_step"))
+
+
+def test_hooks_are_called_around_sessions_and_steps(tmp_path):
+    """A hook sees begin, session, every step and the end; one of TensorFlow's own ends a training."""
+    calls, weights, num_steps = on_one_rank(with_hooks, str(tmp_path))
+
+    assert calls == ["begin", "after_create_session", "end"]
+    assert len(weights) == 4
+    reached = weight_after(np.arange(5))
+    np.testing.assert_allclose(np.abs(np.subtract.outer(weights, reached)).min(axis=1), 0, atol=1e-5)
+    assert num_steps == 6
+
+
+def by_train_and_evaluate(folder):
+    """Train and evaluate in turns, and export at the end; return the results and what the export answers."""
+    import tensorflow as tf
+
+    def serving_input():
+        features = tf.compat.v1.placeholder(tf.float32, [None], name="features")
+        return tf.estimator.export.TensorServingInputReceiver(features, features)
+
+    def exportable(features, labels, mode, params):
+        spec = model_fn(features, labels, mode, params)
+        outputs = {"serving_default": tf.estimator.export.PredictOutput(spec.predictions)} if spec.predictions else None
+        return spec._replace(export_outputs=outputs)
+
+    seen = []
+
+    class Evaluations(tf.estimator.SessionRunHook):
+        def end(self, session):
+            seen.append(int(session.run(tf.compat.v1.train.get_global_step())))
+
+    tf.get_logger().setLevel("ERROR")
+    config = tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=2)
+    estimator = tf.estimator.Estimator(exportable, config=config, params={"start": 0.0, "averages": False})
+    exporter = tf.estimator.FinalExporter("final", serving_input)
+    metrics, (exported,) = tf.estimator.train_and_evaluate(
+        estimator,
+        tf.estimator.TrainSpec(data_fn(), max_steps=6),
+        tf.estimator.EvalSpec(data_fn(), 1, hooks=[Evaluations()], exporters=[exporter], throttle_secs=0),
+    )
+    answer = tf.saved_model.load(exported.decode()).signatures["serving_default"](tf.constant([1.0, 2.0]))
+    return seen, {**metrics}, answer["product"].numpy()
+
+
+def test_train_and_evaluate_evaluates_every_checkpoint_and_exports(tmp_path):
+    """Every checkpoint is evaluated, the last one's metrics come back, and the exported model answers with it."""
+    seen, metrics, products = on_one_rank(by_train_and_evaluate, str(tmp_path))
+
+    assert (seen[-1], metrics["global_step"]) == (6, 6)
+    assert set(seen) == {2, 4, 6}
+    assert metrics["loss"] == pytest.approx((weight_after(6) - TARGET) ** 2, rel=FAR)
+    np.testing.assert_allclose(products, weight_after(6) * np.array([1, 2]), rtol=FAR)
+
+
+def from_keras(folder):
+    """Train and evaluate a converted Keras network; return the loss before and after."""
+    import tensorflow as tf
+
+    warnings.simplefilter("ignore")  # Keras warns of what the conversion itself calls
+    tf.get_logger().setLevel("ERROR")
+    network = tf.keras.Sequential([tf.keras.layers.Input((1,)), tf.keras.layers.Dense(1, use_bias=False)])
+    network.set_weights([np.zeros((1, 1), np.float32)])
+    network.compile(tf.keras.optimizers.legacy.SGD(0.1), "mse")
+    estimator = tf.keras.estimator.model_to_estimator(network, model_dir=folder)
+
+    def data():
+        return tf.data.Dataset.from_tensors(([[1.0]], [[TARGET]])).repeat()
+
+    estimator.train(data, steps=3)
+    return float(estimator.evaluate(data, steps=1)["loss"])
+
+
+def test_a_keras_network_becomes_an_estimator(tmp_path):
+    """A converted network of one weight follows the same closed form."""
+    assert on_one_rank(from_keras, str(tmp_path)) == pytest.approx((weight_after(3) - TARGET) ** 2, rel=FAR)
+
+
+def on_two_ranks(folder):
+    """Train in two parts with Horovod, the checkpoint on rank 0 alone; return steps and weights of the session."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    seen = []
+
+    class Weights(tf.estimator.SessionRunHook):
+        def begin(self):
+            self.wanted = [tf.compat.v1.train.get_global_step(), *tf.compat.v1.trainable_variables()]
+
+        def end(self, session):
+            seen.extend(map(float, session.run(self.wanted)))
+
+    for num_steps in (3, 5):
+        estimator = new_estimator(
+            folder if hvd.rank() == 0 else None,
+            start=10.0 * hvd.rank(),
+            averages=True,
+            save_checkpoints_steps=None,
+            save_checkpoints_secs=10 if hvd.rank() == 0 else None,
+        )
+        hooks = [hvd.BroadcastGlobalVariablesHook(0), Weights()]
+        estimator.train(data_fn(TARGET + 2 * hvd.rank()), hooks=hooks, max_steps=num_steps)
+    return seen
+
+
+def test_ranks_of_horovod_train_one_network(tmp_path):
+    """Two ranks that start elsewhere and have other targets have one weight, that of rank 0's start and the mean."""
+    expected = [3, pytest.approx(weight_after(3, TARGET + 1), rel=FAR), 5]
+    expected.append(pytest.approx(weight_after(5, TARGET + 1), rel=FAR))
+
+    first, second = ranks.run(on_two_ranks, str(tmp_path), num_ranks=2, timeout_s=300)
+
+    assert first == expected
+    assert second == first
+
+
+NUM_STEPS = 40
+
+
+def wait_for(file):
+    """Wait until another rank has made the file."""
+    while not file.exists():
+        time.sleep(0.01)
+
+
+def in_a_cluster(folder, port):
+    """Be the chief, a worker or the parameter server; return the task's place and its number of steps.
+
+    Chief and worker wait for each other before their first step, so that neither makes all steps alone.
+    """
+    import tensorflow as tf
+
+    kinds = ("chief", "worker", "ps")
+    kind = kinds[int(os.environ["HOROVOD_RANK"])]
+    cluster = {kind: [f"127.0.0.1:{port + number}"] for number, kind in enumerate(kinds)}
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}})
+    estimator = new_estimator(str(folder / "model"), experimental_max_worker_delay_secs=0)
+    config, num_steps = estimator.config, 0
+
+    class Together(tf.estimator.SessionRunHook):
+        def before_run(self, *_):
+            (folder / kind).touch()
+            wait_for(folder / {"chief": "worker", "worker": "chief"}[kind])
+
+        def after_run(self, *_):
+            nonlocal num_steps
+            num_steps += 1
+
+    train = tf.estimator.TrainSpec(data_fn(), max_steps=NUM_STEPS, hooks=[Together()])
+    args = (estimator, train, tf.estimator.EvalSpec(data_fn()))
+    if kind == "ps":  # which would serve for ever
+        threading.Thread(target=tf.estimator.train_and_evaluate, args=args, daemon=True).start()
+        for other in ("chief", "worker"):
+            wait_for(folder / f"{other} has ended")
+    else:
+        tf.estimator.train_and_evaluate(*args)
+        (folder / f"{kind} has ended").touch()
+    place = (config.task_type, config.is_chief, config.num_worker_replicas, config.num_ps_replicas)
+    return (*place, config.global_id_in_cluster), num_steps
+
+
+def of_last_checkpoint(folder):
+    """Return the steps and the weight of the newest checkpoint."""
+    estimator = new_estimator(folder)
+    return int(estimator.get_variable_value("global_step")), float(estimator.get_variable_value("weight"))
+
+
+def test_tf_config_makes_two_workers_of_one_training(tmp_path):
+    """Chief and worker, told by TF_CONFIG, move one weight on the parameter server, and the chief saves it."""
+    tasks = ranks.run(in_a_cluster, tmp_path, free_ports(3), num_ranks=3, timeout_s=300)
+
+    places = [("chief", True, 2, 1, 0), ("worker", False, 2, 1, 1), ("ps", False, 2, 1, 2)]
+    assert [place for place, _ in tasks] == places
+    by_chief, by_worker, by_server = (num_steps for _, num_steps in tasks)
+    assert min(by_chief, by_worker) >= 1
+    assert by_chief + by_worker >= NUM_STEPS
+    assert by_server == 0
+    step, weight = on_one_rank(of_last_checkpoint, str(tmp_path / "model"))
+    assert step >= NUM_STEPS
+    assert weight == pytest.approx(TARGET, abs=0.01)
+
+
+def last_line(program):
+    """Run a program in an interpreter of its own; return the last line of what it says."""
+    environ = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2"}
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=False)
+    return (done.stdout or done.stderr).rstrip().splitlines()[-1]
+
+
+def test_an_estimator_of_tensorflows_own_stays():
+    """Where TensorFlow has one, nothing is loaded and nothing changed."""
+    program = """
+import sys
+import coursekit
+import tensorflow as tf
+tf.estimator = "TensorFlow's own"
+import coursekit.estimator
+print(tf.estimator, "tensorflow_estimator" in sys.modules)
+"""
+    assert last_line(program) == "TensorFlow's own False"
+
+
+STRATEGY_IN_A_CLUSTER = """
+os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["a:1", "b:1"]}}'
+import coursekit.estimator
+tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy(["CPU:0"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("sys.modules['tensorflow_estimator'] = None; import coursekit.estimator", "is not installed"),
+        ("import horovod.tensorflow; import coursekit.estimator", "import coursekit.estimator before"),
+        (STRATEGY_IN_A_CLUSTER, "cannot use a strategy on several machines"),
+    ],
+    ids=["no package", "after Horovod", "strategy in a cluster"],
+)
+def test_what_cannot_work_is_told_in_a_sentence(program, said):
+    """Without an Estimator of TensorFlow's own, what is missing or not to be had is named."""
+    start = "import os, sys; import coursekit; import tensorflow as tf; vars(tf).pop('estimator', None); "
+    line = last_line(start + program)
+    assert line.startswith("coursekit.errors.CourseKitError: ")
+    assert said in line

@@ -1,0 +1,132 @@
+"""The tests of every lab, held against the solution, the release and the bank of answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.labs.affected_tests import LabCells
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.cells import is_grade, is_solution, is_test
+from coursekit.labs.lab import find_labs
+from coursekit.way_out import checks_of_pieces
+from workshop.answers.answer_bank import BankAnswer, load_bank
+from workshop.answers.run_answers import run_banks
+
+ROOT = Path(__file__).parents[3]
+BANKS = ROOT / "tests" / "answers"
+LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
+ANSWERS = sorted(BANKS.glob("*/*.py"))
+POINTS_PER_LAB = 20
+
+SOLUTION = BankAnswer("solution", "", {}, {})
+
+# All banks are one fixture, which shares a machine of two cores with all other tests for an hour.
+pytestmark = pytest.mark.timeout(2 * 3600)
+every_lab = pytest.mark.parametrize("lab", LABS)
+
+
+@pytest.fixture(scope="module")
+def sources():
+    """The source notebook of each lab."""
+    return build_sources(ROOT, find_labs(ROOT))
+
+
+@pytest.fixture(scope="module")
+def results(sources):
+    """By lab and name, what became of the solution, the release and each answer of the bank: all run in one pool."""
+    banks = {}
+    for lab in reversed(LABS):  # the last ones take longest: at the end no slot is left with them
+        release = BankAnswer("release", "", {}, stubs(lab, sources[lab]))
+        banks[sources[lab]] = [SOLUTION, release, *load_bank(BANKS / lab, sources[lab])]
+    found = run_banks(banks, PoolSettings(default_num_slots()))
+    return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in LABS}
+
+
+def test_every_bank_belongs_to_a_lab():
+    """A bank whose lab was renamed would never run, and a lab without a bank has untested tests."""
+    assert sorted({path.parent.name for path in ANSWERS}) == LABS
+
+
+@every_lab
+def test_answers_get_their_verdicts(lab, results):
+    """Exactly the tests that the bank names fail, each with its words."""
+    asked = {name: result for name, result in results[lab].items() if name != "release"}
+
+    assert {name: result.disagreements for name, result in asked.items() if result.disagreements} == {}
+
+
+@every_lab
+def test_a_bank_is_large_enough(lab, sources):
+    """At least fifteen wrong answers and five unusual right ones."""
+    verdicts = Counter("wrong" if answer.fails else "right" for answer in load_bank(BANKS / lab, sources[lab]))
+
+    assert verdicts["wrong"] >= 15
+    assert verdicts["right"] >= 5
+
+
+@every_lab
+def test_no_cell_needs_what_a_test_binds(lab, sources):
+    """A test that fails ends early: what it would have bound is missing, and a fault would cost points twice."""
+    notebook = LabCells(nbformat.read(sources[lab], as_version=4).cells)
+    bound_elsewhere = frozenset().union(
+        *(names.bound for i, names in enumerate(notebook.names) if i not in notebook.tests)
+    )
+    lent = {
+        (notebook.ids[i], name)
+        for i in notebook.tests
+        for name in notebook.names[i].bound - bound_elsewhere
+        if any(name in names.used for other, names in enumerate(notebook.names) if other != i)
+    }
+
+    assert lent == set()
+
+
+@every_lab
+def test_the_solution_earns_full_points(lab, results, sources):
+    """Nothing in a lab fails when it is solved, and its points, with those an instructor gives, add up to 20."""
+    cells = nbformat.read(sources[lab], as_version=4).cells
+    by_instructor = sum(cell.metadata.nbgrader.points for cell in cells if is_grade(cell) and is_solution(cell))
+
+    assert results[lab]["solution"].disagreements == ()
+    assert results[lab]["solution"].got + by_instructor == POINTS_PER_LAB
+
+
+@every_lab
+def test_every_test_is_held_against_a_mistake(lab, sources):
+    """A test that no answer of the bank must fail with words of its own might check nothing, and nobody would see."""
+    bank = load_bank(BANKS / lab, sources[lab])
+    own = [answer for answer in bank if not any(map(checks_of_pieces, answer.cells.values()))]  # a piece is right
+    refused = {test for answer in own for test, words in answer.fails.items() if words}
+    tests = {
+        cell.metadata.nbgrader.grade_id for cell in nbformat.read(sources[lab], as_version=4).cells if is_test(cell)
+    }
+
+    assert tests - refused == set()
+
+
+@every_lab
+def test_the_release_fails_every_test(lab, results):
+    """What students open earns nothing before they start, with the hidden tests in place."""
+    result = results[lab]["release"]
+
+    assert result.fault == ""
+    assert [score.grade_id for score in result.scores if score.passed] == []
+    assert result.got == 0
+
+
+def stubs(lab, source):
+    """Return the answers of a lab's released notebook, which has all cells of the source."""
+    released = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
+    found = {cell.metadata.nbgrader.grade_id: cell.source for cell in released.cells if _is_answer(cell)}
+    cells = nbformat.read(source, as_version=4).cells
+    assert set(found) == {cell.metadata.nbgrader.grade_id for cell in cells if _is_answer(cell)}
+    return found
+
+
+def _is_answer(cell):
+    return is_solution(cell) and not is_grade(cell)

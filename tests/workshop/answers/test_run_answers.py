@@ -1,0 +1,122 @@
+"""What the tests make of an answer, against what the bank says."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit.grading.judge.pool import PoolSettings
+from coursekit.labs.cells import CellScore
+from workshop.answers.answer_bank import BankAnswer
+from workshop.answers.run_answers import AnswerResult, lab_of, run_bank, share_runs
+
+FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
+
+
+def result_of(fails, **messages):
+    """Return the result of an answer whose tests `a` (2 points) and `b` (1 point) ended with these messages."""
+    answer = BankAnswer("name", "title", fails, {})
+    scores = tuple(
+        CellScore(test, 0.0 if messages.get(test) else points, points, messages.get(test, ""))
+        for test, points in (("a", 2.0), ("b", 1.0))
+    )
+    return AnswerResult(answer, scores, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("fails", "messages", "expected", "got", "disagreements"),
+    [
+        ({}, {}, 3, 3, ()),
+        ({"a": ("Shard",)}, {"a": "no SHARD here"}, 1, 1, ()),
+        ({}, {"b": "oh"}, 3, 2, ("b must pass, but failed: oh",)),
+        ({"a": ("x",)}, {}, 1, 3, ("a must fail, but passed",)),
+        ({"a": ("rank", "shard")}, {"a": "rank 1"}, 1, 1, ("a failed without the words ['shard']: rank 1",)),
+        ({"a": ("once",)}, {"a": "CheckError: shards: used ONCE → section 3"}, 1, 1, ()),
+        (
+            {"a": ("shards",)},
+            {"a": "CheckError: shards: lost → section 3"},
+            1,
+            1,
+            ("a failed without the words ['shards']: CheckError: shards: lost → section 3",),
+        ),
+        ({"a": ()}, {"b": "oh"}, 1, 2, ("a must fail, but passed", "b must pass, but failed: oh")),
+    ],
+)
+def test_every_disagreement_is_told(fails, messages, expected, got, disagreements):
+    """Exactly the named tests must fail, each with its words in any case; nothing else is an agreement.
+
+    The title of a check and its section are no part of what it says: they would always match.
+    """
+    result = result_of(fails, **messages)
+
+    assert (result.expected, result.got, result.disagreements) == (expected, got, disagreements)
+
+
+@pytest.mark.needs("bwrap")
+def test_an_answer_takes_the_place_of_the_solution(source):
+    """The other answers keep the solution, pictures are left out, hidden tests run."""
+    answer = BankAnswer("half", "Half", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+
+    (result,) = run_bank([answer], source, PoolSettings())
+
+    assert result.scores == (
+        CellScore("shard-tests", 0.0, 2.0, "AssertionError: the shards of two ranks must be disjoint"),
+        CellScore("mean-tests", 1.0, 1.0, ""),
+        CellScore("path-tests", 0.5, 0.5, ""),
+    )
+    assert result.disagreements == ()
+    assert result.seconds > 0
+
+
+@pytest.mark.needs("bwrap")
+def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
+    """Two at a time, the slow one first: results stay in order, reports come as they are ready."""
+    slow = BankAnswer("slow", "Slow", {}, {"mean": "import time; time.sleep(20)\nmean = lambda x: 3"})
+    fast = BankAnswer("fast", "Fast", {}, {})
+    reported = []
+
+    results = run_bank(
+        [slow, fast], source, PoolSettings(num_slots=2), lambda result: reported.append(result.answer.name)
+    )
+
+    assert [(result.answer, result.got) for result in results] == [(slow, 3.5), (fast, 3.5)]
+    assert reported == ["fast", "slow"]
+
+
+@pytest.mark.needs("bwrap")
+def test_answers_that_do_not_fit_together_are_run_alone(source):
+    """They share a run, in which one disturbs the other; what each does alone is its result, reported once."""
+    marking = BankAnswer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
+    looking = BankAnswer(
+        "looking", "", {}, {"mean": "def mean(x): return 0 if 'marked' in globals() else sum(x) / len(x)"}
+    )
+    reported = []
+
+    results = run_bank([marking, looking], source, PoolSettings(), reported.append)
+
+    assert [(result.answer, result.got, result.disagreements) for result in results] == [
+        (marking, 3.5, ()),
+        (looking, 3.5, ()),
+    ]
+    assert sorted(result.answer.name for result in reported) == ["looking", "marking"]
+    assert [result.num_sharing for result in results] == [1, 1]
+    assert share_runs([marking, looking], lab_of(source)) == [[marking, looking]]
+
+
+def test_answers_share_no_run_where_one_uses_what_the_other_breaks(source):
+    """What the cells reach together counts: alone, the wrong shard cannot reach the test of the mean."""
+    lab = lab_of(source)
+    wrong = BankAnswer("half", "", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+    right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
+    uses_it = BankAnswer("in parts", "", {}, {"mean": "def mean(x): return sum(map(sum, [shard(x, 0, 1)])) / len(x)"})
+
+    assert share_runs([wrong, right], lab) == [[wrong, right]]
+    assert share_runs([wrong, uses_it], lab) == [[wrong], [uses_it]]
+
+
+@pytest.mark.needs("bwrap")
+def test_the_time_of_a_shared_run_is_nobodys_own(source):
+    """Each result says how many answers had its seconds together."""
+    wrong = BankAnswer("half", "", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
+    right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
+
+    assert [result.num_sharing for result in run_bank([wrong, right], source, PoolSettings())] == [2, 2]

@@ -1,0 +1,47 @@
+"""docs/teach.md names wrong answers that are in the banks, and sections that can be skipped."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+
+from coursekit.labs.cells import is_solution
+from coursekit.labs.lab import find_labs
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "teach.md").read_text()
+LABS = {lab.name[:2]: lab for lab in find_labs(ROOT)}
+
+
+def skippable(lab):
+    """Return the sections of which no later one uses an answer, as (number, title, minutes)."""
+    sections = []
+    for cell in nbformat.read(ROOT / "labs" / lab.name / f"{lab.name}.ipynb", as_version=4).cells:
+        for title, minutes in re.findall(r"(?m)^## (.*) \((\d+) minutes\)$", cell.source):
+            sections.append(((lab.name[:2], title, minutes), []))
+        if sections and is_solution(cell):
+            sections[-1][1].append(cell.id)
+    return {place for place, answers in sections if not {*answers} & {*lab.ways_out}}
+
+
+def test_every_mistake_is_in_the_bank_of_its_lab():
+    """Each lab has its part of the page, and each file that it names is a wrong answer."""
+    parts = dict(re.findall(r"(?ms)^### Lab (\d\d)\n(.*?)(?=^##)", PAGE))
+
+    assert parts.keys() == LABS.keys()
+    for number, part in parts.items():
+        names = re.findall(r"`([\w-]+\.py)`", part)
+        bank = {path.name: path.read_text() for path in (ROOT / "tests" / "answers" / LABS[number].name).glob("*.py")}
+
+        assert [name for name in names if "# [fails]" not in bank.get(name, "")] == []
+        assert len(names) > 3
+
+
+def test_no_later_section_needs_what_may_be_skipped():
+    """Every row of the table is a section of its lab, with its minutes, and no answer of it is used later."""
+    rows = set(re.findall(r"(?m)^\| (\d\d) \| (.*) \| (\d+) \|$", PAGE))
+
+    assert rows
+    assert rows <= set().union(*map(skippable, LABS.values()))

@@ -1,0 +1,61 @@
+"""`workshop bench`: the registry, the table and the record."""
+
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+
+from workshop.bench.measurement import Measurement, Series
+from workshop.cli import bench as command
+
+
+def measure_counting(repeat, progress):
+    """Measure counting: a benchmark as a later issue would add it."""
+    progress("counting")
+    return Measurement(
+        title="counting",
+        series=(Series("fingers", 1.0, (0.5,) * repeat), Series("sheep", 9.0, (4.0,) * repeat)),
+    )
+
+
+def test_every_registered_benchmark_can_be_loaded():
+    """The registry names functions that exist."""
+    assert all(callable(command.load(name)) for name in command.BENCHMARKS)
+
+
+def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, monkeypatch):
+    """The table shows counts, statistics and ratios; the file holds the numbers and what they were measured on."""
+    monkeypatch.setattr(command, "load", {"launch": measure_counting}.__getitem__)
+    file = tmp_path / "bench.json"
+    result = CliRunner().invoke(command.bench, ["launch", "--repeat", "4", "--json", str(file)])
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["fingers", "0.50", "0.50", "0.50", "4", "1"] in rows
+    assert ["sheep", "4.00", "4.00", "4.00", "4", "8"] in rows
+    assert "launch: counting …" in result.stderr
+    content = json.loads(file.read_text())
+    assert content["benchmarks"]["launch"]["series"][1]["seconds"] == [4.0] * 4
+    assert content["facts"]["num_cpus"] >= 1
+    assert {"tensorflow", "horovod", "python"} <= set(content["facts"]["versions"])
+
+
+def test_what_was_measured_survives_what_comes_after(tmp_path, monkeypatch):
+    """The file holds each benchmark from its end on, so that a failure of the next one, or Ctrl-C, loses nothing."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "load", {"launch": measure_counting, "curve": interrupted}.__getitem__)
+    file = tmp_path / "bench.json"
+    result = CliRunner().invoke(command.bench, ["launch", "curve", "--json", str(file)])
+    assert result.exit_code == 1
+    assert list(json.loads(file.read_text())["benchmarks"]) == ["launch"]
+
+
+def test_an_unknown_benchmark_is_refused_with_the_known_ones():
+    """Nothing runs before all names are known."""
+    result = CliRunner().invoke(command.bench, ["launch", "lunch"])
+    assert result.exit_code == 2
+    names = ", ".join(map(repr, sorted(command.BENCHMARKS)))
+    assert f"'lunch' is not one of {names}" in result.output

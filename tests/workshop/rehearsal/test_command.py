@@ -1,0 +1,112 @@
+"""`workshop rehearse` runs the scripts of any site that has a file, unmodified, and says how each went."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coursekit.errors import CourseKitError
+from workshop.rehearsal.jobs import find_scripts
+
+from ...slurm.conftest import render_job
+
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
+ROOT = Path(__file__).parents[3]
+SITE = "atlantis"
+LAB = "01-sgd"
+TIMEOUT_S = 900
+HEAD = "#!/bin/bash\n#SBATCH --output=%x-%j.out\n"
+OTHERS = {
+    "good": f"{HEAD}#SBATCH --nodes=2 --job-name=good\necho fine\n",
+    "bad": f"{HEAD}#SBATCH --job-name=bad\necho first\necho this went wrong\nexit 3\n",
+    "refused": "#!/bin/bash\n#SBATCH --constraint=warm\necho never\n",
+    "unasked": f"{HEAD}#SBATCH --job-name=unasked\n",
+}
+
+
+@pytest.fixture(scope="module")
+def course(checkout):
+    """A checkout with one lab, one site that is nothing but a file, and its job scripts."""
+    shutil.copy(ROOT / "pyproject.toml", checkout)
+    for name in (f"solutions/{LAB}", f"labs/{LAB}", "slurm/templates", "slurm/edf", "students"):
+        shutil.copytree(ROOT / name, checkout / name)
+    jobs = checkout / "slurm" / "jobs" / SITE
+    jobs.mkdir(parents=True)
+    (jobs / f"{LAB}.sbatch").write_text(render_job(checkout, SITE, "lab", LAB))
+    (jobs / "jupyter.sbatch").write_text(render_job(checkout, SITE, "jupyter"))
+    for name, text in OTHERS.items():
+        (jobs / f"{name}.sbatch").write_text(text)
+    return checkout
+
+
+@pytest.mark.needs(*PROGRAMS)
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_every_script_is_reported(course):
+    """A lab completes, JupyterLab answers, a failure keeps its last line, a refusal Slurm's words; status 1.
+
+    Only what was asked for, by the beginning of its name, is submitted.
+    """
+    done = _rehearse(course, "01", "bad", "goo", "jupyter", "refused", "--json", "report.json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (course / "report.json").is_file(), done.stdout + done.stderr
+    report = json.loads((course / "report.json").read_text())
+    jobs = {job["script"].removesuffix(".sbatch"): job for job in report["jobs"]}
+    assert {name: job["state"] for name, job in jobs.items()} == {
+        LAB: "COMPLETED",
+        "bad": "FAILED",
+        "good": "COMPLETED",
+        "jupyter": "ANSWERED",
+        "refused": "REFUSED",
+    }
+    assert jobs["good"]["nodes"] == "deep-[1-2]", done.stdout
+    assert jobs[LAB]["last_line"].startswith("01-sgd: ran to its end in ")
+    assert jobs["bad"]["last_line"] == "this went wrong"
+    assert jobs["refused"]["last_line"] == "sbatch: error: Batch job submission failed: Invalid feature specification"
+    assert "The end of what bad.sbatch printed:\nfirst\nthis went wrong\n" in done.stdout
+    assert not (course / "jobs").exists()  # nothing was run in the checkout itself
+
+
+def test_scripts_are_chosen_by_path_name_or_beginning(course):
+    """No names stand for all scripts, in the order of their names; a name in full wins over the beginning of others."""
+    folder = course / "slurm" / "jobs" / SITE
+    (folder / "bad-too.sbatch").write_text(OTHERS["bad"])
+    chosen = find_scripts(course, SITE, ["01", f"slurm/jobs/{SITE}/bad.sbatch"])
+    everything = [path.stem for path in find_scripts(course, SITE, [])]
+    (folder / "bad-too.sbatch").unlink()
+    assert [path.stem for path in chosen] == [LAB, "bad"]
+    assert everything == [LAB, "bad", "bad-too", "good", "jupyter", "refused", "unasked"]
+
+
+@pytest.mark.parametrize(
+    ("site", "names", "message"),
+    [
+        (
+            SITE,
+            ["02"],
+            "slurm/jobs/atlantis/ has no script '02': there are 01-sgd, bad, good, jupyter, refused, unasked.",
+        ),
+        ("lemuria", [], "slurm/jobs/lemuria/ has no job scripts: make them with coursekit build."),
+    ],
+)
+def test_unknown_scripts_are_one_sentence(course, site, names, message):
+    """A script or a site's folder that is not there is named, with what there is."""
+    with pytest.raises(CourseKitError) as caught:
+        find_scripts(course, site, names)
+    assert str(caught.value) == message
+
+
+def _rehearse(course, *words):
+    return subprocess.run(
+        ["workshop", "rehearse", "--site", SITE, *words],
+        cwd=course,
+        env={name: value for name, value in os.environ.items() if not name.startswith("COURSEKIT_")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )

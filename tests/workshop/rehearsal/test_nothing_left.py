@@ -1,0 +1,175 @@
+"""However a rehearsal ends, no process, mount or file of it is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from coursekit.errors import CourseKitError
+from coursekit.slurm.sites.load import load_site
+from workshop.rehearsal.cluster import PREFIX, Cluster, check_needs
+
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
+pytestmark = [
+    pytest.mark.needs(*PROGRAMS),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+]
+
+ROOT = Path(__file__).parents[3]
+SITE = "local"
+READY = "Ctrl-C here ends it"
+END_TIMEOUT_S = 600
+# A job that does everything to outlive its Slurm.
+STUBBORN = (
+    "trap '' TERM INT HUP; setsid sleep 3600 & nohup sleep 3600 & "
+    "touch /dev/shm/$SLURM_JOB_ID; while :; do sleep 1; done"
+)
+
+
+@pytest.fixture
+def _in_the_background():
+    """Start processes as a script's shell does with `&`: SIGINT is switched off for them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_exception_ends_everything():
+    """A `with` block that an exception leaves has stopped daemons and a stubborn job, and removed the folder."""
+    others = _descendants(os.getpid())  # of earlier tests: the fork server that all share
+    running = []
+
+    def work():
+        with cluster:
+            _start_stubborn_job(cluster.environ, os.getpid())
+            running.extend(one for one in _descendants(os.getpid()) if one not in others)
+            _ = 1 / 0
+
+    cluster = Cluster(load_site(ROOT, SITE))
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert {"slurmctld", "slurmdbd", "munged", "mariadbd", "slurmd", "sleep"} <= {name for name, _ in running}
+    assert _left(running, cluster.folder) == ([], False, [])
+    cluster.close()  # twice does no harm
+    with pytest.raises(CourseKitError, match="inside its `with` block"):
+        cluster.call("sinfo")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
+)
+@pytest.mark.usefixtures("_in_the_background")
+def test_a_signal_to_the_command_ends_everything(tmp_path, number, status):
+    """Ctrl-C, SIGTERM and even SIGKILL to `workshop rehearse --keep &` leave nothing, whatever jobs do."""
+    log = tmp_path / "log"
+    command = ["workshop", "rehearse", "--site", SITE, "--keep"]
+    with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as rehearsal:
+        try:
+            _wait_for(lambda: READY in log.read_text() or rehearsal.poll() is not None)
+            exports = [line.split("export ", 1)[1] for line in log.read_text().splitlines() if "export " in line]
+            environ = dict(line.split("=", 1) for line in exports)
+            folder = Path(environ["SLURM_CONF"]).parent
+            _start_stubborn_job(environ, rehearsal.pid)
+            running = _descendants(rehearsal.pid)
+            assert "sleep" in {name for name, _ in running}
+        finally:
+            rehearsal.send_signal(number)
+        assert rehearsal.wait(END_TIMEOUT_S) == status
+    _wait_for(lambda: _left(running, folder) == ([], False, []))
+
+
+def test_a_daemon_that_does_not_start_is_quoted_and_leaves_nothing(monkeypatch):
+    """In a folder that others may not enter, munged refuses: the error quotes it, and all is taken down again."""
+    with tempfile.TemporaryDirectory(prefix="ck-") as private:
+        monkeypatch.setattr(tempfile, "tempdir", private)
+        with pytest.raises(
+            CourseKitError, match=r"^munged .* did not start: .*execute permissions for all required on"
+        ):
+            Cluster(load_site(ROOT, SITE)).__enter__()
+        assert list(Path(private).iterdir()) == []
+
+
+def test_a_long_path_is_refused(monkeypatch, tmp_path):
+    """Sockets have short paths: a long TMPDIR is refused with the remedy, and not even a folder is made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(CourseKitError, match=r"too long a path for Slurm's sockets: set it to /tmp\.$"):
+        Cluster(load_site(ROOT, SITE)).__enter__()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_programs_are_named_by_their_packages(monkeypatch):
+    """Without Slurm and MariaDB on the PATH, one sentence names what to install."""
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CourseKitError) as caught:
+        check_needs(load_site(ROOT, SITE))
+    packages = "slurm-wlm, slurmdbd, munge, mariadb-server, util-linux"
+    assert (
+        str(caught.value) == f"a rehearsal of local needs Debian's {packages}: apt install {packages.replace(',', '')}."
+    )
+
+
+def test_an_ordinary_user_is_told_that_it_needs_root():
+    """Who is not root gets a sentence and no half-made Slurm."""
+    os.seteuid(65534)
+    try:
+        with pytest.raises(CourseKitError, match="a rehearsal needs root"), Cluster(load_site(ROOT, SITE)):
+            pass
+    finally:
+        os.seteuid(0)
+
+
+def _start_stubborn_job(environ, pid):
+    """Start it, and return when all that it starts is there, below a process: on each of two nodes, and as a script."""
+    words = ["sbatch", "--output=/dev/null", "--nodes=2", "--wrap", f"srun bash -c '{STUBBORN}' & {STUBBORN}"]
+    everything = {**os.environ, **environ}
+    subprocess.run(words, env=everything, check=True, capture_output=True)
+    states = ["squeue", "--noheader", "--format=%T"]
+    _wait_for(lambda: subprocess.run(states, env=everything, check=True, capture_output=True).stdout == b"RUNNING\n")
+    _wait_for(lambda: sum(words == ["sleep", "3600"] for words in _commands(pid)) >= 6)
+
+
+def _commands(pid):
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(process.cmdline())
+    return found
+
+
+def _descendants(pid):
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended between the two questions
+            found.append((process.name(), process))
+    return found
+
+
+def _left(processes, folder):
+    """Return what is left: processes, whether the folder is there, and mounts that name it."""
+    assert folder.name.startswith(PREFIX)
+    alive = [name for name, process in processes if _is_alive(process)]
+    mounts = [line for line in Path("/proc/mounts").read_text().splitlines() if folder.name in line]
+    return alive, folder.exists(), mounts
+
+
+def _is_alive(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended between the two questions
+        return False
+
+
+def _wait_for(is_so):
+    deadline = time.monotonic() + END_TIMEOUT_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,0 +1,49 @@
+"""Every committed job script of every site, submitted unmodified to a Slurm shaped like the site."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coursekit.slurm.sites.load import site_names
+
+ROOT = Path(__file__).parents[3]
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
+NUM_NODES = 4  # for two trainings of two nodes at a time
+# What a notebook does after its first ranks is the same on every site: one runs it all, the site with most partitions.
+WHOLE = "jean-zay"
+
+
+def num_nodes(site, name):
+    """Return how many nodes a committed script asks for."""
+    return int(re.search(r"^#SBATCH --nodes=(\d+)", (ROOT / "slurm/jobs" / site / name).read_text(), re.MULTILINE)[1])
+
+
+@pytest.mark.needs(*PROGRAMS)
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("site", site_names(ROOT))
+def test_every_script_completes(site):
+    """Labs complete on their smallest piece, the others on two nodes of one rank each, and JupyterLab answers."""
+    report = ROOT / "build" / "rehearsal" / f"{site}.json"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    words = ["rehearse", "--site", site, "--nodes", str(NUM_NODES), "--json", str(report)]
+    words += [] if site == WHOLE else ["--quick"]
+    done = subprocess.run(
+        [sys.executable, "-m", "workshop", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert report.exists(), done.stdout + done.stderr
+    jobs = {job["script"]: job for job in json.loads(report.read_text())["jobs"]}
+    scripts = {path.name for path in (ROOT / "slurm" / "jobs" / site).glob("*.sbatch")} - {"grade.sbatch"}
+    good = {name: "ANSWERED" if name == "jupyter.sbatch" else "COMPLETED" for name in scripts}
+    assert {name: job["state"] for name, job in jobs.items()} == good, done.stdout.partition("The end of what")[2]
+    spread = {name for name, job in jobs.items() if "[" in job["nodes"]}
+    assert spread == {name for name in scripts if num_nodes(site, name) > 1}
+    assert done.returncode == 0

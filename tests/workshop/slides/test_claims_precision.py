@@ -1,0 +1,196 @@
+"""What decks 09 and 10 say: of number formats, of their recorded runs, and of the code they show."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coursekit import ranks
+from workshop.slides.results import load
+
+ROOT = Path(__file__).parents[3]
+HALF = 2.0**-25  # of FP16's smallest number: what is below becomes zero
+
+
+def result(name):
+    """Return the data of a recorded result."""
+    return load(ROOT, name).data
+
+
+def figure(name):
+    """Return what a figure's script defines."""
+    return runpy.run_path(str(ROOT / f"slides/figures/{name}.py"), run_name="figure")
+
+
+def code_of(deck, needle, language="python"):
+    """Return the block of a deck's code that holds these words."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", (ROOT / f"slides/{deck}.md").read_text(), re.DOTALL)
+    return next(block for block in blocks if needle in block)
+
+
+def test_formats_and_ranges_are_those_of_the_libraries():
+    """Bits and exponents agree with what NumPy and ml_dtypes say of FP32, FP16 and bfloat16."""
+    import ml_dtypes
+
+    formats, ranges = figure("float-formats")["FORMATS"], figure("float-ranges")["RANGES"]
+    kinds = {"FP32": ("FP32, TF32", np.float32), "FP16": ("FP16", np.float16), "bfloat16": ("bfloat16", None)}
+    for name, (row, kind) in kinds.items():
+        info = np.finfo(kind) if kind else ml_dtypes.finfo(ml_dtypes.bfloat16)
+        smallest, normal, largest = ranges[row]
+        assert formats[name] == (info.bits - 1 - info.nmant, info.nmant)
+        assert (float(info.smallest_subnormal), float(info.tiny)) == (2.0**smallest, 2.0**normal)
+        assert float(info.max) < 2.0**largest <= 2 * float(info.max)
+
+
+@pytest.mark.parametrize("kind", ["activations", "weights"])
+def test_a_loss_scale_shifts_the_histogram(kind):
+    """What is lost with a scale is what the histogram has below a border that the scale shifts."""
+    tally = result("gradients")[kind]
+    by_exponent = {int(exponent): share for exponent, share in tally["by_exponent"].items()}
+    assert sum(by_exponent.values()) == pytest.approx(1, abs=1e-3)
+    for scale, lost in tally["lost"].items():
+        below = sum(share for exponent, share in by_exponent.items() if 2.0 ** (exponent + int(scale)) < HALF)
+        assert lost == pytest.approx(below, abs=1e-3)
+        infinite = sum(share for exponent, share in by_exponent.items() if exponent + int(scale) >= 16)
+        assert tally["overflowing"][scale] == pytest.approx(infinite, abs=1e-3)
+
+
+def test_the_dynamic_scale_is_that_of_keras():
+    """The model moves as Keras's LossScaleOptimizer does on gradients that overflow where the model's do."""
+    import tensorflow as tf
+
+    script = figure("dynamic-scale")
+    limits = ((0, 18), (20, 15))
+    script["simulate"].__globals__.update(GROWTH_STEPS=3, NUM_STEPS=40, LIMITS=limits)
+    scales, skipped = script["simulate"]()
+    inner = tf.keras.optimizers.SGD(1.0)
+    first = 2.0 ** script["FIRST"]
+    optimizer = tf.keras.mixed_precision.LossScaleOptimizer(inner, initial_scale=first, dynamic_growth_steps=3)
+    weight = tf.Variable(0.0)
+    for step, scale in enumerate(scales):
+        limit = [power for start, power in limits if step >= start][-1]
+        before = float(weight)
+        assert float(optimizer.loss_scale) == 2.0**scale
+        gradient = np.inf if float(optimizer.loss_scale) > 2.0**limit else 1.0
+        optimizer.apply_gradients([(tf.constant(gradient), weight)])
+        assert (float(weight) == before) == (step in skipped)
+
+
+def test_small_steps_vanish_where_theory_has_it():
+    """Half of FP16's step next to one is more than the step that was added, so nothing moves; FP32 adds up."""
+    data = result("mixed-precision")
+    assert data["step_size"] < np.spacing(np.float16(1)) / 2
+    assert set(data["sums"]["float16"]) == {1.0}
+    assert data["sums"]["float32"][-1] == pytest.approx(1 + 1000 * data["step_size"], rel=1e-3)
+
+
+def test_half_precision_alone_fails_and_mixed_does_not():
+    """FP16 with Adam ends in no number; with FP32 for the weights the losses are those of FP32."""
+    ways = result("mixed-precision")["ways"]
+    assert 0 < ways["float16"]["first_bad_step"] < 20
+    for name in ("mixed, no scale", "mixed, scaled"):
+        assert ways[name]["losses"] == pytest.approx(ways["float32"]["losses"], abs=0.1)
+
+
+def test_memory_per_parameter_is_what_keras_makes():
+    """Optimisers hold as many bytes for each parameter as the picture says."""
+    import tensorflow as tf
+
+    rows = figure("memory-per-parameter")["ROWS"]
+    optimizers = {
+        "FP32, momentum": tf.keras.optimizers.SGD(momentum=0.9),
+        "FP32, Adam": tf.keras.optimizers.Adam(),
+    }
+    weight = tf.Variable(tf.zeros(1000))
+    for name, optimizer in optimizers.items():
+        optimizer.build([weight])
+        slots = [variable for variable in optimizer.variables if variable.shape == weight.shape]
+        assert rows[name] == (4, 4, 4 * len(slots), 0)
+    assert {row[2] for name, row in rows.items() if name.startswith("mixed, Adam")} == {rows["FP32, Adam"][2]}
+
+
+def fit_shown_code(code, scales):
+    """Run a deck's code, fit two steps on this rank's pictures, and return weights and loss scales."""
+    scope = {}
+    exec(code, scope)  # noqa: S102  # the deck's own
+    model, hvd, tf = scope["model"], scope["hvd"], scope["tf"]
+    tf.keras.utils.set_random_seed(1)
+    rng = np.random.default_rng(hvd.rank())
+    pictures = rng.standard_normal((8, 6, 6, 3)).astype(np.float32)
+    labels = rng.integers(10, size=8)
+    model(pictures)
+    model.set_weights([np.full(weight.shape, 0.01, np.float32) for weight in model.weights])
+    found = []
+    for scale in scales:
+        model.fit(scale[hvd.rank()] * pictures, labels, batch_size=8, verbose=0)
+        found.append(np.concatenate([weight.numpy().ravel() for weight in model.trainable_variables]))
+    return type(model.optimizer).__name__, float(model.optimizer.loss_scale), found
+
+
+def test_the_shown_code_scales_averages_and_skips_together():
+    """An overflow on one rank alone makes both skip; without it both take the same step."""
+    code = code_of("09-faster", "set_global_policy")
+    results = ranks.run(fit_shown_code, code, ((1, 1), (1, 3e4)), num_ranks=2, seed=1, timeout_s=90)
+    for name, scale, (after_good, after_bad) in results:
+        assert name.startswith("LossScaleOptimizer")
+        assert scale == 2.0**14
+        assert np.array_equal(after_good, after_bad)
+        assert not np.allclose(after_good, 0.01)
+    assert np.array_equal(results[0][2][0], results[1][2][0])
+
+
+def test_strategies_and_horovod_agree():
+    """Ranks agree in every bit, ways and one process up to rounding."""
+    data = result("strategies")
+    assert set(data["between_ranks"].values()) == {0.0}
+    assert max(data["between_ways"], *data["to_one_process"].values()) < 1e-5
+
+
+def test_the_resolver_reads_what_tf_config_says(monkeypatch):
+    """From a step of two tasks on two nodes Slurm's resolver makes the cluster and the index of the deck's JSON."""
+    import tensorflow as tf
+
+    wanted = json.loads(code_of("10-other-ways", "cluster", "json"))
+    step = {"NUM_TASKS": "2", "NODELIST": "node[1-2]", "TASKS_PER_NODE": "1(x2)"}
+    for name, value in step.items():
+        monkeypatch.setenv(f"SLURM_STEP_{name}", value)
+    monkeypatch.setenv("SLURM_PROCID", "1")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    shown = re.search(r"SlurmClusterResolver\(port_base=(\d+)\)", code_of("10-other-ways", "SlurmClusterResolver"))
+    resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+        port_base=int(shown[1]), gpus_per_node=1, gpus_per_task=1
+    )
+    assert resolver.cluster_spec().as_dict() == wanted["cluster"]
+    resolver.get_task_info()
+    assert (resolver.task_type, resolver.task_id) == (wanted["task"]["type"], wanted["task"]["index"])
+
+
+def order_of_mixed_precision(code):
+    """Fit a step with a deck's code; return types and largest values of the gradients that an average is given."""
+    scope = {}
+    exec(code, scope)  # noqa: S102  # the deck's own
+    model = scope["model"]
+    inner = model.optimizer.inner_optimizer
+    seen, reduce_ = [], inner._allreduce_grads  # noqa: SLF001  # Horovod's call, made before the scale goes
+
+    def spy(gradients, variables=None):
+        seen.extend(gradients)
+        return reduce_(gradients, variables)
+
+    inner._allreduce_grads = spy  # noqa: SLF001
+    model.run_eagerly = True
+    model.fit(np.ones((8, 6, 6, 3), np.float32), np.arange(8), batch_size=8, verbose=0)
+    return [(gradient.dtype.name, float(abs(gradient.numpy()).max())) for gradient in seen]
+
+
+def test_keras_averages_scaled_gradients_of_32_bits():
+    """Horovod is given FP32, so as many bytes as without mixed precision, before the scale is divided out."""
+    code = code_of("09-faster", "set_global_policy")
+    for seen in ranks.run(order_of_mixed_precision, code, num_ranks=2, seed=1, timeout_s=90):
+        assert {kind for kind, _ in seen} == {"float32"}
+        assert max(largest for _, largest in seen) > 2**8

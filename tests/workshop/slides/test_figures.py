@@ -1,0 +1,188 @@
+"""Figures are drawn by scripts from named data, and say where it comes from; words and hatches can be read."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from coursekit.errors import CourseKitError
+from coursekit.pictures import COLORS
+from workshop.slides.drawing import WAIT, box, diagram, draw_landscape, ink_on, loss_at, node_frame
+from workshop.slides.figures import as_lines, draw
+
+SCRIPT = """
+from workshop.slides.drawing import canvas
+DATA = {data}
+CAPTION = "What is seen."
+def draw(*data):
+    figures = []
+    for height in {heights}:
+        figure, (axes,) = canvas()
+        axes.bar([0], [height])
+        figures.append(figure)
+    return figures
+def words(*data):
+    return {words}
+"""
+RECORDED = {"command": "workshop record try", "machine": "2 cores of X", "date": "2026-01-02"}
+
+
+def write(lecture, data="()", heights="[1]", words='"A bar."'):
+    """Write the figure `bars`."""
+    lecture.write("figures/bars.py", SCRIPT.format(data=data, heights=heights, words=words))
+
+
+def test_a_figure_without_data_is_called_a_model(lecture):
+    """One figure makes one file; its mark says that no run is behind it; letters are shapes and need no font."""
+    write(lecture)
+    drawn = draw(lecture.root, "bars", lecture.root / "out")
+    svg = (lecture.root / "out/bars.svg").read_text()
+
+    assert (drawn.files, drawn.alts) == (("bars.svg",), ("A bar.",))
+    assert (drawn.caption, drawn.origins) == ("What is seen.", {"model": "A model: no run is behind it."})
+    assert "<text" not in svg
+
+
+def test_a_sequence_makes_a_file_and_words_for_each_step(lecture):
+    """Steps are numbered from 1; drawing them again gives the same bytes."""
+    write(lecture, heights="[1, 2]", words='["One.", "Two & more."]')
+    first = draw(lecture.root, "bars", lecture.root / "first")
+    draw(lecture.root, "bars", lecture.root / "second")
+
+    assert first.files == ("bars-1.svg", "bars-2.svg")
+    assert first.html(2).splitlines()[1] == '<img src="figures/bars-2.svg" alt="Two &amp; more.">'
+    for file in first.files:
+        assert (lecture.root / "first" / file).read_bytes() == (lecture.root / "second" / file).read_bytes()
+
+
+def test_a_figure_of_a_run_says_which(lecture):
+    """The origin of recorded data names machine, day and command."""
+    lecture.write("recorders/try.py", "")
+    lecture.write("results/try.json", json.dumps({"recorded": RECORDED, "pictures": {}, "data": {"height": 3}}))
+    write(lecture, data='("results/try",)', heights='[data[0]["height"]]', words="f\"{data[0]['height']} high.\"")
+    drawn = draw(lecture.root, "bars", lecture.root / "out")
+
+    assert drawn.alts == ("3 high.",)
+    origins = {"results": "Recorded on 2 cores of X, 2026-01-02: workshop record try."}
+    assert (drawn.caption, drawn.origins) == ("What is seen.", origins)
+
+
+def test_a_figure_of_published_data_says_whose(lecture):
+    """The origin of published data names its source and its machine."""
+    lecture.write("published/net.toml", 'source = "Somebody, 2017."\nmachine = "256 GPUs"\n[[rows]]\nheight = 2\n')
+    write(lecture, data='("published/net",)', heights='[data[0].rows[0]["height"]]')
+
+    drawn = draw(lecture.root, "bars", lecture.root / "out")
+    assert drawn.origins == {"published": "Published: Somebody, 2017. On 256 GPUs."}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"words": '["One.", "Two."]'}, r"draw\(\) returns 1 figure, words\(\) 2 texts"),
+        ({"words": '""'}, r"draw\(\) returns 1 figure, words\(\) 0 texts"),
+        ({"data": '("bench",)'}, "'bench' is not the data of a figure"),
+    ],
+)
+def test_a_wrong_script_is_refused(lecture, changes, message):
+    """Steps and text alternatives must go together, and data must be of a known kind."""
+    write(lecture, **changes)
+
+    with pytest.raises(CourseKitError, match=message):
+        draw(lecture.root, "bars", lecture.root / "out")
+
+
+def test_an_unfinished_script_is_refused(lecture):
+    """A script without a text alternative or a caption is not a figure."""
+    lecture.write("figures/bars.py", "DATA = ()\ndef draw(): ...\n")
+
+    with pytest.raises(CourseKitError, match=r"slides/figures/bars.py does not define CAPTION, words"):
+        draw(lecture.root, "bars", lecture.root / "out")
+
+
+@pytest.mark.parametrize(
+    ("ground", "ink"),
+    [*((color, "black" if color == "#CC79A7" else "white") for color in COLORS), ("white", "black"), (WAIT, "black")],
+)
+def test_words_can_be_read_on_every_colour(ground, ink):
+    """White on all ranks' colours but the pink of rank 3, black there and on light grounds."""
+    assert ink_on(ground) == ink
+
+
+def test_a_node_lies_below_what_is_in_it():
+    """Drawn after its ranks, a node hides none of them."""
+    figure, axes = diagram()
+    box(axes, (2, 2), "rank 0")
+    node_frame(axes, (1, 1), (2, 2))
+    rank, node = axes.patches
+    figure.draw_without_rendering()
+
+    assert node.get_bbox().bounds == (1, 1, 2, 2)
+    assert node.get_zorder() < rank.get_zorder()
+
+
+def svg(**look):
+    """Return a figure with two bars as matplotlib writes it."""
+    figure = Figure()
+    figure.subplots().bar([0, 1], [1, 2], color="#0072b2", **look)
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    return file.getvalue()
+
+
+def test_a_hatch_is_lines():
+    """Every hatched bar keeps its ground, and its lines are clipped to it; patterns are gone; other figures stay."""
+    written = svg(hatch="//", edgecolor="white", alpha=0.5)
+    drawn = as_lines(written)
+
+    plain = svg()
+    assert as_lines(plain) == plain
+    assert (written.count("<pattern"), written.count("url(#h")) == (1, 2)
+    assert "<pattern" not in drawn
+    assert drawn.count('<clipPath id="hatched') == drawn.count('<g clip-path="url(#hatched') == 2
+    assert drawn.count("fill: #0072b2") == 2
+    assert 'opacity="0.5"' in drawn
+
+
+def test_lines_cover_the_whole_shape():
+    """Squares of the pattern begin wherever the bars are: the tall one needs more of them than the low one."""
+    drawn = as_lines(svg(hatch="x", edgecolor="white"))
+    low, tall = (part.count("<use href") for part in drawn.split('<clipPath id="hatched')[1:])
+
+    assert tall > low > 4
+
+
+@pytest.fixture
+def samples():
+    """Give a cloud of points."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=40)
+    return x, 1.5 * x + 0.25 + rng.normal(size=40)
+
+
+@pytest.fixture
+def moments(samples):
+    """Give what recorders keep of the points."""
+    x, y = samples
+    return {"x": x.mean(), "y": y.mean(), "xx": (x * x).mean(), "xy": (x * y).mean(), "yy": (y * y).mean()}
+
+
+@pytest.mark.parametrize(("slope", "offset"), [(0, 0), (1.5, 0.25), (-3, 7)])
+def test_loss_is_that_of_the_samples(samples, moments, slope, offset):
+    """The moments say as much as all samples."""
+    x, y = samples
+
+    assert loss_at(moments, slope, offset) == pytest.approx(np.mean((slope * x + offset - y) ** 2))
+
+
+def test_cross_stands_at_the_best_line(samples, moments):
+    """It is where NumPy's least squares are."""
+    axes = Figure().subplots()
+    draw_landscape(axes, moments, (0, 3), (-1, 1))
+
+    (cross,) = axes.lines
+    assert (cross.get_xdata()[0], cross.get_ydata()[0]) == pytest.approx(tuple(np.polyfit(*samples, 1)))
