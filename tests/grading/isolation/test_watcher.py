@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coursekit.grading.isolation import watcher as watcher_module
 from coursekit.grading.isolation.watcher import Limits, Watcher, proportional_bytes, stored_in_memory
 from coursekit.ranks import own_time
 
@@ -38,7 +39,7 @@ time.sleep(3600)
 """
 # Four processes that share 200 MB, until they are told to end.
 SHARING = """
-import os, sys
+import os, signal, sys
 data = bytearray(200_000_000)
 children = []
 for _ in range(3):
@@ -51,6 +52,11 @@ print("up", flush=True)
 for pid in children:
     os.waitpid(pid, 0)
 """
+
+# The same, but once the children are told, each writes to its memory, and says so: the kernel copies what they shared.
+COPYING = SHARING.replace(
+    "sys.stdin.read()", "sys.stdin.read(); data[::4096] = bytes(len(data[::4096])); signal.pause()"
+)
 
 
 def wait_until(condition):
@@ -130,6 +136,39 @@ def test_shared_memory_counts_once():
     assert watcher.excess == ""
     assert 200_000_000 < watcher.peak_memory_bytes < 300_000_000
     assert watcher.peak_num_processes == 4
+
+
+def test_shared_memory_that_is_copied_counts_again():
+    """Four processes that each write to the 200 MB that they share use 800 MB then; no more is resident than before."""
+    with Launcher(COPYING) as launcher:
+        pid = launcher.process.pid
+        assert launcher.process.stdout.readline() == "up\n"
+        with Watcher(pid, Limits(**{**PLENTY, "memory_bytes": 500_000_000}), lambda: pid) as watcher:
+            wait_until(lambda: watcher.peak_memory_bytes or watcher.excess)
+            assert watcher.excess == ""
+            launcher.process.stdin.close()
+            assert launcher.process.stdout.readline() == "-9\n"
+    assert re.fullmatch(r"it used 0\.[5-9] GB of memory; 0\.5 GB are allowed", watcher.excess)
+
+
+def test_shared_memory_is_measured_only_where_it_may_have_reached_the_limit(monkeypatch):
+    """Over the limit are only resident bytes, which count shared ones again: each look would read all pages' tables."""
+    looks, measured = [], []
+    monkeypatch.setattr(watcher_module, "COPIED_BYTES_PER_S", 1e6)  # 300 MB below the limit: minutes away
+    monkeypatch.setattr(
+        watcher_module, "proportional_bytes", lambda pid: measured.append(pid) or proportional_bytes(pid)
+    )
+    with Launcher(SHARING) as launcher:
+        pid = launcher.process.pid
+        assert launcher.process.stdout.readline() == "up\n"
+        with Watcher(pid, Limits(**{**PLENTY, "memory_bytes": 500_000_000}), lambda: pid) as watcher:
+            monkeypatch.setattr(watcher, "_look_at_clock", looks.append)
+            wait_until(lambda: len(looks) > 5)
+            launcher.process.stdin.close()
+            assert launcher.process.stdout.readline() == "0\n"
+    assert watcher.excess == ""
+    assert set(measured) == {*looks[0]}
+    assert len(measured) == len(looks[0])
 
 
 def test_nobody_is_killed_before_it_is_known_who_may_be():

@@ -8,9 +8,11 @@ System V, cannot be made (`system`).
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 INTERVAL_S = 0.2
 MEASURE_AGAIN = 1.05  # proportional shares are slow to read: only when the resident memory has grown by this factor
+# Where resident memory is over the limit, the shares could reach it unseen as fast as a few cores copy shared pages.
+COPIED_BYTES_PER_S = 4e9
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Watcher:
         self._limits = limits
         self._may_be_killed = may_be_killed
         self._highest = 0
+        self._measured = (-math.inf, 0, 0)  # when, how much memory, and how much was resident then
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
         self._pids: list[int] = []
@@ -126,16 +131,28 @@ class Watcher:
         self.own_s = self._clock.tick()
 
     def _memory_bytes(self, pids: list[int], stored_bytes: int) -> int:
-        """Return the memory in use where it may be more than ever before, else 0; remember the most."""
+        """Return the memory in use where it may exceed the limit or what it ever was, else 0; remember the most."""
         # Resident memory counts shared pages again and again: an upper bound, and cheap.
-        highest = stored_bytes + sum(map(_resident_bytes, pids))
-        has_grown = highest > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
-        if not has_grown and highest <= self._limits.memory_bytes:
+        resident = stored_bytes + sum(map(_resident_bytes, pids))
+        has_grown = resident > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
+        if not has_grown and not self._may_exceed(resident):
             return 0
-        self._highest = max(self._highest, highest)
+        self._highest = max(self._highest, resident)
         memory = stored_bytes + sum(map(proportional_bytes, pids))
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
+        self._measured = (time.monotonic(), memory, resident)
         return memory
+
+    def _may_exceed(self, resident: int) -> bool:
+        """Whether the memory may have reached the limit since it was measured, by the bytes that are resident now.
+
+        Example: 2 GB of at most 6 GB were used a second ago, and 9 GB were resident. If these are 10 GB now, at most
+        2 + 1 + 4 GB are used: measure. If they are still 9 GB, at most 6 GB are used.
+        """
+        then, memory, resident_then = self._measured
+        unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
+        most = memory + max(0, resident - resident_then) + unseen
+        return min(resident, most) > self._limits.memory_bytes
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
