@@ -7,7 +7,7 @@ from nbformat import v4
 
 from coursekit.labs.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer
-from workshop.answers.run_answers import share_runs
+from workshop.answers.run_answers import asked_tests, share_runs
 
 CELLS = {
     "imports": ("import math\nimport os", ""),
@@ -84,11 +84,43 @@ def test_answers_share_a_run_if_they_leave_alone_what_others_fail(cells):
         BankAnswer("half-right", "", {}, {"half": "def half(x): return 0.5 * x"}),
         BankAnswer("solution", "", {}, {}),
     ]
-    groups = share_runs(answers, LabCells(cells))
+    lab = LabCells(cells)
+    groups = share_runs(answers, lab, asked_tests(answers, lab))
 
     assert [[answer.name for answer in group] for group in groups] == [
         ["half-wrong", "root-wrong"],
         ["half-also-wrong"],
         ["root-right", "half-right"],
         ["solution"],
+    ]
+
+
+def test_of_many_mistakes_in_a_cell_two_are_held_against_tests_of_other_answers(cells):
+    """Then a third one shares a run with a mistake in the other answer; a right one is held against all it reaches."""
+    both = next(cell for cell in cells if cell.id == "both")
+    both.metadata.nbgrader.solution = True
+    lab = LabCells(cells)
+    answers = [
+        *(
+            BankAnswer(f"half-{number}", "", {"half-tests": ("",)}, {"half": f"def half(x): return {number}"})
+            for number in range(3)
+        ),
+        BankAnswer("half-right", "", {}, {"half": "def half(x): return 0.5 * x"}),
+        BankAnswer("both-wrong", "", {"trial-tests": ("",)}, {"both": "def both(x): return half(x)"}),
+    ]
+    asked = asked_tests(answers, lab)
+
+    assert lab.tests_in_direct_reach({"half": "def half(x): return 2"}) == {"half-tests"}
+    assert asked == {
+        "half-0": {"half-tests", "trial-tests"},
+        "half-1": {"half-tests", "trial-tests"},
+        "half-2": {"half-tests"},
+        "half-right": {"half-tests", "trial-tests"},
+        "both-wrong": {"trial-tests"},
+    }
+    assert [[answer.name for answer in group] for group in share_runs(answers, lab, asked)] == [
+        ["half-0"],
+        ["half-1"],
+        ["half-2", "both-wrong"],
+        ["half-right"],
     ]

@@ -16,7 +16,7 @@ from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from coursekit.labs.cells import is_test
+from coursekit.labs.cells import is_solution, is_test
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -53,6 +53,16 @@ class LabCells:
         """
         return frozenset(self.ids[i] for i in self.tests & self._changed(answers, merged or answers))
 
+    def tests_in_direct_reach(self, answers: Mapping[str, str]) -> frozenset[str]:
+        """Return the ids of the tests that an answer can reach, but not only through another answer of the lab.
+
+        Example: `train` calls `shard`, and `try_train(train)` is tested: the answer `shard` reaches that test, not
+        directly.
+        """
+        others = {i for i, cell in enumerate(self.cells) if is_solution(cell) and self.ids[i] not in answers}
+        names = [NO_NAMES if i in others else names for i, names in enumerate(self._names(answers))]
+        return frozenset(self.ids[i] for i in self.tests & self._changed_by(answers, names))
+
     def cells_to_run(self, answers: Mapping[str, str], left_out: Collection[str] = ()) -> list[NotebookNode]:
         """Return the code cells to run for an answer, in their order; all of them when it replaces none.
 
@@ -72,8 +82,11 @@ class LabCells:
         return [names | names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
 
     def _changed(self, answers: Mapping[str, str], merged: Mapping[str, str]) -> set[int]:
+        return self._changed_by(answers, self._names(merged))
+
+    def _changed_by(self, answers: Mapping[str, str], names: Sequence[Names]) -> set[int]:
         replaced = {i for i, name in enumerate(self.ids) if name in answers}
-        return _closure(replaced, self._names(merged), lambda cell, others: bool(cell.used & others.bound))
+        return _closure(replaced, names, lambda cell, others: bool(cell.used & others.bound))
 
 
 def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Names], bool]) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -17,6 +18,8 @@ from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import CellScore
 from workshop.answers.answer_bank import BankAnswer
 
+NUM_THROUGH_OTHERS = 2  # wrong answers to a cell that tests of other answers are run with
+TestsByAnswer = Mapping[str, frozenset[str]]
 # A check's title is left out: words of its own would match whatever the message says.
 SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
 
@@ -77,8 +80,7 @@ def run_bank(
 
     Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
     A test that several of them must pass is then run once: it fails when any of them makes it fail.
-    Tests that no answer of a run can reach (see `affected_tests`) are not run; they count as passed, as with the
-    solution.
+    Tests that no answer of a run is asked (see `asked_tests`) are not run; they count as passed, as with the solution.
     The source notebook is `build/source/<lab>/<lab>.ipynb`, which must have the cells of all answers.
     Calls `report` with each result when it is there, and returns all in the order of the answers.
     """
@@ -95,10 +97,15 @@ def run_banks(
     The first begin first; see `run_bank` for all else.
     """
     labs = {source: lab_of(source) for source in banks}
-    shared = [(source, group) for source, answers in banks.items() for group in share_runs(answers, labs[source])]
+    asked = {source: asked_tests(answers, labs[source]) for source, answers in banks.items()}
+    shared = [
+        (source, group)
+        for source, answers in banks.items()
+        for group in share_runs(answers, labs[source], asked[source])
+    ]
     results: dict[tuple[Path, str], AnswerResult] = {}
     doubtful: list[tuple[Path, list[BankAnswer]]] = []
-    for source, found in _run_groups(shared, labs, settings):
+    for source, found in _run_groups(shared, labs, asked, settings):
         if len(found) > 1 and any(result.disagreements for result in found):
             # Two unusual ways may be right and not fit together: what each does alone is what counts.
             doubtful += [(source, [result.answer]) for result in found]
@@ -106,31 +113,56 @@ def run_banks(
         for result in found:
             results[source, result.answer.name] = result
             report(result)
-    for source, (result,) in _run_groups(doubtful, labs, settings):
+    for source, (result,) in _run_groups(doubtful, labs, asked, settings):
         results[source, result.answer.name] = result
         report(result)
     return {source: tuple(results[source, answer.name] for answer in answers) for source, answers in banks.items()}
 
 
 def _run_groups(
-    groups: Sequence[tuple[Path, list[BankAnswer]]], labs: Mapping[Path, LabCells], settings: PoolSettings
+    groups: Sequence[tuple[Path, list[BankAnswer]]],
+    labs: Mapping[Path, LabCells],
+    asked: Mapping[Path, TestsByAnswer],
+    settings: PoolSettings,
 ) -> Iterator[tuple[Path, list[AnswerResult]]]:
     """Yield the results of each group of answers to a lab when they are there."""
     named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
-    jobs = [job_of(name, group, source, labs[source]) for (_, name), (source, group) in named.items()]
+    jobs = [job_of(name, group, source, labs[source], asked[source]) for (_, name), (source, group) in named.items()]
     for verdict in judge_all(jobs, settings) if jobs else ():
         source, group = named[verdict.lab, verdict.student]
-        yield source, [_result(answer, labs[source], verdict, len(group)) for answer in group]
+        yield (
+            source,
+            [_result(answer, labs[source], asked[source][answer.name], verdict, len(group)) for answer in group],
+        )
 
 
-def share_runs(answers: Sequence[BankAnswer], lab: LabCells) -> list[list[BankAnswer]]:
+def asked_tests(answers: Sequence[BankAnswer], lab: LabCells) -> TestsByAnswer:
+    """Return the ids of the tests that each answer is held against, by its name.
+
+    These are all tests in its reach. But whether a mistake in one answer costs the points of another one depends on
+    the tests of the other far more than on the mistake: of the wrong answers to the same cells, only the first ones
+    are held against tests that they reach through another answer.
+    """
+    asked = {}
+    num_wrong = Counter[frozenset[str]]()
+    for answer in answers:
+        cells = frozenset(answer.cells)
+        num_wrong[cells] += bool(answer.fails)
+        reach = lab.tests_in_reach(answer.cells) if cells else frozenset(lab.ids[i] for i in lab.tests)
+        if answer.fails and num_wrong[cells] > NUM_THROUGH_OTHERS:
+            reach = lab.tests_in_direct_reach(answer.cells) | {*answer.fails}
+        asked[answer.name] = reach
+    return asked
+
+
+def share_runs(answers: Sequence[BankAnswer], lab: LabCells, asked: TestsByAnswer) -> list[list[BankAnswer]]:
     """Group answers so that none can reach a test that another one of its group must fail or may fail."""
     groups: list[list[BankAnswer]] = []
     reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
 
     def disturbs(one: BankAnswer, other: BankAnswer, merged: Mapping[str, str]) -> bool:
         """Whether one may fail what counts for the other: by the bank's word, or through cells next to it."""
-        counts = reach[other.name] - other.consequences
+        counts = asked[other.name] - other.consequences
         return bool(counts & {*one.fails, *one.consequences}) or bool(
             one.fails and counts & (lab.tests_in_reach(one.cells, merged) - reach[one.name])
         )
@@ -155,27 +187,32 @@ def lab_of(source_notebook: Path) -> LabCells:
     return LabCells([cell for cell in notebook.cells if DRAWING not in cell.metadata.get("tags", [])])
 
 
-def job_of(name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells) -> Submission:
+def job_of(
+    name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells, asked: TestsByAnswer
+) -> Submission:
     """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
     program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
     sources = {part.name: part.source for part in program.run if part.is_answer}
     changed = {name: source for answer in group for name, source in answer.cells.items()}
     consequences = frozenset().union(*(answer.consequences for answer in group))
-    wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in lab.cells_to_run(changed, consequences)}
+    unasked = {lab.ids[i] for i in lab.tests}.difference(*(asked[answer.name] for answer in group))
+    cells = lab.cells_to_run(changed, consequences | unasked)
+    wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells}
     left_out = tuple(part.name for part in program.judged if part.name not in wanted)
     return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
 
 
-def _result(answer: BankAnswer, lab: LabCells, verdict: Verdict, num_sharing: int) -> AnswerResult:
-    """Return the scores of all tests but the consequences; those out of reach have the solution's full points."""
+def _result(
+    answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict, num_sharing: int
+) -> AnswerResult:
+    """Return the scores of all tests but the consequences; those not asked have the solution's full points."""
     if verdict.fault:
         return AnswerResult(answer, (), verdict.seconds, verdict.fault, num_sharing)
     found = {score.grade_id: score for score in verdict.scores}
-    reach: frozenset[str] | Mapping[str, CellScore] = lab.tests_in_reach(answer.cells) if answer.cells else found
     tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
     scores = tuple(
         found[test.grade_id]
-        if test.grade_id in reach
+        if test.grade_id in asked
         else CellScore(test.grade_id, float(test.points), float(test.points), "")
         for test in tests
         if test.grade_id not in answer.consequences

@@ -17,7 +17,7 @@ from coursekit.grading.judge.pool import PoolSettings, judge_all
 from coursekit.grading.submission.work import Submission
 from coursekit.grading.verdict import Verdict
 from workshop.answers.answer_bank import BankAnswer
-from workshop.answers.run_answers import job_of, lab_of
+from workshop.answers.run_answers import asked_tests, job_of, lab_of
 
 REFERENCE = "reference"
 # "CheckError: shards: …": the kind of failure and the property; the rest may hold numbers drawn for this run.
@@ -85,7 +85,7 @@ def soak(  # noqa: PLR0913, PLR0917  # one for each option of the command
     """
     lab = lab_of(source_notebook)
     soaked = {answer.name: Soaked(answer.name) for answer in answers}
-    jobs = [job_of(answer.name, [answer], source_notebook, lab) for answer in answers]
+    jobs = [job_of(answer.name, [answer], source_notebook, lab, asked_tests([answer], lab)) for answer in answers]
     for verdict in _verdicts(jobs, num_times, settings, num_loops):
         report(verdict)
         if verdict.fault:

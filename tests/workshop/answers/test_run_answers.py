@@ -7,7 +7,7 @@ import pytest
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.labs.cells import CellScore
 from workshop.answers.answer_bank import BankAnswer
-from workshop.answers.run_answers import AnswerResult, lab_of, run_bank, share_runs
+from workshop.answers.run_answers import AnswerResult, asked_tests, lab_of, run_bank, share_runs
 
 FIRST_HALF = "def shard(x, rank, size):\n    return x[: len(x) // size]"
 
@@ -20,6 +20,11 @@ def result_of(fails, **messages):
         for test, points in (("a", 2.0), ("b", 1.0))
     )
     return AnswerResult(answer, scores, 1.0)
+
+
+def grouped(answers, lab):
+    """Return the answers of each run, each held against all that it is asked."""
+    return share_runs(answers, lab, asked_tests(answers, lab))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_answers_that_do_not_fit_together_are_run_alone(source):
     ]
     assert sorted(result.answer.name for result in reported) == ["looking", "marking"]
     assert [result.num_sharing for result in results] == [1, 1]
-    assert share_runs([marking, looking], lab_of(source)) == [[marking, looking]]
+    assert grouped([marking, looking], lab_of(source)) == [[marking, looking]]
 
 
 def test_answers_share_no_run_where_one_uses_what_the_other_breaks(source):
@@ -109,8 +114,8 @@ def test_answers_share_no_run_where_one_uses_what_the_other_breaks(source):
     right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
     uses_it = BankAnswer("in parts", "", {}, {"mean": "def mean(x): return sum(map(sum, [shard(x, 0, 1)])) / len(x)"})
 
-    assert share_runs([wrong, right], lab) == [[wrong, right]]
-    assert share_runs([wrong, uses_it], lab) == [[wrong], [uses_it]]
+    assert grouped([wrong, right], lab) == [[wrong, right]]
+    assert grouped([wrong, uses_it], lab) == [[wrong], [uses_it]]
 
 
 @pytest.mark.needs("bwrap")
