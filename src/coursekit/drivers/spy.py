@@ -237,8 +237,11 @@ def own_batches(num_steps: int) -> Any:
     return batches(own_samples(num_steps * BATCH_SIZE))
 
 
-def compiled(optimizer: Any = None) -> Any:
-    """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
+def compiled(optimizer: Any = None, *, run_eagerly: bool = True) -> Any:
+    """Return a spy that is compiled with this optimiser, or with one of Horovod's.
+
+    Its few steps are run eagerly by default: to trace a graph of each of them takes several times as long.
+    """
     import horovod.tensorflow.keras as hvd  # on ranks only
     import tensorflow as tf  # on ranks only
 
@@ -246,7 +249,7 @@ def compiled(optimizer: Any = None) -> Any:
         optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
     spy = network(NUM_CLASSES)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    spy.compile(optimizer, loss, metrics=["accuracy"])
+    spy.compile(optimizer, loss, metrics=["accuracy"], run_eagerly=run_eagerly)
     return spy
 
 
