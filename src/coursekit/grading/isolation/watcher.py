@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 INTERVAL_S = 0.2
-MEASURE_AGAIN = 1.05  # proportional shares are slow to read: only when the resident memory has grown by this factor
+MEASURE_AGAIN = 1.2  # proportional shares are slow to read: only when the resident memory has grown by this factor
 # Where resident memory is over the limit, the shares could reach it unseen as fast as a few cores copy shared pages.
 COPIED_BYTES_PER_S = 4e9
 
