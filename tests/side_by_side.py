@@ -35,7 +35,7 @@ LONG = (
     "workshop/answers/test_nbgrader_agrees.py",
     "workshop/answers/test_soak.py",
     "course/test_guides.py",
-    "workshop/bench/test_made_class.py",
+    "workshop/bench/test_generated_class.py",
     "course/test_grade.py",
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",

@@ -119,7 +119,7 @@ def run(program, command, environ):
 def test_ranks_are_tasks_on_all_nodes(cluster, controller):
     """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
 
-    Ranks that stay keep their places and variables, too. Variables of `srun` that the caller has exported come to no
+    Persistent ranks keep their places and variables, too. Variables of `srun` that the caller has exported come to no
     step, and its tasks have the caller's environment.
     """
     how = {"COURSEKIT_CONTROLLER": controller, "COURSEKIT_MPI": "pmix"}
@@ -133,7 +133,7 @@ def test_ranks_are_tasks_on_all_nodes(cluster, controller):
     assert "own words" in found["failure"]
     assert "rank 0 waits for rank 1" in found["stall"]
     assert found["after"] == two
-    assert found["kept"].startswith("rank 1 raised ValueError; the ranks stay, with their variables.")
+    assert found["kept"].startswith("rank 1 raised ValueError; the ranks keep running, with their variables.")
     assert found["stayed"] == four
 
 

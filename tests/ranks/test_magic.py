@@ -173,7 +173,7 @@ def test_ranks_stay_from_cell_to_cell(notebook):
     assert (plot.num_figures, plot.error) == (2, "")
     assert notebook.cell("%%ranks\nmine") == Reply(stdout="[0] 0\n[1] 10\n")  # each figure is shown once
     failed = notebook.cell("%%ranks\nshift = 1\nshift / mine").error
-    assert "rank 0 raised ZeroDivisionError; the ranks stay, with their variables." in failed
+    assert "rank 0 raised ZeroDivisionError; the ranks keep running, with their variables." in failed
     assert re.search(r"Cell In\[\d+\], line 2", failed)
     lines = notebook.cell("%ranks").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["rank", "0", "1"]
@@ -182,7 +182,7 @@ def test_ranks_stay_from_cell_to_cell(notebook):
         f"%%ranks\nimport time\n{begun}\nif mine:\n    print('there', flush=True)\ntime.sleep(900)",
         interrupt_at="there",
     )
-    assert stopped.error == "KeyboardInterrupt: you stopped this cell; the ranks stay, with their variables"
+    assert stopped.error == "KeyboardInterrupt: you stopped this cell; the ranks keep running, with their variables"
     assert notebook.cell("%%ranks\nmine").stdout == "[0] 0\n[1] 10\n"
     assert notebook.cell("%ranks stop") == Reply()
     assert "name 'mine' is not defined" in notebook.cell("%%ranks 2\nmine").error

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from coursekit import ranks
-from coursekit.ranks.staying import StayingRanks
+from coursekit.ranks.persistent import PersistentRanks
 
 PAGE = Path(__file__).parents[2] / "docs" / "ranks.md"
 
@@ -23,5 +23,5 @@ def test_the_tables_of_settings_are_the_signatures():
     tables = re.findall(r"^\| setting \|.*\n\|.*\n((?:\|.*\n)+)", PAGE.read_text(), re.MULTILINE)
     both, only_run = (dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \|", table, re.MULTILINE)) for table in tables)
 
-    assert both == settings(StayingRanks)
+    assert both == settings(PersistentRanks)
     assert {**both, **only_run, "num_ranks": "2"} == settings(ranks.run)

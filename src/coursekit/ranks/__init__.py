@@ -3,7 +3,7 @@
 from coursekit.ranks import allocation, forkserver
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
-from coursekit.ranks.staying import pull, push, start
+from coursekit.ranks.persistent import pull, push, start
 from coursekit.ranks.which_horovod import horovod_build
 
 __all__ = [

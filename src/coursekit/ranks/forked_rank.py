@@ -63,8 +63,8 @@ def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous:
         os.environ["TMPDIR"] = tempfile.gettempdir()
         if inputs:
             os.environ[INPUT_VARIABLE] = str(inputs[0])
-        if request.task.stays:
-            stay(request.task, rank, Connection(reports))
+        if request.task.persists:
+            serve_cells(request.task, rank, Connection(reports))
         else:
             run_rank(request.task, rank, Connection(reports, readable=False))
         exit_code = 0
@@ -80,7 +80,7 @@ class Shown(TypedDict):
     figures: list[bytes]
 
 
-def stay(task: Task, rank: int, channel: Connection) -> None:
+def serve_cells(task: Task, rank: int, channel: Connection) -> None:
     """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
 
     The first report says that the rank is there.

@@ -116,10 +116,10 @@ class ForkServer(RankServer):
         files: list[int] = []
         for rank in range(task.num_ranks):
             output, output_end = os.pipe()
-            report, report_end = _socketpair() if task.stays else os.pipe()
+            report, report_end = _socketpair() if task.persists else os.pipe()
             stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the others
             running.outputs.append(output)
-            running.reports.append(Connection(report, writable=task.stays))
+            running.reports.append(Connection(report, writable=task.persists))
             running.stacks.append(stack)
             files += [output_end, report_end, os.dup(stack.fileno()), *map(_file_with, inputs[rank : rank + 1])]
         request = LaunchRequest(

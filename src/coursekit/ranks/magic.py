@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import staying
+from coursekit.ranks import persistent
 from coursekit.ranks.forked_rank import Shown, execute
 from coursekit.ranks.launch import run
 from coursekit.ranks.pickling import can_travel
@@ -25,7 +25,7 @@ def register(shell: InteractiveShell) -> None:
     """Make `%%ranks` and `%ranks` known to this notebook."""
 
     def on_ranks(line: str, cell: str) -> None:
-        """Run this cell on several ranks: on fresh ones, `%%ranks 4`, or on those that stay, `%%ranks`."""
+        """Run this cell on several ranks: on fresh ones, `%%ranks 4`, or on persistent ones, `%%ranks`."""
         _run_cell(_parse_cell(line), cell, shell)
 
     def ranks(line: str) -> None:
@@ -75,25 +75,25 @@ def _parse_line(line: str) -> argparse.Namespace:
 
 def _do(options: argparse.Namespace) -> None:
     if options.command == "start":
-        staying.start(options.num_ranks)
+        persistent.start(options.num_ranks)
     elif options.command == "restart":
-        staying.required().restart()
+        persistent.required().restart()
     elif options.command == "stop":
-        staying.stop()
+        persistent.stop()
     else:
         print("rank  node              process  memory")
-        for state in staying.required().states():
+        for state in persistent.required().states():
             print(f"{state.rank:4}  {state.node:16}  {state.pid:7}  {state.memory_mib:4} MiB")
 
 
 def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -> None:
     code = compile_cell(cell, shell)
-    if options.num_ranks is None and staying.started() is not None:
+    if options.num_ranks is None and persistent.started() is not None:
         settings = {} if options.timeout_s is None else {"timeout_s": options.timeout_s}
-        run_on_staying(code, options.rank, grouped=options.output == "grouped", **settings)
+        run_on_persistent(code, options.rank, grouped=options.output == "grouped", **settings)
         return
     if options.rank is not None:
-        raise CourseKitError(f"--rank chooses among persistent ranks: {staying.NO_RANKS}")
+        raise CourseKitError(f"--rank chooses among persistent ranks: {persistent.NO_RANKS}")
     used = {node.id for node in ast.walk(ast.parse(code[0])) if isinstance(node, ast.Name)} & shell.user_ns.keys()
     # What cannot travel is missed by name only if the cell really reads it before setting it.
     names = {name: shell.user_ns[name] for name in used if can_travel(shell.user_ns[name])}
@@ -102,11 +102,11 @@ def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -
     show(range(num_ranks), shown)
 
 
-def run_on_staying(
+def run_on_persistent(
     code: tuple[str, str], ranks: Sequence[int] | None, *, grouped: bool, **settings: Any
 ) -> tuple[Sequence[int], list[Shown]]:
     """Run a cell on the persistent ranks, or on some of them, show what it leaves, and return the ranks and that."""
-    there = staying.required()
+    there = persistent.required()
     if ranks is None:
         ranks = range(there.num_ranks)
     shown = there.cell(execute, *code, ranks=ranks, grouped=grouped, **settings)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks import magic, staying
+from coursekit.ranks import magic, persistent
 from coursekit.ranks.forked_rank import Shown
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ class Px:
         if options.command is None:
             print(f"coursekit has ranks for engines; write {IPCLUSTER_USAGE}")
         elif options.command == "stop":
-            staying.stop()
+            persistent.stop()
         else:
-            there = staying.started()
+            there = persistent.started()
             if there is None or not there.are_there or there.num_ranks != options.num_ranks:
-                there = staying.start(options.num_ranks)
+                there = persistent.start(options.num_ranks)
             print(f"{there.num_ranks} ranks are ready: %%px runs cells on them")
 
     def cell(self, line: str, cell: str) -> None:
@@ -81,10 +81,10 @@ class Px:
         return options
 
     def _run(self, code: tuple[str, str], options: argparse.Namespace) -> None:
-        there = staying.required()
+        there = persistent.required()
         ranks = range(there.num_ranks)[options.target] if isinstance(options.target, slice) else options.target
         grouped = options.group_outputs is not None
-        self._last = magic.run_on_staying(code, ranks, grouped=grouped)
+        self._last = magic.run_on_persistent(code, ranks, grouped=grouped)
 
 
 def _targets(text: str) -> slice | list[int] | None:

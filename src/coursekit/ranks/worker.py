@@ -44,7 +44,7 @@ class Task:
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
     returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
     seeded: bool = True  # by the user, who wants a run repeated; or by chance
-    stays: bool = False  # obeys one cell after the other (`forked_rank.stay`), and ends when it is ended
+    persists: bool = False  # obeys one cell after the other (`forked_rank.serve_cells`), and ends when it is ended
 
 
 @dataclass(frozen=True)

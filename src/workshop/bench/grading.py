@@ -29,7 +29,7 @@ from coursekit.labs.lab import Lab, select_labs
 from coursekit.paths import ROOT_VARIABLE, find_root
 from coursekit.processes import end_marked
 from coursekit.ranks.environ import kernel_environment
-from workshop.bench.made_class import MadeHandIn, make_class
+from workshop.bench.generated_class import GeneratedSubmission, generate_class
 from workshop.bench.measurement import Rows
 
 CLASS_VARIABLE = "COURSEKIT_BENCH_CLASS"
@@ -92,7 +92,7 @@ def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeas
         course = init_course(root, Path(folder) / "kit", "bench", None, None).course
         for lab in labs:
             release(course, lab)
-        made = make_class(course, num_students, SEED, [lab.name for lab in labs])
+        made = generate_class(course, num_students, SEED, [lab.name for lab in labs])
         plain = copy_for_nbgrader(course, Path(folder) / "nbgrader")
         ways = {}
         for way, grade, where in (
@@ -136,14 +136,14 @@ def copy_for_nbgrader(course: Course, folder: Path) -> Course:
     return find_course(course.root, folder)
 
 
-def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> GradingRun:
+def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[GeneratedSubmission]) -> GradingRun:
     """Grade a course as `coursekit grade` does with its defaults; a second call finds nothing to judge."""
     words = ["coursekit", "grade", *(lab.name for lab in labs), "--course", str(course.folder)]
     seconds = _run(course, words, clean=(0, NEEDS_ANOTHER_RUN))
     return GradingRun(seconds, _num_right(course, made))
 
 
-def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[MadeHandIn]) -> GradingRun:
+def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[GeneratedSubmission]) -> GradingRun:
     """Grade a course as `nbgrader autograde` does: one submission after the other, without a sandbox."""
     # It ends with 1 when it could not grade a submission; that is counted below.
     seconds = sum(_run(course, ["nbgrader", "autograde", lab.name, "--create"], clean=(0, 1)) for lab in labs)
@@ -186,12 +186,12 @@ def _run(course: Course, words: Sequence[str], clean: tuple[int, ...]) -> float:
     return seconds
 
 
-def _num_right(course: Course, made: Sequence[MadeHandIn]) -> int:
+def _num_right(course: Course, made: Sequence[GeneratedSubmission]) -> int:
     with course.gradebook() as gradebook:
         return sum(is_right(_points(gradebook, one), one) for one in made)
 
 
-def _points(gradebook: Any, made: MadeHandIn) -> dict[str, tuple[float | None, float]]:
+def _points(gradebook: Any, made: GeneratedSubmission) -> dict[str, tuple[float | None, float]]:
     """Return by test its points, None where nobody gave any, and the most that there are."""
     try:
         notebook = gradebook.find_submission_notebook(made.lab, made.lab, made.student)
@@ -200,7 +200,7 @@ def _points(gradebook: Any, made: MadeHandIn) -> dict[str, tuple[float | None, f
     return {grade.name: (grade.auto_score, grade.max_score) for grade in notebook.grades}
 
 
-def is_right(points: Mapping[str, tuple[float | None, float]], made: MadeHandIn) -> bool:
+def is_right(points: Mapping[str, tuple[float | None, float]], made: GeneratedSubmission) -> bool:
     """Return whether the tests that must pass got all their points, and those that must fail got a 0."""
     won = all(name in points and points[name][0] == points[name][1] for name in made.passes)
     return won and all(name in points and points[name][0] == 0 for name in made.fails)

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
+from workshop.bench.generated_class import GeneratedSubmission
 from workshop.bench.grading import AGAIN, CLASS_VARIABLE, KIT, NBGRADER, class_size, is_right, measure_grading
-from workshop.bench.made_class import MadeHandIn
 from workshop.cli import bench as command
 
 
@@ -43,7 +43,7 @@ def test_a_small_class_is_graded_by_both(monkeypatch):
 )
 def test_a_verdict_is_right_when_every_test_has_its_points(points, right):
     """Points are (given, most); what passes gets all, what fails gets a 0, and no points are neither."""
-    made = MadeHandIn("student-01", "01-sgd", "wrong", "for a test", frozenset({"a"}), frozenset({"b"}))
+    made = GeneratedSubmission("student-01", "01-sgd", "wrong", "for a test", frozenset({"a"}), frozenset({"b"}))
     assert is_right(points, made) is right
 
 

@@ -1,4 +1,4 @@
-"""Ranks that stay: variables from cell to cell, and a notebook that goes on whatever a cell does."""
+"""Persistent ranks: variables from cell to cell, and a notebook that goes on whatever a cell does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import Interrupted
-from coursekit.ranks import forkserver, staying
+from coursekit.ranks import forkserver, persistent
 from coursekit.ranks.forked_rank import execute
 from coursekit.ranks.own_time import threads_of
 
@@ -28,12 +28,12 @@ MIB = 1 << 20
 def _nothing_stays():
     """End what a test leaves."""
     yield
-    staying.stop()
+    persistent.stop()
 
 
 @pytest.fixture
 def cell():
-    """Start two ranks that stay; return a function that runs a cell and gives the values of their last lines."""
+    """Start two persistent ranks; return a function that runs a cell and gives the values of their last lines."""
     there = ranks.start(2)
 
     def run(source, **settings):
@@ -102,7 +102,7 @@ def test_after_a_failure_everywhere_the_ranks_stay(cell):
     """The first cause is shown, and variables are kept."""
     cell("mine = rank")
     said = refusal(cell, "1 / mine if rank == 0 else mine")
-    assert said.startswith("rank 0 raised ZeroDivisionError; the ranks stay, with their variables.")
+    assert said.startswith("rank 0 raised ZeroDivisionError; the ranks keep running, with their variables.")
     assert cell("mine") == ["0", "1"]
     assert cell(SUM) == ["11.0", "11.0"]
 
@@ -111,9 +111,9 @@ def test_who_waits_for_a_rank_that_failed_is_ended(cell):
     """Nothing reaches a rank inside a collective: all are ended, the cause is told, and new ones can be started."""
     said = refusal(cell, "if rank == 0:\n    raise ValueError('own words')\nhvd.allreduce(np.zeros(1))")
     assert said.startswith("rank 0 raised ValueError; all ranks were stopped.")
-    assert said.endswith(staying.LOST)
-    assert refusal(cell, "1") == staying.LOST
-    staying.required().restart()
+    assert said.endswith(persistent.LOST)
+    assert refusal(cell, "1") == persistent.LOST
+    persistent.required().restart()
     cell(SETUP)
     assert cell(SUM) == ["11.0", "11.0"]
 
@@ -121,7 +121,7 @@ def test_who_waits_for_a_rank_that_failed_is_ended(cell):
 def test_who_sleeps_after_a_failure_comes_back(cell):
     """A rank that waits without need is interrupted, and all stay."""
     said = refusal(cell, "import time\nif rank == 0:\n    raise ValueError('own words')\ntime.sleep(900)")
-    assert said.startswith("rank 0 raised ValueError; the ranks stay, with their variables.")
+    assert said.startswith("rank 0 raised ValueError; the ranks keep running, with their variables.")
     assert cell("rank") == ["0", "1"]
 
 
@@ -141,20 +141,20 @@ def test_a_deadlock_is_told(cell, source, place):
     said = refusal(cell, source)
     assert said.startswith("deadlock: no rank can continue; all ranks were stopped.")
     assert f"rank 0 {place}" in said
-    assert said.endswith(staying.LOST)
+    assert said.endswith(persistent.LOST)
 
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
-    os.kill(staying.required().states()[1].pid, signal.SIGKILL)
+    os.kill(persistent.required().states()[1].pid, signal.SIGKILL)
     said = refusal(cell, "import time\ntime.sleep(900)")
     assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
-    assert said.endswith(staying.LOST)
+    assert said.endswith(persistent.LOST)
 
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
-    pids = [state.pid for state in staying.required().states()]
+    pids = [state.pid for state in persistent.required().states()]
 
     def num_turns():
         return [threads_of(pid)[pid].num_turns for pid in pids]
@@ -180,21 +180,21 @@ def interrupted(cell, source):
 def _there(tmp_path, monkeypatch, cell):
     """Let ranks stay in a folder of their own."""
     monkeypatch.chdir(tmp_path)
-    staying.required().restart()
+    persistent.required().restart()
     cell(SETUP)
 
 
 @pytest.mark.usefixtures("_there")
 def test_an_interrupt_keeps_the_variables_but_of_who_waits_in_a_collective(cell):
     """Ranks that compute or sleep come back; else the message says where they stood, and new ones can be started."""
-    assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks stay, with their variables"
+    assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks keep running, with their variables"
     assert cell("rank") == ["0", "1"]
     for began in Path().glob("began-*"):
         began.unlink()
     said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
     assert "rank 1 waits in hvd.allreduce" in said
-    assert said.endswith(staying.LOST)
-    staying.required().restart()
+    assert said.endswith(persistent.LOST)
+    persistent.required().restart()
     assert cell("1 + 1") == ["2", "2"]
 
 
@@ -206,7 +206,7 @@ def test_nothing_grows(cell):
         return me.num_fds(), len(me.children(recursive=True))
 
     def memory():
-        return [psutil.Process(state.pid).memory_info().rss for state in staying.required().states()]
+        return [psutil.Process(state.pid).memory_info().rss for state in persistent.required().states()]
 
     before = counts()
     cell("1")
@@ -218,7 +218,7 @@ def test_nothing_grows(cell):
     for _ in range(NUM_STARTS):
         ranks.start(2)
     assert counts() == before
-    staying.stop()
+    persistent.stop()
     assert psutil.Process(forkserver.shared.get().pid).children(recursive=True) == []
 
 

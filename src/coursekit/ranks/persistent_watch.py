@@ -16,7 +16,7 @@ ALONE_S = 2.0
 INTERRUPT_S = 2.0
 
 
-class StayingWatch(RunWatch):
+class PersistentWatch(RunWatch):
     """The loop over what ranks say while a cell runs on some of them.
 
     Args:

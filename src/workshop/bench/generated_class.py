@@ -50,7 +50,7 @@ EXITS = "\nimport os\nos._exit(0)\n"
 
 
 @dataclass(frozen=True)
-class MadeHandIn:
+class GeneratedSubmission:
     """One submission of a synthetic class.
 
     Attributes:
@@ -70,7 +70,9 @@ class MadeHandIn:
     fails: frozenset[str]
 
 
-def make_class(course: Course, num_students: int, seed: int, labs: Sequence[str] = ()) -> tuple[MadeHandIn, ...]:
+def generate_class(
+    course: Course, num_students: int, seed: int, labs: Sequence[str] = ()
+) -> tuple[GeneratedSubmission, ...]:
     """Write one hand-in for each student into `submitted/`, as nbgrader collects them; no two are equal.
 
     Kinds follow one another in the order of `KINDS`, and labs change after each; what is chosen is drawn.
@@ -96,7 +98,7 @@ def make_class(course: Course, num_students: int, seed: int, labs: Sequence[str]
         folder = course.submitted(lab, student)
         write_file(folder / f"{lab}.ipynb", nbformat.writes(draws[lab].filled(cells, student)).encode())
         write_file(folder / TIMESTAMP, timestamp_text(HANDED_IN).encode())
-        made.append(MadeHandIn(student, lab, kind, *choice))
+        made.append(GeneratedSubmission(student, lab, kind, *choice))
     return tuple(made)
 
 

@@ -22,18 +22,18 @@ from coursekit.ranks.environ import refuse_placing, scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import RunOutcome, explain_failure, explain_stop
 from coursekit.ranks.launch import check_numbers, server_for, value_of
+from coursekit.ranks.persistent_watch import PersistentWatch
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.request import RunningRanks
-from coursekit.ranks.staying_watch import StayingWatch
 from coursekit.ranks.worker import Task
 
 LOST = "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones."
-KEPT = "the ranks stay, with their variables"
+KEPT = "the ranks keep running, with their variables"
 START_TIMEOUT_S = 60.0
 
 
 class RankState(NamedTuple):
-    """One rank that stays: the name of its node, its process, and the memory that it uses, in MiB."""
+    """One persistent rank: the name of its node, its process, and the memory that it uses, in MiB."""
 
     rank: int
     node: str
@@ -41,7 +41,7 @@ class RankState(NamedTuple):
     memory_mib: int
 
 
-class StayingRanks:
+class PersistentRanks:
     """Persistent ranks: they run until `stop`, or the end of a `with` block, or of this process.
 
     Args:
@@ -74,7 +74,7 @@ class StayingRanks:
         self._running: RunningRanks | None = None
         self.restart()
 
-    def __enter__(self) -> StayingRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
+    def __enter__(self) -> PersistentRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
         """Return the ranks, to be stopped at the end of the block."""
         return self
 
@@ -99,7 +99,7 @@ class StayingRanks:
             folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
             search_path=tuple(sys.path),
             seeded=self._seed is not None,
-            stays=True,
+            persists=True,
         )
         self._server, environ = self._shared.take(self.num_ranks), {**scrubbed(), **self._extra}
         try:
@@ -153,7 +153,7 @@ class StayingRanks:
 
     def _wait(self, wanted: Sequence[int], timeout_s: float, *, grouped: bool) -> list[Any]:
         running = cast("RunningRanks", self._running)
-        watch = StayingWatch(running, wanted, timeout_s=timeout_s, grouped=grouped)
+        watch = PersistentWatch(running, wanted, timeout_s=timeout_s, grouped=grouped)
         all_back = False
         try:
             outcome = watch.run()
@@ -191,22 +191,22 @@ def _state(namespace: dict[str, Any]) -> RankState:
 
 
 NO_RANKS = "no persistent ranks are running: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
-_current: list[StayingRanks] = []
+_current: list[PersistentRanks] = []
 
 
-def start(num_ranks: int = 2, **settings: Any) -> StayingRanks:
-    """Start persistent ranks, in place of earlier ones; settings are those of `StayingRanks`."""
+def start(num_ranks: int = 2, **settings: Any) -> PersistentRanks:
+    """Start persistent ranks, in place of earlier ones; settings are those of `PersistentRanks`."""
     stop()
-    _current.append(StayingRanks(num_ranks, **settings))
+    _current.append(PersistentRanks(num_ranks, **settings))
     return _current[-1]
 
 
-def started() -> StayingRanks | None:
+def started() -> PersistentRanks | None:
     """Return the ranks that were started last and not stopped, if there are any; they may have been ended since."""
     return _current[-1] if _current else None
 
 
-def required() -> StayingRanks:
+def required() -> PersistentRanks:
     """Return the persistent ranks.
 
     Raises:
@@ -223,7 +223,7 @@ def push(**values: Any) -> None:
 
 
 def pull(name: str) -> list[Any]:
-    """Return the variable of this name from every rank that stays."""
+    """Return the variable of this name from every persistent rank."""
     return required().cell(_get, name)
 
 

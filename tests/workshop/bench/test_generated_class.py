@@ -14,7 +14,7 @@ from coursekit.course.init import init_course
 from coursekit.course.release import release
 from coursekit.course.versions import find_hand_ins
 from coursekit.labs.lab import find_labs
-from workshop.bench.made_class import HANGING, HOSTILE, KINDS, RIGHT, WRONG, make_class
+from workshop.bench.generated_class import HANGING, HOSTILE, KINDS, RIGHT, WRONG, generate_class
 
 from ...course.conftest import tree
 
@@ -34,7 +34,7 @@ def empty_course(tmp_path_factory):
 def test_a_class_has_every_kind_in_every_lab(empty_course):
     """Six hand-ins of each lab: two right, two wrong, one that hangs, one hostile; no two alike, repeatable by seed."""
     num_students = len(KINDS) * len(LABS)
-    made = make_class(empty_course, num_students, seed=1)
+    made = generate_class(empty_course, num_students, seed=1)
     assert Counter((one.lab, one.kind) for one in made) == {
         (lab, kind): num for lab in LABS for kind, num in ((RIGHT, 2), (WRONG, 2), (HANGING, 1), (HOSTILE, 1))
     }
@@ -45,16 +45,16 @@ def test_a_class_has_every_kind_in_every_lab(empty_course):
     notebooks = [data for name, data in files.items() if name.endswith(".ipynb")]
     assert len(set(notebooks)) == num_students
     assert not any(b"### BEGIN" in data or b"HIDDEN TESTS" in data for data in notebooks)
-    assert make_class(empty_course, num_students, seed=1) == made
+    assert generate_class(empty_course, num_students, seed=1) == made
     assert tree(empty_course.folder / "submitted") == files
-    assert make_class(empty_course, num_students, seed=2) != made
+    assert generate_class(empty_course, num_students, seed=2) != made
 
 
 @pytest.mark.needs("bwrap")
 def test_grading_says_what_it_must(empty_course, monkeypatch):
     """Of each kind of lab 01: the tests that must pass give their points, those that must fail give none."""
     monkeypatch.setenv("COURSEKIT_ROOT", str(ROOT))
-    made = {one.student: one for one in make_class(empty_course, 2 * len(KINDS), seed=3, labs=["01"])}
+    made = {one.student: one for one in generate_class(empty_course, 2 * len(KINDS), seed=3, labs=["01"])}
     words = ["01", "--timeout-s", "40", "--course", str(empty_course.folder)]
     words += [word for student in made for word in ("--student", student)]
     result = CliRunner().invoke(grade, words, catch_exceptions=False)
