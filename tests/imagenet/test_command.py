@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 import re
 import signal
 import subprocess
 import sys
-import tarfile
-import zipfile
-import zlib
 
 import pytest
 from click.testing import CliRunner
@@ -90,19 +85,18 @@ def test_damage_is_told_with_file_and_place(tiny, flip):
     status, rows, lines = check(tiny)
     assert (status, rows["train"], rows["validation"]) == (
         1,
-        ["16", str(1023 - num_lost), "1 to 1000", "8", "4"],
+        ["16", str(1023 - num_lost), "1 to 1000", "8", "3"],
         ["0", "0", "-", "-", "0"],
     )
-    assert lines[:4] == [
+    assert lines[:3] == [
         f"{third}: it is cut or damaged from record 7 on (the first is 0): copy it again",
-        f"{third}: its checksum is not the manifest's",
         f"{fifth}: it is cut or damaged from record {num_whole} on (the first is 0): copy it again",
         f"{fifth}: {num_bytes - 10} bytes, the manifest says {num_bytes}",
     ]
-    assert lines[4].startswith(f"{tiny} holds no files validation-00000-of-")
+    assert lines[3].startswith(f"{tiny} holds no files validation-00000-of-")
     status, rows, quick_lines = check(tiny, "--quick")
     assert (status, rows["train"]) == (1, ["16", "1023", "-", "-", "2"])
-    assert quick_lines == lines[2:]
+    assert quick_lines == lines[1:]
 
 
 def example(encoded, label, image_key="image/encoded", label_key="image/class/label"):
@@ -115,12 +109,12 @@ def example(encoded, label, image_key="image/encoded", label_key="image/class/la
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
 
 
-def write_set(folder, examples, compression=""):
+def write_set(folder, examples):
     """Write two train files and one validation file, each with these records."""
     import tensorflow as tf
 
     for name in ("train-00000-of-00002", "train-00001-of-00002", "validation-00000-of-00001"):
-        with tf.io.TFRecordWriter(str(folder / name), compression) as writer:
+        with tf.io.TFRecordWriter(str(folder / name)) as writer:
             for record in examples:
                 writer.write(record)
 
@@ -136,9 +130,7 @@ RECORDS = {
     "from 0": ([(jpeg(), 0), (jpeg(), 999)], ["begin at 0"]),
     "background": ([(jpeg(), 0), (jpeg(), 1000)], ["label is 0"]),
     "beyond": ([(jpeg(), 1001), (jpeg(), 1002)], ["1001", "1000"]),
-    "PNG": ([(jpeg(form="PNG"), 1), (jpeg(form="PNG"), 2)], ["PNG", "JPEG"]),
-    "GIF": ([(jpeg(form="GIF"), 1)], ["GIF", "JPEG"]),
-    "WebP": ([(jpeg(form="WEBP"), 1)], ["WebP", "JPEG"]),
+    "PNG": ([(jpeg(form="PNG"), 1), (jpeg(form="PNG"), 2)], ["JPEG"]),
     "no image": ([(b"text", 1)], ["JPEG"]),
     "label as text": ([(jpeg(), b"n01440764")], ["image/class/label", "bytes_list"]),
     "no label": ([(jpeg(), 1, "image/encoded", "label")], ["image/class/label", "label"]),
@@ -157,45 +149,25 @@ def test_records_of_another_form_are_one_sentence(name, options, tmp_path):
     assert all(word in lines[0] for word in [f"{tmp_path}/train-00000-of-00002, record ", "3 files", *words])
 
 
-def tarred(content):
-    """Return a tar archive with one file."""
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w") as archive:
-        archive.addfile(tarfile.TarInfo("train"), io.BytesIO(content))
-    return data.getvalue()
-
-
-def zipped(content):
-    """Return a zip archive with one file."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("train", content)
-    return data.getvalue()
-
-
-PACKED = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "tar": tarred, "zip": zipped}
-PACKED |= {"zlib": zlib.compress, "empty": lambda _: b"", "no whole record": lambda _: b"file,label\n" * 1000}
-PACKED |= {"PNG": lambda _: jpeg(form="PNG"), "git lfs pull": lambda _: b"version https://git-lfs.github.com/spec/v1\n"}
+UNREADABLE = {
+    "gzip": (gzip.compress, "compressed"),
+    "text": (lambda _: b"file,label\n" * 1000, "no TFRecord file"),
+    "image": (lambda _: jpeg(form="PNG"), "no TFRecord file"),
+    "empty": (lambda _: b"", "empty"),
+}
 
 
 @pytest.mark.parametrize("options", [[], ["--quick"]], ids=["whole", "quick"])
-@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("name", UNREADABLE)
 def test_files_of_another_form_are_one_sentence(name, options, tmp_path):
     """A packed set is told as that, once, and not as damage of each file."""
+    made, word = UNREADABLE[name]
     write_set(tmp_path, [example(jpeg(), 1)])
     for path in tmp_path.iterdir():
-        path.write_bytes(PACKED[name](path.read_bytes()))
+        path.write_bytes(made(path.read_bytes()))
     status, _, lines = check(tmp_path, *options)
     assert (status, len(lines)) == (1, 1)
-    assert all(word in lines[0] for word in [f"{tmp_path}/train-00000-of-00002", "3 files", name])
-
-
-@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
-def test_compression_of_tensorflow_is_named(compression, tmp_path):
-    """TFRecordWriter can compress a file as a whole."""
-    write_set(tmp_path, [example(jpeg(), 1)], compression)
-    status, _, (line,) = check(tmp_path)
-    assert (status, compression.lower() in line) == (1, True)
+    assert all(part in lines[0] for part in [f"{tmp_path}/train-00000-of-00002", "3 files", word])
 
 
 @pytest.mark.parametrize("options", [[], ["--quick"]], ids=["whole", "quick"])
@@ -244,18 +216,6 @@ def test_records_that_no_training_could_use_are_told(tmp_path):
         *(f"{path}, record {number}: {what}" for number, what in zip(numbers, whats)),
         f"{tmp_path / 'validation-00001-of-00002'}: it is empty: copy it again",
     ]
-
-
-def test_a_file_unlike_the_manifest_is_told(tiny):
-    """A file that was exchanged for another whole one has no damage of its own."""
-    first, second = (tiny / f"validation-0000{number}-of-00004" for number in range(2))
-    content = first.read_bytes()
-    first.write_bytes(second.read_bytes())
-    second.write_bytes(content)
-    status, rows, lines = check(tiny)
-    assert (status, rows["validation"]) == (1, ["4", "200", "1 to 1000", "8", "2"])
-    assert [line.partition(":")[0] for line in lines] == [str(first), str(second)]
-    assert all("the manifest says" in line for line in lines)
 
 
 def test_help_shows_sizes():

@@ -44,16 +44,14 @@ def test_tiny_is_what_its_preset_says(made):
 
 
 def test_the_manifest_states_the_files(made):
-    """Records, bytes and SHA-256 of every file, and what they were made from."""
+    """Records and bytes of every file, and what they were made from."""
     stated = json.loads((made / "manifest.json").read_text())
     files = stated.pop("files")
     assert stated == {"preset": "tiny", "seed": 2019, "format_version": 1}
     paths = [path for path in made.iterdir() if path.name != "manifest.json"]
     assert set(files) == {path.name for path in paths}
     for path in paths:
-        content = path.read_bytes()
-        assert files[path.name]["num_bytes"] == len(content)
-        assert files[path.name]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert files[path.name]["num_bytes"] == path.stat().st_size
     assert sum(facts["num_records"] for facts in files.values()) == 1224
 
 
@@ -124,13 +122,13 @@ def test_a_small_network_learns_the_classes(made):
     assert accuracy > 0.6, f"{accuracy:.2f} where chance is 0.125"
 
 
-def test_only_what_is_missing_or_damaged_is_made_again(made, tiny, flip):
+def test_only_what_is_missing_or_cut_is_made_again(made, tiny):
     """Files that are whole stay untouched, the others come back as they were, and leftover parts go."""
     for path in tiny.iterdir():
         path.chmod(0o444)
     (tiny / "train-00003-of-00016").unlink()
     (tiny / "train-00005-of-00016").chmod(0o644)
-    flip(tiny / "train-00005-of-00016", 5000)
+    (tiny / "train-00005-of-00016").write_bytes(b"the beginning of")
     (tiny / "train-00007-of-00016.a1b2c3d4.part").write_bytes(b"half of")
     before = {path.name: path.stat().st_mtime_ns for path in tiny.iterdir()}
     said = []

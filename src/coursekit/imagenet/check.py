@@ -11,7 +11,7 @@ from pathlib import Path
 from google.protobuf.message import DecodeError
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet.files import SPLITS, checksum, list_files, read_manifest
+from coursekit.imagenet.files import SPLITS, list_files, read_manifest
 from coursekit.imagenet.records import (
     FIRST_LABEL,
     HEADER_BYTES,
@@ -28,32 +28,6 @@ Progress = Callable[[str, int, int], None]
 NUM_QUICK = 4096  # records that a quick check looks at: of 1000 classes it misses one in 60 times
 NUM_FEATURES_NAMED = 5
 IMAGE_KEY, LABEL_KEY = "image/encoded", "image/class/label"
-# By the place of the bytes that tell them.
-PACKED_FORMS = (
-    ("gzip", 0, b"\x1f\x8b"),
-    ("bzip2", 0, b"BZh"),
-    ("xz", 0, b"\xfd7zXZ\x00"),
-    ("zstd", 0, b"\x28\xb5\x2f\xfd"),
-    ("lz4", 0, b"\x04\x22\x4d\x18"),
-    ("zip", 0, b"PK\x03\x04"),
-    ("7z", 0, b"7z\xbc\xaf\x27\x1c"),
-    ("tar", 257, b"ustar"),
-    ("HDF5", 0, b"\x89HDF"),
-    *(("zlib", 0, bytes([0x78, level])) for level in (0x01, 0x5E, 0x9C, 0xDA)),
-)
-IMAGE_FORMS = (
-    ("JPEG", 0, b"\xff\xd8\xff"),
-    ("PNG", 0, b"\x89PNG"),
-    ("GIF", 0, b"GIF8"),
-    ("WebP", 8, b"WEBP"),
-    ("AVIF", 4, b"ftypavif"),
-    ("HEIC", 4, b"ftyphei"),
-    ("TIFF", 0, b"II*\x00"),
-    ("TIFF", 0, b"MM\x00*"),
-    ("BMP", 0, b"BM"),
-)
-LFS_POINTER = b"version https://git-lfs"
-HEAD_BYTES = 512
 NO_LABEL = -1
 FROM_ZERO = f"its label is 0: these labels begin at 0, ImageNet's at {FIRST_LABEL}: add 1 to all and write them again"
 
@@ -140,9 +114,6 @@ def check_data(
 def _check_file(report: SplitReport, path: Path, num_quick: int) -> set[int]:
     """Look at all records of a file as a training reads them, or at so many over all of it; return their labels."""
     offsets, is_whole = follow_headers(path)
-    if not is_whole and (form := _other_form(path)):
-        report.damages.append(Damage(str(path), None, form, form))
-        return set()
     labels, num_whole = set(), len(offsets) if num_quick else 0
     # What looks like the last record before a damage may have a wrong length.
     known = offsets if is_whole else offsets[:-1]
@@ -160,7 +131,7 @@ def _check_file(report: SplitReport, path: Path, num_quick: int) -> set[int]:
     if not is_whole or num_whole < len(offsets):
         what = f"it {describe_damage(path, num_whole)}"
         report.damages.append(Damage(str(path), None, what, "" if num_whole else what))
-    report.damages += _differences(path, quick=bool(num_quick))
+    report.damages += _differences(path)
     return labels - {NO_LABEL}
 
 
@@ -176,25 +147,6 @@ def _some_records(path: Path, offsets: Sequence[int], num_some: int) -> Iterator
             stream.seek(offsets[number])
             length = int.from_bytes(stream.read(HEADER_BYTES)[:LENGTH_BYTES], "little")
             yield number, stream.read(length)
-
-
-def _other_form(path: Path) -> str:
-    """Return what a file is that does not begin with a record, and what to do; "" where nobody knows."""
-    with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
-    packed, image, is_pointer = _form(head, PACKED_FORMS), _form(head, IMAGE_FORMS), head.startswith(LFS_POINTER)
-    # The length of a first record may begin with the bytes of another form.
-    if not (packed or image or is_pointer) or next(_all_records(path), None):
-        return ""
-    if packed:
-        return f"it is a {packed} file, not TFRecords: unpack it, or write it again without compression"
-    if image:
-        return f"it is an image, {image}, not TFRecords: write images and labels into TFRecord files"
-    return "it is a pointer of Git LFS, not TFRecords: run `git lfs pull` where it comes from"
-
-
-def _form(head: bytes, forms: Sequence[tuple[str, int, bytes]]) -> str:
-    return next((name for name, place, magic in forms if head[place : place + len(magic)] == magic), "")
 
 
 def _look_at(record: bytes) -> tuple[int, tuple[str, str] | None]:
@@ -213,8 +165,7 @@ def _look_at(record: bytes) -> tuple[int, tuple[str, str] | None]:
     try:
         tf.io.extract_jpeg_shape(encoded)
     except tf.errors.InvalidArgumentError:
-        form = _form(encoded, IMAGE_FORMS)
-        what = f"its image is {form}, not JPEG" if form else "its image is not a JPEG"
+        what = "its image is not a JPEG"
         return int(label), (what, what)
     return int(label), None
 
@@ -238,8 +189,8 @@ def _other_features(record: bytes) -> str:
     return f"it is not an example with one {IMAGE_KEY} and one {LABEL_KEY}"
 
 
-def _differences(path: Path, *, quick: bool) -> Iterator[Damage]:
-    """Yield how a file differs from what the manifest beside it states; a quick check compares sizes only."""
+def _differences(path: Path) -> Iterator[Damage]:
+    """Yield how a file differs from what the manifest beside it states."""
     stated = read_manifest(path.parent)
     if stated is None:
         return
@@ -248,5 +199,3 @@ def _differences(path: Path, *, quick: bool) -> Iterator[Damage]:
         yield Damage(str(path), None, "the manifest does not name it")
     elif path.stat().st_size != facts.num_bytes:
         yield Damage(str(path), None, f"{path.stat().st_size} bytes, the manifest says {facts.num_bytes}")
-    elif not quick and checksum(path) != facts.sha256:
-        yield Damage(str(path), None, "its checksum is not the manifest's")

@@ -202,5 +202,5 @@ def describe_damage(file: str | os.PathLike[str], num_whole: int) -> str:
     if not Path(file).stat().st_size:
         return "is empty: copy it again"
     if not num_whole:
-        return "holds no whole record, it is cut, damaged or no TFRecord file: copy it again"
+        return "holds no whole record, it is cut, compressed or no TFRecord file: copy it again, unpacked"
     return f"is cut or damaged from record {num_whole} on (the first is 0): copy it again"
