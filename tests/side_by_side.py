@@ -33,7 +33,6 @@ LONG = (
     "labs/test_interrupted.py",
     "labs/test_in_jupyterlab.py",
     "workshop/answers/test_nbgrader_agrees.py",
-    "workshop/answers/test_soak.py",
     "course/test_guides.py",
     "workshop/bench/test_generated_class.py",
     "course/test_grade.py",

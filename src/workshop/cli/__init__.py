@@ -10,7 +10,6 @@ from coursekit.cli import LazyGroup, run_program
 GROUPS = {
     "Test the tests": {
         "answers": "check a lab's tests with right and wrong answers",
-        "soak": "grade answers many times, and compare the verdicts",
         "attacks": "try to cheat the grader, and report what succeeds",
         "rehearse": "run a site's job scripts in a private Slurm",
     },

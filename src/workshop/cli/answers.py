@@ -19,9 +19,9 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from workshop.answers.answer_bank import BankAnswer, load_bank
+from workshop.answers.busy import busy
 from workshop.answers.run_answers import AnswerResult, run_bank
-from workshop.answers.soak import busy
-from workshop.cli.shared import BANK, LOAD, TEXT, matching
+from workshop.cli.shared import BANK, TEXT, matching
 
 AS_EXPECTED = "as expected"
 
@@ -32,7 +32,14 @@ AS_EXPECTED = "as expected"
 @JOBS
 @TEXT
 @TIMEOUT
-@LOAD
+@click.option(
+    "--load",
+    "num_loops",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Number of busy loops that run at the same time.",
+)
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 @SANDBOX
 @IMAGE

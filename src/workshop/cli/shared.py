@@ -14,14 +14,6 @@ BANK = click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 TEXT = click.option("-k", "text", metavar="TEXT", default="", help="Only those with this text in their name or title.")
-LOAD = click.option(
-    "--load",
-    "num_loops",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Number of busy loops that run at the same time.",
-)
 
 
 class Named(Protocol):

@@ -11,7 +11,7 @@ import pytest
 from coursekit.grading.judge.grade_one import grade
 from coursekit.ranks import own_time
 from coursekit.ranks.own_time import threads_of
-from workshop.answers.soak import busy
+from workshop.answers.busy import busy
 
 CELL_S = 2.0
 CELLS = (

@@ -130,7 +130,7 @@ def _count_sleeps(processes):
     return num_sleeps
 
 
-@pytest.mark.parametrize("words", [("answers", "01"), ("soak", "01"), ("attacks",)])
+@pytest.mark.parametrize("words", [("answers", "01"), ("attacks",)])
 def test_a_missing_sandbox_is_told_at_once(words, monkeypatch):
     """Without bubblewrap the sentence comes before any lab is built."""
     monkeypatch.setenv("PATH", "")
