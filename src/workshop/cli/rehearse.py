@@ -105,17 +105,16 @@ def _run(
         progress.say(
             f"{counted(len(names), 'script')} submitted; up to {num_at_a_time} run at a time, for the processors here"
         )
-    with progress.shown():
-        while True:
-            jobs = release(cluster, jobs, num_at_a_time)
-            progress.show(jobs)
-            if all(job.ended for job in jobs):
-                return jobs
-            if time.monotonic() > deadline:
-                progress.say(f"not done after {timeout_s:g} s; allow more with --timeout-s")
-                return jobs
-            time.sleep(POLL_S)
-            jobs = look(cluster, course, jobs)
+    while True:
+        jobs = release(cluster, jobs, num_at_a_time)
+        progress.show(jobs)
+        if all(job.ended for job in jobs):
+            return jobs
+        if time.monotonic() > deadline:
+            progress.say(f"not done after {timeout_s:g} s; allow more with --timeout-s")
+            return jobs
+        time.sleep(POLL_S)
+        jobs = look(cluster, course, jobs)
 
 
 def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> None:

@@ -1,13 +1,11 @@
-"""How a rehearsal is shown: a live table in a terminal; in a plain log a line per change, and signs of life."""
+"""How a rehearsal is shown: a line per change, signs of life, and a table at the end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
@@ -21,16 +19,9 @@ class RehearsalProgress:
 
     def __init__(self, console: Console, sign_of_life_s: float = SIGN_OF_LIFE_S) -> None:
         self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._states: dict[str, str] = {}
         self._sign_of_life_s = sign_of_life_s
         self._begun_s = self._said_s = time.monotonic()
-
-    @contextmanager
-    def shown(self) -> Iterator[RehearsalProgress]:
-        """Keep the live table on the screen during a `with` block."""
-        with self._live or nullcontext():
-            yield self
 
     def say(self, text: str) -> None:
         """Show what begins now."""
@@ -39,11 +30,6 @@ class RehearsalProgress:
 
     def show(self, jobs: Sequence[RehearsedJob]) -> None:
         """Show how jobs stand now."""
-        if self._live is not None:
-            shown = table(jobs)
-            shown.title = f"{self._clock()}: {_counts(jobs)}"
-            self._live.update(shown, refresh=True)
-            return
         for job in jobs:
             if self._states.get(job.script, job.state) != job.state or (job.ended and job.script not in self._states):
                 self.say(_change(job))

@@ -11,7 +11,7 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.slurm.jobs.job_script import load_event
-from coursekit.slurm.jobs.render import find_traps, generate_jobs, render_all
+from coursekit.slurm.jobs.render import generate_jobs, render_all
 from coursekit.slurm.sites.load import load_site, site_names
 
 from ..conftest import render_job
@@ -162,28 +162,6 @@ def test_a_script_holds_no_account_and_ends_in_words(path):
     assert "--output=%x-%j.out" in options
     assert "\nset -euo pipefail" in script
     assert "/home/" not in script
-
-
-@pytest.mark.parametrize(
-    ("script", "traps"),
-    [
-        ("#SBATCH --nodes=1\n", ["line 1 must name the shell"]),
-        ("#!/bin/bash\n# SBATCH --nodes=1\n", ["line 2: Slurm ignores this line"]),
-        ("#!/bin/bash\n#sbatch --nodes=1\n", ["line 2: Slurm ignores this line"]),
-        ("#!/bin/bash\ncd labs\n#SBATCH --nodes=1\n", ["line 3: Slurm reads no directive below the first command"]),
-        ("#!/bin/bash\n#SBATCH --output=$HOME/log\n", ["line 2: Slurm does not fill in variables"]),
-        ("#!/bin/bash\n#SBATCH nodes=1\n", ["line 2: an option begins with a dash"]),
-        ("#!/bin/bash\n#SBATCH --account= # yours\n", ["line 2: the option has no value"]),
-        ("#!/bin/bash\n#SBATCH --account=<project>\n", ["line 2: the option has no value"]),
-        ("#!/bin/bash\n#   sbatch --time=1 job.sbatch\n#SBATCH --nodes=1 # $HOME is not read here\n", []),
-    ],
-)
-def test_traps_are_found(script, traps):
-    """Faults that neither bash nor sbatch complains about; people may write about sbatch."""
-    found = find_traps(script)
-
-    assert len(found) == len(traps)
-    assert all(one.startswith(trap) for one, trap in zip(found, traps))
 
 
 def test_an_event_has_its_account_and_reservation(tmp_path):

@@ -23,9 +23,8 @@ def said():
     def show(*states, sign_of_life_s=1e9):
         output = io.StringIO()
         progress = RehearsalProgress(Console(file=output), sign_of_life_s)
-        with progress.shown():
-            for jobs in states:
-                progress.show(jobs)
+        for jobs in states:
+            progress.show(jobs)
         lines = output.getvalue().splitlines()
         assert all(re.match(r"\[\d+:\d\d\] ", line) for line in lines)
         return [line.partition("] ")[2] for line in lines]
@@ -58,8 +57,8 @@ def test_a_sign_of_life_counts_and_says_how_far_each_is(said):
     )
 
 
-def test_a_terminal_shows_who_waits_for_its_turn():
-    """The live table has a row for each job, and what runs is told from what is kept back."""
+def test_the_table_shows_who_waits_for_its_turn():
+    """The table has a row for each job, and what runs is told from what is kept back."""
     output = io.StringIO()
     Console(file=output, width=100).print(table([HELD, RUNS]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from pathlib import Path
 
@@ -30,15 +29,13 @@ JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
 DIRECTIVE_COLUMN = 38  # where the words behind directives begin
 COMMENT_WIDTH = 117
-DIRECTIVE = "#SBATCH"
-WRONG_DIRECTIVE = re.compile(r"#\s+SBATCH\s|##+\s*SBATCH\s|#[Ss][Bb][Aa][Tt][Cc][Hh]\b")
 
 
 def generate_jobs(root: Path, report: Report = no_report) -> None:
     """Write the scripts of all sites, and remove those of former sites, labs and patterns.
 
     Raises:
-        CourseKitError: a site's file is wrong, or a script would have a trap in it; nothing is written then.
+        CourseKitError: a site's file is wrong; nothing is written then.
     """
     scripts = {
         root / JOBS / name / file: text
@@ -62,7 +59,7 @@ def render(root: Path, job: JobScript) -> str:
     """Return the script of a job.
 
     Raises:
-        CourseKitError: the site has no such partition, it gives no such job, or the script has a trap in it.
+        CourseKitError: the site has no such partition, or it gives no such job.
     """
     site, key = job.site, job.partition or job.site.default_partition
     kind = site.kind(key)
@@ -70,7 +67,7 @@ def render(root: Path, job: JobScript) -> str:
     time_min = time_limit_min(root, job, kind)
     asked = directives(job, kind, shape, time_min)
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
-    text = template.render(
+    return template.render(
         site=site,
         lab=job.lab,
         shape=shape,
@@ -83,9 +80,6 @@ def render(root: Path, job: JobScript) -> str:
         account=account(site, kind),
         arguments=job.arguments,
     )
-    if traps := find_traps(text):
-        raise CourseKitError(f"{job.name}{SUFFIX} for {site.name}: {'; '.join(traps)}.")
-    return text
 
 
 def committed_script(root: Path, site: Site, name: str) -> Path:
@@ -98,37 +92,6 @@ def committed_script(root: Path, site: Site, name: str) -> Path:
     if not path.is_file():
         raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
     return path
-
-
-def find_traps(script: str) -> list[str]:
-    """Return traps of a batch script that neither bash nor sbatch complains about, each with the number of its line."""
-    traps: list[str] = []
-    if not script.startswith("#!"):
-        traps.append("line 1 must name the shell: #!/bin/bash")
-    command = 0
-    for number, line in enumerate(script.splitlines(), start=1):
-        if line.startswith(DIRECTIVE + " "):
-            traps += [f"line {number}: {words}" for words in _traps_of_directive(line, command)]
-        elif WRONG_DIRECTIVE.match(line):
-            traps.append(f"line {number}: Slurm ignores this line: a directive begins with {DIRECTIVE} and one space")
-        elif line.strip() and not line.startswith("#") and not command:
-            command = number
-    return traps
-
-
-def _traps_of_directive(line: str, command: int) -> list[str]:
-    """Return the traps of one directive; `command` is the line of the first command above it, or 0."""
-    option = line[len(DIRECTIVE) :].partition(" #")[0].strip()
-    traps = []
-    if command:
-        traps.append(f"Slurm reads no directive below the first command (line {command})")
-    if "$" in option:
-        traps.append("Slurm does not fill in variables in directives")
-    if not option.startswith("-"):
-        traps.append("an option begins with a dash")
-    if option.endswith("=") or "=<" in option:
-        traps.append("the option has no value")
-    return traps
 
 
 def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:
