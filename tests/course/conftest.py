@@ -108,7 +108,7 @@ def released_course(checkout, tmp_path_factory):
     folder = tmp_path_factory.mktemp("released") / "course"
     roster = folder.parent / "roster.csv"
     roster.write_text(ROSTER)
-    course = init_course(checkout, folder, "dl", roster, None).course
+    course = init_course(checkout, folder, "dl", roster).course
     for lab in find_labs(checkout):
         release(course, lab)
     return folder
@@ -156,7 +156,7 @@ def enrol(course):
     def add(*students):
         roster = course.folder.parent / "more.csv"
         roster.write_text("\n".join(["id", *students]))
-        init_course(course.root, course.folder, None, roster, None)
+        init_course(course.root, course.folder, None, roster)
 
     return add
 

@@ -30,7 +30,7 @@ class Server:
     @property
     def url(self):
         """Where its database `course` is."""
-        return f"postgresql://grader@/course?host={self.folder}"
+        return f"postgresql+psycopg://grader@/course?host={self.folder}"
 
     def run(self, *words):
         """Run a program of PostgreSQL's."""

@@ -95,6 +95,6 @@ def test_from_the_gradebook_to_a_file(course, graded, call):
 def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatch):
     """An export of nothing is no table of nothing."""
     monkeypatch.setenv("COURSEKIT_ROOT", str(checkout))
-    folder = init_course(checkout, tmp_path / "new", None, None, None).course.folder
+    folder = init_course(checkout, tmp_path / "new", None, None).course.folder
     result = CliRunner().invoke(command, ["export", "--course", str(folder)])
     assert str(result.exception).startswith("no lab was released yet, so nobody has points")

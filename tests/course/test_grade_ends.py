@@ -19,6 +19,7 @@ from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.grade import clear_failures, grade_all, stage
 from coursekit.course.init import init_course
+from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.release import release
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import write_report
@@ -157,8 +158,14 @@ def database():
 @pytest.mark.needs("initdb", "pg_ctl")
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_a_lost_database_is_a_sentence_and_loses_nothing(checkout, database, tmp_path):
-    """The server ends before a record, or within one; the next call judges only what was never judged."""
-    course = init_course(checkout, tmp_path / "course", "dl", None, database.url).course
+    """A server ends before a record, or within one; the next call judges only what was never judged.
+
+    Where the gradebook is, the instructor's own line of nbgrader's configuration says.
+    """
+    course = init_course(checkout, tmp_path / "course", "dl", None).course
+    config = course.folder / CONFIG
+    config.write_text(f"{config.read_text()}\nc.CourseDirectory.db_url = {database.url!r}\n")
+    course = init_course(checkout, course.folder, None, None).course
     release(course, select_labs(checkout, ["01"])[0])
 
     def stop_within(*_):

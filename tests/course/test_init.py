@@ -15,7 +15,7 @@ from coursekit.cli.course import course as command
 from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
-from coursekit.course.nbgrader_config import course_config, database_url
+from coursekit.course.nbgrader_config import course_config
 
 from .conftest import ROSTER, edit, refused, tree
 
@@ -43,7 +43,7 @@ def test_a_second_call_adds_students_and_changes_nothing(course, tmp_path):
     roster = tmp_path / "new.csv"
     roster.write_text("login,first name\nbob,Robert\neve,Eve\n")
 
-    made = init_course(course.root, course.folder, None, roster, None)
+    made = init_course(course.root, course.folder, None, roster)
 
     assert (made.written, made.new_students, made.num_students, made.differing) == ((), ("eve",), 3, ("bob",))
     assert [row[:2] for row in students(course)] == [("ada", "Ada"), ("bob", "Bob"), ("eve", "Eve")]
@@ -53,11 +53,9 @@ def test_a_second_call_adds_students_and_changes_nothing(course, tmp_path):
 
 
 def test_settings_that_are_there_stay(course):
-    """Another name or database is refused: the file is the instructor's."""
-    for given in ({"name": "other"}, {"database": "postgresql://host/db"}):
-        words = {"name": None, "database": None, **given}
-        with refused("course.toml", *given):
-            init_course(course.root, course.folder, words["name"], None, words["database"])
+    """Another name is refused: the file is the instructor's."""
+    with refused("course.toml", "'dl'"):
+        init_course(course.root, course.folder, "other", None)
 
 
 def test_students_reach_the_exchange_and_nothing_else(course):
@@ -85,7 +83,7 @@ def test_another_account_cannot_move_what_is_in_the_exchange(course):
 
     exchange.chmod(0o777)
     assert [fault.split()[0] for fault in course.faults_of_exchange()] == ["exchange"]
-    init_course(course.root, course.folder, None, None, None)
+    init_course(course.root, course.folder, None, None)
     assert course.faults_of_exchange() == ()
 
     exchange.chmod(0o777)
@@ -102,7 +100,7 @@ def test_due_dates_reach_the_gradebook(course):
     changed = edit(course, '01-small = "2026-11-30T18:00:00+01:00"\n')
     with changed.gradebook() as gradebook:
         gradebook.update_or_create_assignment("02-other", duedate="2026-12-01 12:00:00 UTC")
-    init_course(course.root, course.folder, None, None, None)
+    init_course(course.root, course.folder, None, None)
     with changed.gradebook() as gradebook:
         due = {assignment.name: str(assignment.duedate) for assignment in gradebook.assignments}
     assert due == {"01-small": "2026-11-30 17:00:00", "02-other": "2026-12-01 12:00:00"}
@@ -113,7 +111,7 @@ def test_due_dates_reach_the_gradebook(course):
     [
         ('01-small = "tomorrow"', ["[due]: 01-small", "'tomorrow'"]),
         ("01-small = 3", ["[due]: 01-small", "3"]),
-        ("[other]", ["'other'", "name, database, late_penalty, due, ext"]),
+        ("[other]", ["'other'", "name, late_penalty, due, ext"]),
     ],
 )
 def test_mistakes_in_the_settings_are_named(course, line, parts):
@@ -126,7 +124,6 @@ def test_mistakes_in_the_settings_are_named(course, line, parts):
     ("option", "parts"),
     [
         (("--name", "a b"), ["'a b'"]),
-        (("--database", "mysql://x"), ["sqlite://", "postgresql://"]),
         (("--roster", "nowhere.csv"), ["nowhere.csv", "CSV"]),
     ],
 )
@@ -149,7 +146,7 @@ def test_a_lost_configuration_is_written_again(course):
     (course.folder / "nbgrader_config.py").unlink()
     with refused("nbgrader_config.py", "`coursekit course init"):
         find_course(course.root, course.folder)
-    made = init_course(course.root, course.folder, None, None, None)
+    made = init_course(course.root, course.folder, None, None)
     assert made.written == ("nbgrader_config.py",)
 
 
@@ -160,21 +157,6 @@ def test_a_moved_course_finds_everything(course, tmp_path):
     config = course_config(moved, course.root)
     assert config.CourseDirectory.db_url == f"sqlite:///{moved}/gradebook.db"
     assert config.Exchange.root == f"{moved}/exchange"
-
-
-def test_the_database_is_one_setting(tmp_path):
-    """Empty means SQLite in the folder; a server's URL names the driver that is installed with it."""
-    assert database_url(tmp_path, "") == f"sqlite:///{tmp_path}/gradebook.db"
-    assert database_url(tmp_path, "postgresql://u@h/d") == "postgresql+psycopg://u@h/d"
-    assert database_url(tmp_path, "sqlite:////x.db") == "sqlite:////x.db"
-
-
-def test_a_driver_that_is_missing_is_named(course, monkeypatch):
-    """A course on a server says what to install."""
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    on_server = edit(course, replaced=('database = ""', 'database = "postgresql://host/course"'))
-    with refused("pip install 'coursekit[postgresql]'"), on_server.gradebook():
-        pass
 
 
 def test_the_verb_finds_nbgraders_helpers_by_itself(checkout, tmp_path):

@@ -24,7 +24,7 @@ def own_checkout(checkout, released_course, tmp_path):
     shutil.copytree(checkout, root)
     shutil.copytree(released_course, root / "course")
     (root / "course" / "nbgrader_config.py").unlink()
-    init_course(root, root / "course", None, None, None)
+    init_course(root, root / "course", None, None)
     return root
 
 

@@ -37,7 +37,7 @@ def enrolled(course, tmp_path):
     """The course with two students more."""
     roster = tmp_path / "more.csv"
     roster.write_text(f"id,last_name\n{GRACE},Hopper\n{RENEE},Née\n")
-    init_course(course.root, course.folder, None, roster, None)
+    init_course(course.root, course.folder, None, roster)
     return course
 
 
@@ -131,5 +131,5 @@ def test_a_second_spelling_is_refused(enrolled, hand_in, tmp_path, student):
     for name, there in ((student.swapcase(), student), ("eve", "Eve")):
         roster.write_text(f"id\n{name}\n")
         with pytest.raises(CourseKitError, match=f"'{name}'.*'{there}'"):
-            init_course(enrolled.root, enrolled.folder, None, roster, None)
+            init_course(enrolled.root, enrolled.folder, None, roster)
     assert (enrolled.folder / "roster.csv").read_bytes() == before

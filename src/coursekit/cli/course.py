@@ -44,15 +44,14 @@ def course() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="CSV file with the students to add.",
 )
-@click.option("--database", metavar="URL", help="Gradebook: postgresql://user@host/database  [default: a SQLite file]")
-def init(folder: Path | None, name: str | None, roster: Path | None, database: str | None) -> None:
+def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
     """Create the course folder DIR.
 
     DIR is course/ by default. It holds the settings, the roster, the gradebook and the exchange.
     A second call adds what is missing and the students that are new; existing entries are left unchanged.
     """
     root = find_root()
-    made = init_course(root, folder or root / "course", name, roster, database)
+    made = init_course(root, folder or root / "course", name, roster)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
     students = counted(made.num_students, "student")

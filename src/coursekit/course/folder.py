@@ -99,19 +99,16 @@ class Course:
         from nbgrader.api import Gradebook
         from sqlalchemy.exc import OperationalError
 
+        from coursekit.course.nbgrader_config import CONFIG
+
         settings = self.config.CourseDirectory
         try:
             gradebook = Gradebook(settings.db_url, settings.course_id)
-        except ModuleNotFoundError:
-            raise CourseKitError(
-                f"{self.folder.name}/{SETTINGS} names a PostgreSQL server, and its driver is not installed: "
-                "install it with `pip install 'coursekit[postgresql]'`."
-            ) from None
-        except OperationalError as error:
+        except (ModuleNotFoundError, OperationalError) as error:  # the driver of a server, or the server
             reason = str(error).partition("\n")[0]
             raise CourseKitError(
-                f"the gradebook cannot be opened ({reason}): start its server, "
-                f"or correct `database` in {self.folder.name}/{SETTINGS}."
+                f"the gradebook cannot be opened ({reason}): start its server, install its driver, "
+                f"or correct `c.CourseDirectory.db_url` in {self.folder.name}/{CONFIG}."
             ) from None
         with gradebook:
             yield gradebook

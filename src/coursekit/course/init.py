@@ -10,7 +10,7 @@ from coursekit.course.folder import PRIVATE_MODE, Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
 from coursekit.course.roster import COLUMNS, ROSTER, Student, merge, read_roster, refuse_other_spellings, write_roster
-from coursekit.course.settings import SETTINGS, check_database, check_name, load_settings
+from coursekit.course.settings import SETTINGS, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -43,18 +43,17 @@ class Made:
     guesses: tuple[str, ...] = ()
 
 
-def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, database: str | None) -> Made:
+def init_course(root: Path, folder: Path, name: str | None, roster: Path | None) -> Made:
     """Make a course in `folder`, or add to it what it lacks.
 
-    Without nbgrader's course id `name` or the gradebook's URL `database`, those there are kept, or defaults taken.
+    Without nbgrader's course id `name`, the one there is kept, or the default taken.
     `roster` is a CSV file with students to add; None takes those of the course's own roster.
 
     Raises:
         CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
     """
     check_name(name or DEFAULT_NAME, "--name")
-    check_database(database or "", "--database")
-    _refuse_other_settings(folder, name, database)
+    _refuse_other_name(folder, name)
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
     guesses: list[str] = []
@@ -63,7 +62,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
         with find_course(root, folder).gradebook() as gradebook:  # knows also who handed in and was on no roster
             refuse_other_spellings((student.id for student in gradebook.students), students)
 
-    written = _write_files(root, folder, name or DEFAULT_NAME, database or "")
+    written = _write_files(root, folder, name or DEFAULT_NAME)
     if students and students != old:
         write_roster(own, students)
         written += [] if old else [ROSTER]
@@ -77,16 +76,13 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     return Made(course, tuple(written), new_students, num_students, differing, num_labs, tuple(guesses))
 
 
-def _refuse_other_settings(folder: Path, name: str | None, database: str | None) -> None:
-    if not (folder / SETTINGS).is_file():
-        return
-    settings = load_settings(folder)
-    for key, given, there in (("name", name, settings.name), ("database", database, settings.database)):
-        if given is not None and given != there:
-            raise CourseKitError(f"{folder / SETTINGS} says {key} = {there!r} and stays as it is: edit it there.")
+def _refuse_other_name(folder: Path, name: str | None) -> None:
+    there = load_settings(folder).name if (folder / SETTINGS).is_file() else name
+    if name not in {None, there}:
+        raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
 
 
-def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str]:
+def _write_files(root: Path, folder: Path, name: str) -> list[str]:
     """Write the missing files, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(FOLDER_MODE)
@@ -97,7 +93,7 @@ def _write_files(root: Path, folder: Path, name: str, database: str) -> list[str
     (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move what is in it
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
-    settings = SETTINGS_TEMPLATE.format(name=name, database=database)
+    settings = SETTINGS_TEMPLATE.format(name=name)
     student = student_config(name, resolved / EXCHANGE)
     texts = {SETTINGS: settings, CONFIG: TEMPLATE.format(root=checkout), f"{STUDENT}/{CONFIG}": student}
     missing = [file for file in texts if not (folder / file).exists()]

@@ -19,7 +19,7 @@ EXCHANGE = "exchange"
 PREPROCESSORS = "coursekit.course.preprocessors"
 
 TEMPLATE = '''\
-"""What nbgrader's own commands read in this folder; name, database and due dates stand in course.toml."""
+"""What nbgrader's own commands read in this folder; name and due dates stand in course.toml."""
 
 from pathlib import Path
 
@@ -30,6 +30,8 @@ c.merge(course_config(Path(__file__).parent, root=Path({root!r})))
 
 # Settings of your own follow here, such as, where hand-ins do not come under their students' own accounts:
 # c.ExchangeCollect.check_owner = False
+# Grades on a server: `pip install 'coursekit[postgresql]'`, this line, then `coursekit course init` once more:
+# c.CourseDirectory.db_url = "postgresql+psycopg://user@host/database"
 '''
 
 STUDENT_TEMPLATE = '''\
@@ -71,7 +73,7 @@ def course_config(folder: Path, root: Path) -> Config:
 
     config.CourseDirectory.root = str(folder)
     config.CourseDirectory.course_id = settings.name
-    config.CourseDirectory.db_url = database_url(folder, settings.database)
+    config.CourseDirectory.db_url = f"sqlite:///{folder / GRADEBOOK}"
     # nbgrader turns this path into a regular expression and escapes only the course folder's part of it.
     config.CourseDirectory.source_directory = os.path.relpath((folder / root).resolve() / "build" / "source", folder)
     config.Exchange.root = str(folder / EXCHANGE)
@@ -102,12 +104,3 @@ def put_scripts_on_path() -> None:
     path = os.environ.get("PATH", os.defpath)
     if scripts not in path.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([scripts, path])
-
-
-def database_url(folder: Path, database: str) -> str:
-    """Return SQLAlchemy's URL of the gradebook."""
-    if not database:
-        return f"sqlite:///{folder / GRADEBOOK}"
-    scheme, rest = database.split("://", 1)
-    # Which driver is meant by the bare name depends on SQLAlchemy's version.
-    return f"postgresql+psycopg://{rest}" if scheme == "postgresql" else database

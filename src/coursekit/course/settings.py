@@ -18,7 +18,6 @@ from coursekit.toml_files import MAY_BE_EMPTY
 
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-DATABASES = ("sqlite://", "postgresql://", "postgresql+psycopg://")
 LATE_PENALTIES = {"none": (0.0, 1.0, 1.0), "zero": (1.0, 1.0, 1.0)}
 GRADUATED = re.compile(r"(\d{1,3}) ?% an? (day|hour)(?:, at most (\d{1,3}) ?%)?")
 PERIODS_S = {"day": 86400.0, "hour": 3600.0}
@@ -29,10 +28,6 @@ TEMPLATE = """\
 
 # nbgrader's course id: the name of the folder in the exchange.
 name = "{name}"
-
-# Where the grades are kept. Empty: the file gradebook.db in this folder.
-# A server: "postgresql://user@host/database"; its password belongs into ~/.pgpass.
-database = "{database}"
 
 # Of all versions the newest one that can be graded counts, and a late one only if none came in time.
 # Five minutes after the due date are still in time.
@@ -53,14 +48,12 @@ class Settings:
 
     Attributes:
         name: nbgrader's course id.
-        database: URL of the gradebook's database; empty for SQLite in the course folder.
         late_penalty: "none", "zero", or what a day or an hour costs.
         due: Lab to when it is due, as text.
         extensions: Lab to student to when it is due for them.
     """
 
     name: str
-    database: Annotated[str, MAY_BE_EMPTY] = ""
     late_penalty: str = "none"
     # A mapping has no hash, and the rest tells courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
@@ -98,7 +91,6 @@ def load_settings(folder: Path) -> Settings:
     path = folder / SETTINGS
     settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
     check_name(settings.name, f"{folder.name}/{SETTINGS}: name")
-    check_database(settings.database, f"{folder.name}/{SETTINGS}: database")
     try:
         penalty(settings.late_penalty, 0, 0)
     except CourseKitError as error:
@@ -166,9 +158,3 @@ def check_name(name: str, where: str) -> None:
     """Refuse a name that cannot be a folder of the exchange."""
     if not NAME.fullmatch(name):
         raise CourseKitError(f"{where} must consist of letters, digits, - and _, such as dl-2026, not {name!r}.")
-
-
-def check_database(url: str, where: str) -> None:
-    """Refuse a database that is not one of those that are tested."""
-    if url and not url.startswith(DATABASES):
-        raise CourseKitError(f"{where} must be empty or begin with {' or '.join(DATABASES[:2])}, not {url!r}.")

@@ -89,7 +89,7 @@ def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeas
     require_sandbox("bwrap", None)
     with tempfile.TemporaryDirectory(prefix="coursekit-bench-course-") as folder:
         progress(f"writing {num_students} submissions")
-        course = init_course(root, Path(folder) / "kit", "bench", None, None).course
+        course = init_course(root, Path(folder) / "kit", "bench", None).course
         for lab in labs:
             release(course, lab)
         made = generate_class(course, num_students, SEED, [lab.name for lab in labs])

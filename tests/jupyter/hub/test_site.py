@@ -319,7 +319,7 @@ def make_event(root, folder):
     """Make the folder of an event with one student, and return it."""
     roster = folder.with_suffix(".csv")
     roster.write_text("id\nada\n")
-    return init_course(root, folder, "event", roster, None).course.folder
+    return init_course(root, folder, "event", roster).course.folder
 
 
 def append_cell(path, source):

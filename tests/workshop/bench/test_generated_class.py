@@ -25,7 +25,7 @@ LABS = [lab.name for lab in find_labs(ROOT)]
 @pytest.fixture(scope="module")
 def empty_course(tmp_path_factory):
     """A course with the real labs released."""
-    course = init_course(ROOT, tmp_path_factory.mktemp("made") / "course", "made", None, None).course
+    course = init_course(ROOT, tmp_path_factory.mktemp("made") / "course", "made", None).course
     for lab in find_labs(ROOT):
         release(course, lab)
     return course
