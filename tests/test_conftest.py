@@ -111,14 +111,6 @@ def test_module_that_skips_itself_fails_in_ci(words, run_pytest):
     assert "a test may not be skipped in CI" in output
 
 
-def test_program_that_is_there_is_used(run_pytest, tmp_path):
-    """A test runs when what it needs is on the PATH."""
-    (tmp_path / "no-such-program").write_text("")
-    (tmp_path / "no-such-program").chmod(0o755)
-
-    assert run_pytest(SKIPPED, PATH=str(tmp_path))[0] == {"passed": 1, "skipped": 1, "xfailed": 1}
-
-
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
 def test_process_left_behind_fails_its_test_alone(words, run_pytest, tmp_path):
     """A test that leaves a child or a daemon fails and names it; it is ended, and the next test is not blamed."""
@@ -179,37 +171,6 @@ def test_shared_server_is_no_leftover_but_a_second_one_is(run_pytest):
     assert "time.sleep(613)" not in message
 
 
-def test_what_a_browser_starts_later_is_its_own(run_pytest):
-    """A Chromium of a module may start a helper in the middle of a test; whoever else starts one then has left it."""
-    counts, _, output = run_pytest(
-        """
-        import subprocess
-        import pytest
-
-        HELPER = 'bash -c "exec -a {} sleep 616" & '
-
-        @pytest.fixture(scope="module")
-        def browser():
-            script = "read; " + HELPER.format("'/usr/lib/chromium/chromium --type=utility'") + "wait"
-            with subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE, text=True) as started:
-                yield started
-                subprocess.run(["pkill", "-P", str(started.pid)])
-
-        def test_helper(browser):
-            browser.stdin.write("go\\n")
-            browser.stdin.flush()
-            while subprocess.run(["pgrep", "-P", str(browser.pid)], stdout=subprocess.DEVNULL).returncode:
-                pass
-
-        def test_own():
-            subprocess.Popen("exec -a '/usr/lib/chromium/chromium --type=tab' sleep 617", shell=True, executable="bash")
-        """
-    )
-    assert counts == {"passed": 2, "error": 1}
-    assert "--type=tab" in output
-    assert "--type=utility" not in output
-
-
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
 def test_process_of_a_session_fixture_fails_the_session(words, run_pytest):
     """What a fixture of the session starts must be gone when the session ends."""
@@ -230,29 +191,6 @@ def test_process_of_a_session_fixture_fails_the_session(words, run_pytest):
 
     assert status == 1
     assert re.search(r"the session left processes behind: \d+ \(sleep 615\)", output)
-
-
-def test_what_shares_something_shares_a_worker(run_pytest, tmp_path):
-    """A file stays in one worker, and so do files of a group."""
-    source = """
-        import os
-        from pathlib import Path
-
-        import pytest
-
-        @pytest.mark.parametrize("number", [1, 2])
-        def test_it(number):
-            (Path(os.environ["SEEN"]) / f"{kind}-{number}").write_text(os.environ["PYTEST_XDIST_WORKER"])
-    """
-    first, second, *_ = TOGETHER[0]
-    kinds = {"test_file.py": "file", first: "group", second: "other"}
-    sources = {name: source.replace("{kind}", kind) for name, kind in kinds.items()}
-    counts, status, _ = run_pytest(sources, *SIDE_BY_SIDE, SEEN=str(tmp_path))
-    worker = {path.name: path.read_text() for path in tmp_path.glob("*-*")}
-
-    assert (counts, status) == ({"passed": 6}, 0)
-    assert worker["file-1"] == worker["file-2"]
-    assert len({worker[f"{kind}-{i}"] for kind in ("group", "other") for i in (1, 2)}) == 1
 
 
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])

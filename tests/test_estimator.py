@@ -13,8 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from pathlib import Path
 
 import cloudpickle
 import numpy as np
@@ -67,11 +65,6 @@ def new_estimator(folder, *, start=0.0, averages=False, **settings):
     tf.get_logger().setLevel("ERROR")
     config = tf.estimator.RunConfig(model_dir=folder, **settings)
     return tf.estimator.Estimator(model_fn, config=config, params={"start": start, "averages": averages})
-
-
-def checkpoints(folder):
-    """Return the steps of the checkpoints in the folder."""
-    return sorted(int(file.stem.rpartition("-")[2]) for file in Path(folder).glob("*.index"))
 
 
 def on_one_rank(function, *args):
@@ -144,62 +137,6 @@ def test_a_checkpoint_of_tensorflow_2_15_is_read(tmp_path):
     assert (step, weight) == (5, pytest.approx(weight_after(5), rel=FAR))
 
 
-def with_settings(folder):
-    """Train with settings of a `RunConfig`; return its place without a cluster, and the steps of the checkpoints."""
-    estimator = new_estimator(folder, save_checkpoints_steps=2, keep_checkpoint_max=3, tf_random_seed=7)
-    estimator.train(data_fn(), max_steps=9)
-    config = estimator.config
-    place = (config.task_type, config.task_id, config.is_chief, config.num_worker_replicas, config.num_ps_replicas)
-    return place, config.tf_random_seed, checkpoints(folder), any(Path(folder).glob("*tfevents*"))
-
-
-def test_a_run_config_says_what_is_kept(tmp_path):
-    """Checkpoints come every two steps and at the end, the newest three stay, and summaries are written."""
-    assert on_one_rank(with_settings, str(tmp_path)) == (("worker", 0, True, 1, 0), 7, [6, 8, 9], True)
-
-
-def with_hooks(folder):
-    """Train four steps with a hook that asks for the weight, and one that stops after six; return what both saw."""
-    import tensorflow as tf
-
-    class Watching(tf.estimator.SessionRunHook):
-        def __init__(self):
-            self.calls, self.weights = [], []
-
-        def begin(self):
-            self.calls.append("begin")
-            (self.weight,) = tf.compat.v1.trainable_variables()
-
-        def after_create_session(self, *_):
-            self.calls.append("after_create_session")
-
-        def before_run(self, *_):
-            return tf.estimator.SessionRunArgs(self.weight)
-
-        def after_run(self, _, run_values):
-            self.weights.append(float(run_values.results))
-
-        def end(self, *_):
-            self.calls.append("end")
-
-    watching = Watching()
-    estimator = new_estimator(folder)
-    estimator.train(data_fn(), hooks=[watching], max_steps=4)
-    estimator.train(data_fn(), hooks=[tf.estimator.StopAtStepHook(last_step=6)])
-    return watching.calls, watching.weights, int(estimator.get_variable_value("global_step"))
-
-
-def test_hooks_are_called_around_sessions_and_steps(tmp_path):
-    """A hook sees begin, session, every step and the end; one of TensorFlow's own ends a training."""
-    calls, weights, num_steps = on_one_rank(with_hooks, str(tmp_path))
-
-    assert calls == ["begin", "after_create_session", "end"]
-    assert len(weights) == 4
-    reached = weight_after(np.arange(5))
-    np.testing.assert_allclose(np.abs(np.subtract.outer(weights, reached)).min(axis=1), 0, atol=1e-5)
-    assert num_steps == 6
-
-
 def by_train_and_evaluate(folder):
     """Train and evaluate in turns, and export at the end; return the results and what the export answers."""
     import tensorflow as tf
@@ -240,29 +177,6 @@ def test_train_and_evaluate_evaluates_every_checkpoint_and_exports(tmp_path):
     assert set(seen) == {2, 4, 6}
     assert metrics["loss"] == pytest.approx((weight_after(6) - TARGET) ** 2, rel=FAR)
     np.testing.assert_allclose(products, weight_after(6) * np.array([1, 2]), rtol=FAR)
-
-
-def from_keras(folder):
-    """Train and evaluate a converted Keras network; return the loss before and after."""
-    import tensorflow as tf
-
-    warnings.simplefilter("ignore")  # Keras warns of what the conversion itself calls
-    tf.get_logger().setLevel("ERROR")
-    network = tf.keras.Sequential([tf.keras.layers.Input((1,)), tf.keras.layers.Dense(1, use_bias=False)])
-    network.set_weights([np.zeros((1, 1), np.float32)])
-    network.compile(tf.keras.optimizers.legacy.SGD(0.1), "mse")
-    estimator = tf.keras.estimator.model_to_estimator(network, model_dir=folder)
-
-    def data():
-        return tf.data.Dataset.from_tensors(([[1.0]], [[TARGET]])).repeat()
-
-    estimator.train(data, steps=3)
-    return float(estimator.evaluate(data, steps=1)["loss"])
-
-
-def test_a_keras_network_becomes_an_estimator(tmp_path):
-    """A converted network of one weight follows the same closed form."""
-    assert on_one_rank(from_keras, str(tmp_path)) == pytest.approx((weight_after(3) - TARGET) ** 2, rel=FAR)
 
 
 def on_two_ranks(folder):
