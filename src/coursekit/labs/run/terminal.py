@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -22,20 +22,17 @@ MARKS = {
 }
 NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
 NUM_SOURCE_LINES = 12
-ANY_WIDTH = 10_000
 
-SPEED, MEMORY = "images/s", "peak memory"
+# What 79 columns have room for; the report also has the memory.
 COLUMNS: dict[str, Callable[[LabResult], str]] = {
     "lab": lambda result: escape(result.lab),
     "verdict": lambda result: MARKS[result.verdict],
     "points": format_points,
     "time": lambda result: format_time(result.time_s),
-    MEMORY: lambda result: results.format_memory(result.peak_memory_mb),
     "ranks": lambda result: str(result.num_ranks),
-    SPEED: lambda result: results.format_speed(result.images_per_s),
+    "images/s": lambda result: results.format_speed(result.images_per_s),
 }
 WORDS = ("lab", "verdict")
-SPARED = (MEMORY, SPEED)  # left to the report, in this order, where a row would be wider than the terminal or the log
 
 
 class RunProgress:
@@ -84,34 +81,22 @@ class RunProgress:
 
 def show_report(console: Console, report: RunReport, folder: Path) -> None:
     """Print the table, what went wrong in each lab, the circumstances and where the rest is."""
-    tables = [_table(report, SPARED[:num_spared]) for num_spared in range(len(SPARED) + 1)]
-    num_spared = next((number for number, table in enumerate(tables) if _fits(console, table)), len(SPARED))
-    console.print(tables[num_spared])
+    console.print(_table(report))
     for result in report.labs:
         if result.verdict != results.PASSED:
             _show_problem(console, result)
     machine, versions, commit = report.facts.in_words()
     _line(console, f"on {machine}\n{versions}\ncommit {commit}")
-    rest = f" (also {' and '.join(SPARED[:num_spared])})" if num_spared else ""
-    _line(console, f"report{rest}: {folder / HTML}")
+    _line(console, f"report, also of memory: {folder / HTML}")
 
 
-def _table(report: RunReport, spared: Sequence[str]) -> Table:
-    columns = {heading: [cell(result) for result in report.labs] for heading, cell in COLUMNS.items()}
-    if not any(result.images_per_s for result in report.labs):
-        del columns[SPEED]
+def _table(report: RunReport) -> Table:
     table = Table(title=f"run {report.name}", title_justify="left")
-    kept = [heading for heading in columns if heading not in spared]
-    for heading in kept:
+    for heading in COLUMNS:
         table.add_column(heading, justify="left" if heading in WORDS else "right", no_wrap=True)
-    for row in zip(*(columns[heading] for heading in kept)):
-        table.add_row(*row)
+    for result in report.labs:
+        table.add_row(*(cell(result) for cell in COLUMNS.values()))
     return table
-
-
-def _fits(console: Console, table: Table) -> bool:
-    """Return whether no cell has to be cut."""
-    return console.measure(table, options=console.options.update(width=ANY_WIDTH)).maximum <= console.width
 
 
 def _show_problem(console: Console, result: LabResult) -> None:
