@@ -7,20 +7,15 @@ descent with rate 0.1 leaves 0.8 of the distance to the target.
 from __future__ import annotations
 
 import base64
-import json
 import os
 import subprocess
 import sys
-import threading
-import time
 
 import cloudpickle
 import numpy as np
 import pytest
 
 from coursekit import ranks
-
-from .ports import free_ports
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -216,72 +211,6 @@ def test_ranks_of_horovod_train_one_network(tmp_path):
 
     assert first == expected
     assert second == first
-
-
-NUM_STEPS = 40
-
-
-def wait_for(file):
-    """Wait until another rank has made the file."""
-    while not file.exists():
-        time.sleep(0.01)
-
-
-def in_a_cluster(folder, port):
-    """Be the chief, a worker or the parameter server; return the task's place and its number of steps.
-
-    Chief and worker wait for each other before their first step, so that neither makes all steps alone.
-    """
-    import tensorflow as tf
-
-    kinds = ("chief", "worker", "ps")
-    kind = kinds[int(os.environ["HOROVOD_RANK"])]
-    cluster = {kind: [f"127.0.0.1:{port + number}"] for number, kind in enumerate(kinds)}
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}})
-    estimator = new_estimator(str(folder / "model"), experimental_max_worker_delay_secs=0)
-    config, num_steps = estimator.config, 0
-
-    class Together(tf.estimator.SessionRunHook):
-        def before_run(self, *_):
-            (folder / kind).touch()
-            wait_for(folder / {"chief": "worker", "worker": "chief"}[kind])
-
-        def after_run(self, *_):
-            nonlocal num_steps
-            num_steps += 1
-
-    train = tf.estimator.TrainSpec(data_fn(), max_steps=NUM_STEPS, hooks=[Together()])
-    args = (estimator, train, tf.estimator.EvalSpec(data_fn()))
-    if kind == "ps":  # which would serve for ever
-        threading.Thread(target=tf.estimator.train_and_evaluate, args=args, daemon=True).start()
-        for other in ("chief", "worker"):
-            wait_for(folder / f"{other} has ended")
-    else:
-        tf.estimator.train_and_evaluate(*args)
-        (folder / f"{kind} has ended").touch()
-    place = (config.task_type, config.is_chief, config.num_worker_replicas, config.num_ps_replicas)
-    return (*place, config.global_id_in_cluster), num_steps
-
-
-def of_last_checkpoint(folder):
-    """Return the steps and the weight of the newest checkpoint."""
-    estimator = new_estimator(folder)
-    return int(estimator.get_variable_value("global_step")), float(estimator.get_variable_value("weight"))
-
-
-def test_tf_config_makes_two_workers_of_one_training(tmp_path):
-    """Chief and worker, told by TF_CONFIG, move one weight on the parameter server, and the chief saves it."""
-    tasks = ranks.run(in_a_cluster, tmp_path, free_ports(3), num_ranks=3, timeout_s=300)
-
-    places = [("chief", True, 2, 1, 0), ("worker", False, 2, 1, 1), ("ps", False, 2, 1, 2)]
-    assert [place for place, _ in tasks] == places
-    by_chief, by_worker, by_server = (num_steps for _, num_steps in tasks)
-    assert min(by_chief, by_worker) >= 1
-    assert by_chief + by_worker >= NUM_STEPS
-    assert by_server == 0
-    step, weight = on_one_rank(of_last_checkpoint, str(tmp_path / "model"))
-    assert step >= NUM_STEPS
-    assert weight == pytest.approx(TARGET, abs=0.01)
 
 
 def last_line(program):
