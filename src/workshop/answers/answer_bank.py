@@ -6,31 +6,24 @@ The form of the files is described in tests/answers/README.md.
 from __future__ import annotations
 
 import re
-import sys
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
 
 import jupytext
 import nbformat
 
+from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.build.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.labs.cells import is_grade, is_solution, is_test
+from coursekit.toml_files import MAY_BE_EMPTY
+from workshop.block import read_block
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
-
-BLOCK_START, BLOCK_END = "# /// answer", "# ///"
-KEYS = ("title", "fails", "consequences")
 _, CHANGES = ROLES = ("answer", "changes")
 CHANGED_LINE = re.compile(r"#( [-+ ].*)?")
-TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True)
@@ -78,11 +71,11 @@ def load_answer(path: Path, notebook: nbformat.NotebookNode) -> BankAnswer:
         for cell in notebook.cells
         if is_solution(cell) and not is_grade(cell)
     }
-    block, end = _read_block(file)
-    _check_block(file, block, tests)
-    fails = {test: tuple(words) for test, words in block.get("fails", {}).items()}
+    values, end = read_block(path, file.lines, "answer")
+    block = toml_files.read(_Block, values, str(path))
+    _check_block(path, block, tests)
     cells = _read_cells(file, end, solved)
-    return BankAnswer(path.stem, block["title"], fails, cells, frozenset(block.get("consequences", ())))
+    return BankAnswer(path.stem, block.title, dict(block.fails), cells, frozenset(block.consequences))
 
 
 @dataclass(frozen=True)
@@ -95,58 +88,25 @@ class _File:
     def fault(self, line: int, sentence: str) -> CourseKitError:
         return CourseKitError(f"{self.path}:{line}: {sentence}.")
 
-    def fault_of(self, key: str, sentence: str) -> CourseKitError:
-        """Return a fault at the line of a key of the block, or at the first when the key is not written there."""
-        written = re.compile(rf"""#\s*\[?\s*["']?{re.escape(key)}["']?\s*[=\]]""")
-        return self.fault(next((i for i, line in enumerate(self.lines, 1) if written.match(line)), 1), sentence)
+
+@dataclass(frozen=True)
+class _Block:
+    """What the block at the top of an answer says; see `BankAnswer`."""
+
+    title: str
+    fails: Mapping[str, Annotated[tuple[str, ...], MAY_BE_EMPTY]] = field(default_factory=dict)
+    consequences: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
 
-def _read_block(file: _File) -> tuple[Mapping[str, Any], int]:
-    """Return the values of the block and the number of its last line."""
-    lines = file.lines
-    first = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
-    if not lines or lines[first - 1].rstrip() != BLOCK_START:
-        raise file.fault(first, f"an answer starts with the line {BLOCK_START!r}")
-    end = next((i for i, line in enumerate(lines, 1) if i > first and line.rstrip() == BLOCK_END), None)
-    if end is None:
-        raise file.fault(first, f"this block is never closed: end it with the line {BLOCK_END!r}")
-    for i in range(first + 1, end):
-        if not (lines[i - 1] == "#" or lines[i - 1].startswith("# ")):
-            raise file.fault(i, "every line of this block starts with '# '")
-    try:
-        return tomllib.loads("\n" * first + "\n".join(line[2:] for line in lines[first : end - 1])), end
-    except tomllib.TOMLDecodeError as error:
-        at = TOML_LINE.search(str(error))
-        raise file.fault(int(at[1]) if at else end, f"this is not valid TOML ({error})") from None
-
-
-def _check_block(file: _File, block: Mapping[str, Any], tests: Collection[str]) -> None:
-    for key in block:
-        if key not in KEYS:
-            raise file.fault_of(key, f"unknown key {key!r}; allowed are {', '.join(KEYS)}")
-    title, fails, consequences = (block.get(key) for key in KEYS)
-    if not (isinstance(title, str) and title.strip() and "\n" not in title):
-        raise file.fault_of("title", 'the title must be one line of text, such as title = "No broadcast"')
-    if fails is not None:
-        _check_fails(file, fails, consequences or (), tests)
-    elif consequences is not None:
-        raise file.fault_of("consequences", "a right answer passes every test: drop these, or name what [fails]")
-
-
-def _check_fails(file: _File, fails: Any, consequences: Collection[str], tests: Collection[str]) -> None:
-    if not isinstance(fails, dict) or not any(fails.values()):
-        raise file.fault_of(
-            "fails", "[fails] names tests, and at least one must say something: give words of its message"
-        )
-    for test, words in fails.items():
-        if test not in tests:
-            raise file.fault_of(test, f"the lab has no test {test!r}; its tests are {', '.join(tests)}")
-        if not (isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)):
-            raise file.fault_of(test, f'{test} needs a list of words, such as ["shard"]')
-    for test in consequences:
-        if test not in tests or test in fails:
-            sentence = f"{test!r} is not another test of the lab: consequences are tests that are not under [fails]"
-            raise file.fault_of("consequences", sentence)
+def _check_block(path: Path, block: _Block, tests: Collection[str]) -> None:
+    if unknown := sorted({*block.fails, *block.consequences} - set(tests)):
+        raise CourseKitError(f"{path}: the lab has no test {', '.join(unknown)}; its tests are {', '.join(tests)}.")
+    if both := sorted(set(block.fails) & set(block.consequences)):
+        raise CourseKitError(f"{path}: {', '.join(both)} must fail, so that it is no mere consequence.")
+    if block.fails and not any(block.fails.values()):
+        raise CourseKitError(f"{path}: at least one test of [fails] must say something: give words of its message.")
+    if block.consequences and not block.fails:
+        raise CourseKitError(f"{path}: a right answer passes every test: drop consequences, or name what [fails].")
 
 
 def _read_cells(file: _File, end: int, solved: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import jupytext
@@ -12,16 +13,8 @@ from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.toml_files import MAY_BE_EMPTY
+from workshop.block import read_block
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-from collections.abc import Sequence
-from pathlib import Path
-
-BLOCK_START, BLOCK_END = "# /// attack", "# ///"
 Names = Annotated[tuple[str, ...], MAY_BE_EMPTY]
 # The classes of the catalogue, and work that only looks hostile.
 CLASSES = (
@@ -95,17 +88,11 @@ def load_attacks(folder: Path) -> tuple[Attack, ...]:
 def load_attack(path: Path) -> Attack:
     """Read one attack; a `CourseKitError` names file and fault."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    if lines[:1] != [BLOCK_START] or BLOCK_END not in lines:
-        raise CourseKitError(f"{path}: an attack starts with a block from the line {BLOCK_START!r} to {BLOCK_END!r}.")
-    end = lines.index(BLOCK_END)
-    try:
-        values = tomllib.loads("\n".join(line[2:] for line in lines[1:end]))
-    except tomllib.TOMLDecodeError as error:
-        raise CourseKitError(f"{path}: the block at the top is not valid TOML ({error}).") from None
+    values, end = read_block(path, lines, "attack")
     kind = values.pop("class", "")
     if kind not in CLASSES:
         raise CourseKitError(f"{path}: {kind!r} is not a class; there are {', '.join(CLASSES)}.")
-    cells = _read_cells(path, lines[end + 1 :])
+    cells = _read_cells(path, lines[end:])
     return toml_files.read(Attack, values, str(path), name=path.stem, kind=kind, cells=cells)
 
 

@@ -122,37 +122,23 @@ def test_an_empty_bank_is_refused(bank, source):
 @pytest.mark.parametrize(
     ("text", "line", "sentence"),
     [
-        ("", 1, "starts with the line '# /// answer'"),
-        ("\n\nx = 1\n" + BLOCK + CELL, 3, "starts with the line '# /// answer'"),
-        (BLOCK.replace("# /// answer", "# /// script") + CELL, 1, "starts with the line '# /// answer'"),
-        (BLOCK.removesuffix("# ///\n") + CELL, 1, "this block is never closed"),
-        (BLOCK.replace("# [fails]", "#[fails]") + CELL, 4, "every line of this block starts with '# '"),
-        (BLOCK.replace('["disjoint"]', "disjoint") + CELL, 5, "not valid TOML"),
+        ("", 1, "from the line '# /// answer'"),
+        (BLOCK.replace("# /// answer", "# /// script") + CELL, 1, "from the line '# /// answer'"),
+        (BLOCK.removesuffix("# ///\n") + CELL, 1, "to the line '# ///'"),
+        (BLOCK.replace('["disjoint"]', "disjoint") + CELL, None, "line 5"),
+        (BLOCK.replace("#\n", '# verdict = "wrong"\n') + CELL, None, "['verdict']; allowed are title, fails, con"),
+        (BLOCK.replace("Every rank takes the first half", " ") + CELL, None, "title must not be empty"),
+        (RIGHT.replace("# ///\n", "# fails = 1\n# ///\n") + CELL, None, "fails must be a table"),
         (
-            BLOCK.replace("#\n", '# verdict = "wrong"\n') + CELL,
-            3,
-            "unknown key 'verdict'; allowed are title, fails, con",
+            BLOCK.replace('# shard-tests = ["disjoint"]\n# mean-tests = []\n', "") + CELL,
+            None,
+            "fails must not be empty",
         ),
-        (BLOCK.replace("Every rank takes the first half", " ") + CELL, 2, "the title must be one line of text"),
-        (RIGHT.replace("# ///\n", "# fails = 1\n# ///\n") + CELL, 3, "[fails] names tests"),
-        (BLOCK.replace('# shard-tests = ["disjoint"]\n# mean-tests = []\n', "") + CELL, 4, "[fails] names tests"),
-        (
-            BLOCK.replace("mean-tests", "median-tests") + CELL,
-            6,
-            "no test 'median-tests'; its tests are shard-tests, mean-",
-        ),
-        (BLOCK.replace('["disjoint"]', '"disjoint"') + CELL, 5, "shard-tests needs a list of words"),
-        (BLOCK.replace('"disjoint"', "") + CELL, 4, "at least one must say something"),
-        (
-            BLOCK.replace("#\n", '# consequences = ["mean-tests"]\n') + CELL,
-            3,
-            "'mean-tests' is not another test of the lab",
-        ),
-        (
-            RIGHT.replace("# ///\n", '# consequences = ["mean-tests"]\n# ///\n') + CELL,
-            3,
-            "a right answer passes every test",
-        ),
+        (BLOCK.replace("mean-tests", "median-tests") + CELL, None, "median-tests; its tests are shard-tests, mean-"),
+        (BLOCK.replace('["disjoint"]', '"disjoint"') + CELL, None, "[fails]: shard-tests must be a list"),
+        (BLOCK.replace('"disjoint"', "") + CELL, None, "must say something"),
+        (BLOCK.replace("#\n", '# consequences = ["mean-tests"]\n') + CELL, None, "mean-tests must fail"),
+        (RIGHT.replace("# ///\n", '# consequences = ["mean-tests"]\n# ///\n') + CELL, None, "a right answer passes"),
         (BLOCK, 7, "must follow the block"),
         (BLOCK + "x = 1\n" + CELL, 8, "must follow the block"),
         (BLOCK + CELL.replace('"shard"', '"chart"'), 9, "no answer cell 'chart'; it has shard, mean"),
@@ -179,13 +165,13 @@ def test_an_empty_bank_is_refused(bank, source):
     ],
 )
 def test_mistakes_are_named_with_file_and_line(bank, source, text, line, sentence):
-    """Nothing that is unknown, missing or contradictory passes."""
+    """Nothing that is unknown, missing or contradictory passes; what is wrong in the block is named by its key."""
     path = bank("mistake", text)
 
     with pytest.raises(CourseKitError) as caught:
         load_bank(bank.folder, source)
 
-    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert str(caught.value).startswith(f"{path}:{line}: " if line else str(path))
     assert sentence in str(caught.value)
 
 
