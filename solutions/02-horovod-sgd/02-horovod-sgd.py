@@ -53,6 +53,9 @@ import tensorflow as tf
 from coursekit import pictures
 from coursekit.checks import check, hand_in_report, lab02_pieces, lab02_properties, lab02_trial
 
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
+
 # %% [markdown] role="readonly" id="ranks-text"
 # ## 1. What is a rank? (9 minutes)
 #

@@ -74,6 +74,9 @@ from coursekit.ranks.tracing import spare_horovod
 from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, lab02_pieces, lab03_data, lab03_pieces, lab03_training
 
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
+
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (3 minutes)
 #

@@ -70,6 +70,9 @@ import numpy as np
 from coursekit.pictures import estimator as estimator_pictures
 from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_training
 
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
+
 limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
 
 # %% [markdown] role="readonly" id="files-text"

@@ -58,6 +58,9 @@ from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
 from coursekit.throughput import phases_of_steps
 
+# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+tf.config.set_visible_devices([], "GPU")
+
 # %% [markdown] role="readonly" id="model-text"
 # ## 1. A model in one line (7 minutes)
 #

@@ -91,3 +91,13 @@ def test_a_lab_ends_with_what_one_can_do_now_and_where_to_read_on(lab):
 
     assert len(re.findall(r"(?m)^- .", able)) >= 3
     assert len(re.findall(r"(?m)^- \[[^]]+\]\(https://[^)]+\): .", links)) == 3
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_notebook_leaves_gpus_to_its_ranks(lab):
+    """A notebook's own process would take all memory of a GPU; a training's script, which is a rank, needs one."""
+    hides = [cell for cell in released(lab).cells if 'tf.config.set_visible_devices([], "GPU")' in cell.source]
+    script = ROOT / "labs" / lab / "train.py"
+
+    assert [cell.cell_type for cell in hides] == ["code"]
+    assert not script.exists() or 'set_visible_devices([], "GPU")' not in script.read_text(encoding="utf-8")
