@@ -14,7 +14,7 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,25 +87,33 @@ def _load_hwloc() -> None:
         ctypes.CDLL(HWLOC, mode=ctypes.RTLD_GLOBAL)
 
 
+@contextlib.contextmanager
+def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
+    """Hold back what comes on standard error, and show it at the end, but not these lines."""
+    memory = None
+    with contextlib.suppress(OSError):  # a sandbox may forbid it; nobody reads there what is logged
+        memory = os.memfd_create("stderr")  # there may be no folder for a file
+    if memory is None:
+        yield
+        return
+    with os.fdopen(memory, "r+b") as said:
+        stderr = os.dup(2)
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            said.seek(0)
+            os.write(2, lines.sub(b"", said.read()))
+
+
 def _quietly(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Return a function that does the same, and afterwards shows what came on standard error, but not `_LOGGED`."""
+    """Return a function that does the same without showing `_LOGGED`."""
 
     def quiet(module: ModuleType) -> None:
-        try:
-            memory = os.memfd_create("stderr")  # there may be no folder for a file
-        except OSError:  # a sandbox may forbid it; nobody reads there what is logged
+        with hiding(_LOGGED):
             load(module)
-            return
-        with os.fdopen(memory, "r+b") as said:
-            stderr = os.dup(2)
-            os.dup2(said.fileno(), 2)
-            try:
-                load(module)
-            finally:
-                os.dup2(stderr, 2)
-                os.close(stderr)
-                said.seek(0)
-                os.write(2, _LOGGED.sub(b"", said.read()))
 
     return quiet
 

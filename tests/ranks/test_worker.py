@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
@@ -20,6 +21,7 @@ import pytest
 from coursekit import ranks
 from coursekit.ranks import RankError
 from coursekit.ranks.forkserver import shared
+from coursekit.ranks.worker import look_for_hidden_gpus
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -86,6 +88,39 @@ def test_ranks_that_are_bound_share_the_cores_out():
 def test_a_rank_computes_with_one_thread_unless_told(settings, num_threads):
     """TensorFlow gets the number asked for (0 leaves it to TensorFlow); NumPy always computes in one thread."""
     assert ranks.run(thread_facts, num_ranks=1, **settings) == [(num_threads, num_threads, 1)]
+
+
+NO_GPU = (
+    "E0000 00:00:1795701660.579114    6862 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: "
+    "Failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n"
+)
+NO_DRIVER = (
+    "E0000 00:00:1795702523.913078   10581 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: "
+    "Failed call to cuInit: UNKNOWN ERROR (303)\n"
+)
+OTHER = "ImportWarning: IPv6 is off\n"
+
+
+@pytest.mark.parametrize(
+    ("environ", "with_cuda", "said"),
+    [
+        ({"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}, True, OTHER),
+        ({"CUDA_VISIBLE_DEVICES": "-1"}, True, OTHER),  # the fork server has imported TensorFlow with level 2
+        ({"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "0"}, True, ""),
+        ({"CUDA_VISIBLE_DEVICES": "0"}, True, ""),
+        ({"CUDA_VISIBLE_DEVICES": "-1"}, False, ""),
+    ],
+)
+def test_gpus_that_are_hidden_are_no_error(monkeypatch, capfd, environ, with_cuda, said):
+    """A TensorFlow for GPUs logs that it finds none: not where the kit hides them, unless all of its log is wanted."""
+    tensorflow = SimpleNamespace(
+        test=SimpleNamespace(is_built_with_cuda=lambda: with_cuda),
+        config=SimpleNamespace(list_physical_devices=lambda _: os.write(2, (NO_GPU + OTHER + NO_DRIVER).encode())),
+    )
+    monkeypatch.setitem(sys.modules, "tensorflow", tensorflow)
+    monkeypatch.setattr(os, "environ", environ)
+    look_for_hidden_gpus()
+    assert capfd.readouterr().err == said
 
 
 def fail_on_rank_0():

@@ -11,6 +11,7 @@ import logging
 import os
 import pickle
 import random
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -21,9 +22,11 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from coursekit import hiding
 from coursekit.ranks.frames import short_cause, students_traceback, text_of
 from coursekit.ranks.launched import check_joined
 
+NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
 DUMP_STACKS_SIGNAL = signal.SIGUSR1
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 # Tracing a step makes many objects that all stay: by Python's own thresholds much of its time is a search for garbage.
@@ -145,7 +148,20 @@ def _prepare_tensorflow(task: Task, rank: int) -> None:
         threading = sys.modules["tensorflow"].config.threading
         threading.set_intra_op_parallelism_threads(task.num_threads)
         threading.set_inter_op_parallelism_threads(task.num_threads)
+    look_for_hidden_gpus()
     logging.getLogger("tensorflow").addFilter(_is_worth_showing)
+
+
+def look_for_hidden_gpus() -> None:
+    """Let a TensorFlow for GPUs that are hidden look for them now, and not log as an error that it finds none.
+
+    It looks once in a process, when it first needs a device.
+    """
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1" and os.environ.get("TF_CPP_MIN_LOG_LEVEL") != "0"
+    tensorflow = sys.modules.get("tensorflow")
+    if hidden and tensorflow is not None and tensorflow.test.is_built_with_cuda():
+        with hiding(NO_GPU):
+            tensorflow.config.list_physical_devices("GPU")
 
 
 def _is_worth_showing(record: logging.LogRecord) -> bool:
