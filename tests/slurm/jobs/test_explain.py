@@ -190,6 +190,22 @@ LOGS = {
         "failed to allocate 38.18GiB (40999649280 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
         "GPU's memory",
     ),
+    "GPU memory of XLA, in short": ("failed to allocate 38.18GiB (40999649280 bytes) from device\n", "GPU's memory"),
+    "GPU memory, as a warning": (
+        (
+            "W0000 00:00:1795703636.321773   18029 bfc_allocator.cc:502] Allocator (GPU_0_bfc) ran out of memory "
+            "trying to allocate 784.00MiB (rounded to 822083584)requested by op Conv2D\n"
+        ),
+        "GPU's memory",
+    ),
+    "GPU memory, as an error": (
+        (
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with "
+            "shape[256,112,112,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator "
+            "GPU_0_bfc [Op:Conv2D] name: \n"
+        ),
+        "GPU's memory",
+    ),
     "NCCL, unhandled": ("NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)\n", "NCCL"),
     "node, in the job's log": (
         "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-11-20T17:00:00 DUE TO NODE FAILURE ***\n",

@@ -72,7 +72,8 @@ LOG_HINTS: tuple[Hint, ...] = (
         "An answer is still missing in the notebook. Write it, then submit again.",
     ),
     Hint(
-        "CUDA_ERROR_OUT_OF_MEMORY|OOM when allocating tensor|failed to allocate .* on device",
+        "CUDA_ERROR_OUT_OF_MEMORY|OOM when allocating tensor|failed to allocate .* (?:on|from) device"
+        r"|Allocator \(GPU_\w+\) ran out of memory",
         "The GPU's memory was not enough. Take a smaller batch or image size, and one rank per GPU.",
         ("CUDA_ERROR_OUT_OF_MEMORY", "OOM when allocating tensor"),
     ),
