@@ -22,7 +22,7 @@ from coursekit.checks.private_data import batches_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks, with_places
-from coursekit.drivers import lab03
+from coursekit.drivers import lab03_data as drivers
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
 
@@ -45,7 +45,7 @@ def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> Non
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
-    use = lab03.load_pictures
+    use = drivers.load_pictures
     label, validation, training = run_here(with_horovod, use, load_picture, image, wanted, NUM_CALLS, num_ranks=1)[0]
     require_equal(label, wanted, "the label, which the record says")
     images = np.concatenate([validation, training])
@@ -86,7 +86,7 @@ def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., An
     """
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     answers = make_dataset, load_picture
-    use = lab03.read_dataset
+    use = drivers.read_dataset
     trial = try_on_ranks(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told, look=True)
 
     def read(result: Any, secret: dict[str, Any]) -> dict[str, Any]:
