@@ -61,12 +61,17 @@ def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> 
 def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
     """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
     import horovod.tensorflow.keras as hvd  # on ranks only
+    import tensorflow as tf  # on ranks only
 
     seen: dict[str, Any] = {}
     for compression in ("none", "fp16"):
         sights = spy.watch()
         start = hvd.callbacks.BroadcastGlobalVariablesCallback(0)
-        network = compiled(make_optimizer(RATE, compression))
+        optimizer = make_optimizer(RATE, compression)
+        # `compiled` takes None for its own optimiser, which is right.
+        is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
+        require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="a Keras optimiser")
+        network = compiled(optimizer)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         seen[compression] = list(sights)
     return {**seen, "messages": _messages(network)}
