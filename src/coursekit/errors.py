@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+STUB = "your answer goes here"  # what NotImplementedError says where a student has not written an answer yet
+
 
 class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
     """An exception of which notebooks show the message alone.

@@ -20,6 +20,7 @@ from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.drivers import lab01, lab02, lab05
 from coursekit.drivers.calls import WrongReturnError, call
 from coursekit.drivers.places import Place
+from coursekit.errors import STUB
 from coursekit.ranks.frames import short_cause
 
 
@@ -68,6 +69,34 @@ def test_unanswered_exercise_is_called_so():
 
     assert str(here.value) == "loss: not answered yet → section 2"
     assert str(on_a_rank.value) == "shards: not answered yet (pin_gpu) → section 3"
+
+
+def test_only_the_stub_is_an_unanswered_exercise():
+    """An exception of the stub's type with TensorFlow's words is told as raised, with the slip and its line."""
+
+    def load(number):
+        return np.asarray(number)
+
+    with pytest.raises(CheckError) as stub, check("loss", section="2"):
+        raise NotImplementedError(STUB)
+    with pytest.raises(CheckError) as here, check("pictures", section="3"):
+        tf.data.Dataset.range(2).map(load)
+    text = "in user code:\n\n\n    NotImplementedError: Cannot convert a symbolic tf.Tensor (x:0) to a numpy array."
+    on_a_rank = ranks.RankError(
+        "rank 0 raised NotImplementedError; …",
+        rank=0,
+        error_type="NotImplementedError",
+        error_text=text,
+        place="Cell In[3], line 4 in f",
+    )
+
+    assert str(stub.value) == "loss: not answered yet → section 2"
+    for told in (str(here.value), describe(on_a_rank)):
+        assert "not answered" not in told
+        assert "raised NotImplementedError: Cannot convert a symbolic tf.Tensor (" in told
+        assert "use tf." in told
+    assert "line" in str(here.value)
+    assert "return np.asarray(number)" in str(here.value)
 
 
 def test_exception_of_an_answer_becomes_one_line():

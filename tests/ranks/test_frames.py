@@ -94,6 +94,72 @@ def test_a_page_of_tensorflow_becomes_its_cause():
     assert frames.cause_in("one\ntwo") == "one\ntwo"
 
 
+SESSION = f"""Graph execution error:
+
+Detected at node 'Reshape' defined at (most recent call last):
+    File "{CELL}", line 2, in inner
+Node: 'Reshape'
+Too few values.
+\t [[{{{{node Reshape}}}}]]
+
+Original stack trace for 'Reshape':
+  File "{sys.prefix}/ops.py", line 8, in reshape
+"""
+TWO_OPERATIONS = """Graph execution error:
+
+2 root error(s) found.
+  (0) INVALID_ARGUMENT: Too few values.
+\t [[{{node A}}]]
+  (1) INVALID_ARGUMENT: Too many values.
+\t [[{{node B}}]]
+0 successful operations.
+"""
+LAMBDA = """in user code:
+
+
+    TypeError: outer_factory.<locals>.inner_factory.<locals>.<lambda>() missing 1 argument
+"""
+LAYER = """Exception encountered when calling layer 'l' (type L).
+
+{{function_node __wrapped__X}} Too few values [Op:Reshape]
+
+Call arguments received by layer 'l' (type L):
+  • x=tf.Tensor(shape=(4, 5))
+"""
+OPERATION = "Shapes 5 and 3 differ for '{{node l/MatMul}} = MatMul[T=DT_FLOAT](x, y)' with input shapes: [?,5], [3,4]."
+DATA_SET = """\
+Error in user-defined function passed to MapDataset:7 transformation with iterator: Iterator::Root::Map: No image"""
+CAUSES = {
+    SESSION: "Too few values.",
+    TWO_OPERATIONS: "Too few values.",
+    LAMBDA: "<lambda>() missing 1 argument",
+    LAYER: "Too few values",
+    OPERATION: "Shapes 5 and 3 differ with input shapes: [?,5], [3,4].",
+    DATA_SET: "No image",
+    "Incompatible shapes: [3] vs. [2] [Op:AddV2] name: ": "Incompatible shapes: [3] vs. [2]",
+}
+
+
+@pytest.mark.parametrize(("text", "cause"), CAUSES.items())
+def test_the_cause_is_what_informs(text, cause):
+    """Whatever page TensorFlow or Keras writes, and its names for operations, what went wrong is told alone."""
+    assert frames.short_cause(text) == cause
+
+
+@pytest.mark.usefixtures("cell")
+def test_a_place_in_a_page_is_further_inside_than_the_traceback():
+    """The line of the cell that a session's page names is told, with its code, which the page does not have."""
+
+    def fail():
+        raise ValueError(SESSION)
+
+    error = error_of(fail)
+
+    assert (
+        frames.place_below(error, 1) == frames.last_place(SESSION) == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
+    )
+
+
 @pytest.mark.usefixtures("cell")
 def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
     """What fails while Keras makes its graph is told with the line of the cell, which its traceback does not have."""

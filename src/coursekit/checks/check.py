@@ -12,9 +12,9 @@ from pathlib import Path
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
-from coursekit.errors import Interrupted, ShownAsMessage
+from coursekit.errors import STUB, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
-from coursekit.ranks.frames import place_below, short_cause, text_of
+from coursekit.ranks.frames import cause_in, place_below, short_cause, text_of
 from coursekit.text import counted
 from coursekit.way_out import is_taken
 
@@ -102,22 +102,31 @@ def describe(error: Exception, place: str = "") -> str:
         return text_of(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     place = error.place if isinstance(error, RankError) else place
-    if kind == NotImplementedError.__name__:
-        function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
-        return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
-    if isinstance(error, NameError) and not place and (name := re.search(r"'(\w+)'", text_of(error))):
-        return f"{name[1]} is not defined: first run the cell {_cell_that_defines(name[1])}, above"
-    told_place = f" ({place})" if place else ""
+    text = error.error_text if isinstance(error, RankError) else text_of(error)
+    missing = _what_is_missing(error, kind, text, place)
+    if missing:
+        return missing
+    cause = short_cause(text)
+    if kind == WrongReturnError.__name__:
+        return f"on rank {error.rank} {cause}" if isinstance(error, RankError) else cause
+    raised = ": ".join(filter(None, (kind, cause)))
+    if isinstance(error, RankError):
+        return _describe_rank(error, raised)
     if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
         return f"the answer did not finish in time: {error}"
-    cause = short_cause(error.error_text if isinstance(error, RankError) else text_of(error))
-    is_told = kind == WrongReturnError.__name__
-    if not isinstance(error, RankError):
-        has_raised = place or isinstance(error, AnswerError)
-        return (
-            cause if is_told else f"{'the answer raised' if has_raised else f'{UNUSABLE}:'} {kind}: {cause}{told_place}"
-        )
-    return f"on rank {error.rank} {cause}" if is_told else _describe_rank(error, f"{kind}: {cause}" if kind else "")
+    who = "the answer raised" if place or isinstance(error, AnswerError) else f"{UNUSABLE}:"
+    return f"{who} {raised}{f' ({place})' if place else ''}"
+
+
+def _what_is_missing(error: Exception, kind: str, text: str, place: str) -> str:
+    """Return which answer, or which cell before, an exception of this kind and text says is missing, or ''."""
+    # TensorFlow raises the stub's type as well, with words of its own.
+    if kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}:
+        function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
+        return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
+    if isinstance(error, NameError) and not place and (name := re.search(r"'(\w+)'", text)):
+        return f"{name[1]} is not defined: first run the cell {_cell_that_defines(name[1])}, above"
+    return ""
 
 
 def _describe_rank(error: RankError, told: str) -> str:

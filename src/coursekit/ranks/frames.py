@@ -14,13 +14,20 @@ _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*)?$(?:\n {4,8}(?P<code>\S.*)$)?',
     re.MULTILINE,
 )
-# Names that TensorFlow gives to its own operations, before and after what went wrong.
-_NOISE = re.compile(r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?")
+# Names that TensorFlow gives to its own operations, data sets and layers, before and after what went wrong.
+_NOISE = re.compile(
+    r"\{\{function_node [^}]*\}\}\s*|\s*\[Op:\w+\](?: name:.*)?|\s*for '\{\{node [^}]*\}\} = [^']*'"
+    r"|Error in user-defined function passed to \w+:\d+ transformation with iterator: [\w:\[\]]+: "
+    r"|Exception encountered when calling [^\n]*\n|outer_factory\.<locals>\.inner_factory\.<locals>\.|\btf__(?=\w+\(\))"
+)
+# What follows what went wrong: where a session's operation came from, and the arguments of a layer.
+_AFTERMATH = re.compile(r"^\s*(?:Original stack trace for |(?:Call a|A)rguments received by )", re.MULTILINE)
 # TensorFlow's exceptions bring pages of their own: where each operation of a graph came from.
 _PAGES = ("Graph execution error", "in user code:")
+_FIRST_OF_ERRORS = re.compile(r"\d+ root error\(s\) found\.\s*\(0\) \w+: (.*?)(?:\s*\(1\) .*)?", re.DOTALL)
 MAX_CAUSE = 200  # characters of an exception's text
 _NUMBERS = re.compile(r"(?:array\()?\[[\[\]\s\d.,+e-]{40,}(?:dtype=\w+)?\)?")  # an array, or as much as is there of one
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*;\s*NodeDef:")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\bvs\.)\s+(?=[^a-z\s])|\s*;\s*NodeDef:")
 # What TensorFlow says of well-known slips, and what they are.
 _SLIPS = (
     (
@@ -33,6 +40,15 @@ _SLIPS = (
         r"Length for attr 'output_(types|shapes)' of 0",
         "a function given to the data set returned nothing: is there a `return` in its last line?",
     ),
+    (
+        r"Cannot convert a symbolic (?:tf\.)?Tensor",
+        "a graph's tensors, as in `map` or a model function, have no numbers yet: use tf.… in place of np.…",
+    ),
+    (
+        r"numpy\(\) is only available when eager execution is enabled",
+        "is a Keras optimiser, or .numpy(), used in a graph, as that of a model function?",
+    ),
+    (r"'str' object has no attribute 'compress'", "give Horovod hvd.Compression.fp16 or .none, not its name"),
 )
 
 
@@ -77,20 +93,26 @@ def cell_number(file: str) -> str:
 def last_place(text: str) -> str:
     """Return the innermost line of the student's own in the text of a traceback, as `describe_place` tells it, or ''.
 
-    A rank wrote the text: what is quoted comes from there, and from no file that it names.
+    A rank wrote the text: what is quoted comes from there or from a cell of this notebook, and from no file that it
+    names.
     """
     own = [match for match in _FRAME.finditer(text) if not is_library(match["file"])]
     if not own:
         return ""
     file, line, function, code = own[-1].groups("")
-    return _place(file, line, function, code)
+    return _place(file, line, function, code or (linecache.getline(file, int(line)) if is_cell(file) else ""))
 
 
 def place_below(error: BaseException, num_frames: int) -> str:
-    """Return the innermost line of the student's own, but in the outermost frames, that an exception came through."""
+    """Return the innermost line of the student's own, but in the outermost frames, that an exception came through.
+
+    Lines in its text, as TensorFlow's pages have them, are further inside than those of its traceback.
+    """
     frames = traceback.extract_tb(error.__traceback__)[num_frames:]
     own = [frame for frame in frames if not is_library(frame.filename)]
-    return describe_place(own[-1].filename, own[-1].lineno or 0, own[-1].name) if own else ""
+    place = describe_place(own[-1].filename, own[-1].lineno or 0, own[-1].name) if own else ""
+    told = last_place(text_of(error))
+    return told if told and not place.startswith(told) else place
 
 
 def students_traceback(error: BaseException) -> str:
@@ -127,14 +149,18 @@ def _keep_own(summary: traceback.TracebackException) -> None:
 
 def cause_in(text: str) -> str:
     """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
-    text = _NOISE.sub("", text)
+    text = _AFTERMATH.split(_NOISE.sub("", text), maxsplit=1)[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines or not lines[0].startswith(_PAGES):
         return text
     frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
     in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code
-    told = [line for line in lines[max(frames, default=0) + 1 + in_user_code :] if not line.startswith("[[")]
-    return re.sub(r"^\w+: ", "", " ".join(told)) if in_user_code else " ".join(told) or lines[0]
+    first = frames[-1] + 1 + in_user_code if frames else 1
+    told = " ".join(line for line in lines[first:] if not line.startswith(("[[", "Node: ")))
+    if in_user_code:
+        return re.sub(r"^\w+: ", "", told)
+    errors = _FIRST_OF_ERRORS.fullmatch(told)
+    return errors[1] if errors else told or lines[0]
 
 
 def short_cause(text: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from coursekit.errors import STUB
+
 SOLUTION = "SOLUTION"
 HIDDEN_TESTS = "HIDDEN TESTS"
 # What stands in a student's notebook where an answer goes.
-CODE_STUB = 'raise NotImplementedError("your answer goes here")'
+CODE_STUB = f'raise NotImplementedError("{STUB}")'
 TEXT_STUB = "*Your answer goes here.*"
 
 # nbgrader acts on these words wherever they stand in a line, and nothing that holds them may reach a student.

@@ -1,0 +1,13 @@
+# /// answer
+# title = "NumPy's argmax on the logits, tensors of a graph that have no numbers yet"
+#
+# [fails]
+# model-modes-tests = ["NotImplementedError", "symbolic", "tf.", "model_fn"]
+# model-average-tests = ["see “modes”"]
+# model-rate-tests = ["see “modes”"]
+# model-updates-tests = ["see “modes”"]
+# ///
+
+# %% role="changes" id="model-fn"
+# -    classes = tf.argmax(logits, axis=1)
+# +    classes = np.argmax(logits, axis=1)
