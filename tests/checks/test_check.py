@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -97,6 +99,32 @@ def test_only_the_stub_is_an_unanswered_exercise():
         assert "use tf." in told
     assert "line" in str(here.value)
     assert "return np.asarray(number)" in str(here.value)
+
+
+@pytest.mark.parametrize("returned", [None, "text"])
+def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypatch, capsys):
+    """Variables that it sets, changes and deletes are as before, whether the check passes or fails, and are named."""
+    monkeypatch.setenv("COURSE_CHANGED", "before")
+    monkeypatch.setenv("COURSE_DELETED", "before")
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+
+    def answer():
+        os.environ["TF_CONFIG"] = "{}"
+        os.environ["COURSE_CHANGED"] = "after"
+        del os.environ["COURSE_DELETED"]
+        return returned
+
+    before = dict(os.environ)
+    with suppress(CheckError), check("cluster", section="7"):
+        require(call_here(call, answer), "no text")
+
+    assert dict(os.environ) == before
+    told = capsys.readouterr().out
+    assert "COURSE_CHANGED, COURSE_DELETED, TF_CONFIG" in told
+    assert ("✓" in told) == bool(returned)
+    with check("loss", section="2"):
+        pass
+    assert capsys.readouterr().out == "✓ loss\n"
 
 
 def test_exception_of_an_answer_becomes_one_line():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import warnings
@@ -62,7 +63,7 @@ def check(name: str, section: str) -> Iterator[None]:
     try:
         require(not (name in _taken or is_taken(name)), TAKEN)
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
-        with warnings.catch_warnings(), redirect_stderr(sys.stdout):
+        with warnings.catch_warnings(), redirect_stderr(sys.stdout), _kept_environment():
             yield
     except MachineTooSlowError as error:
         _results[name] = str(error)
@@ -77,6 +78,22 @@ def check(name: str, section: str) -> Iterator[None]:
         raise CheckError(f"{name}: {message} → section {section}") from None
     _results[name] = None
     print(f"✓ {name}")
+
+
+@contextmanager
+def _kept_environment() -> Iterator[None]:
+    """Take back what an answer does to this process's environment, and say so: later cells, and ranks, would see it."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        changed = [name for name in sorted({*before, *os.environ}) if before.get(name) != os.environ.get(name)]
+        for name in changed:
+            os.environ.pop(name, None)
+            os.environ.update({name: before[name]} if name in before else {})
+        if changed:
+            told = f"The answer changed {', '.join(changed)} in os.environ"
+            print(f"{told}: later cells would see that, so it was taken back.")
 
 
 def _told_once(name: str, error: Exception) -> str:

@@ -128,7 +128,7 @@ def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
     for index in range(num_workers):
         text = call_here(call, tf_config, list(hosts), index)
-        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {type(text).__name__}")
+        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {told(text)}")
         try:
             found = json.loads(text)
         except ValueError:
