@@ -119,6 +119,13 @@ LAMBDA = """in user code:
 
     TypeError: outer_factory.<locals>.inner_factory.<locals>.<lambda>() missing 1 argument
 """
+WITHOUT_SOURCE = f"""in user code:
+
+    File "{CELL}", line 2, in inner  *
+        {""}
+
+    ValueError: No inverse.
+"""
 LAYER = """Exception encountered when calling layer 'l' (type L).
 
 {{function_node __wrapped__X}} Too few values [Op:Reshape]
@@ -133,6 +140,7 @@ CAUSES = {
     SESSION: "Too few values.",
     TWO_OPERATIONS: "Too few values.",
     LAMBDA: "<lambda>() missing 1 argument",
+    WITHOUT_SOURCE: "No inverse.",
     LAYER: "Too few values",
     OPERATION: "Shapes 5 and 3 differ with input shapes: [?,5], [3,4].",
     DATA_SET: "No image",
@@ -167,7 +175,7 @@ def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
 
     File "{sys.prefix}/keras/training.py", line 1401, in train_function  *
         return step_function(self, iterator)
-    File "{CELL}", line 2, in None  *
+    File "{CELL}", line 2, in None  **
         lambda a: tf.reshape(a, [7])
 
     ValueError: Cannot reshape.
@@ -181,7 +189,7 @@ def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
     assert frames.cause_in(page) == "Cannot reshape."
     assert text.splitlines()[-3:] == [
         "ValueError: Cannot reshape.",
-        f'    File "{CELL}", line 2, in None  *',
+        f'    File "{CELL}", line 2, in None  **',
         "        lambda a: tf.reshape(a, [7])",
     ]
     assert frames.last_place(text) == "2.py, line 2 in None: `lambda a: tf.reshape(a, [7])`"

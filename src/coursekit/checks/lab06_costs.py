@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal
+from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal, told
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.text import counted
 
@@ -165,8 +165,8 @@ def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
 
 
 def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
-    got = np.asarray(got)
-    require(got.size == 1, f"{what}: expected one truth value, got {got.size}")
+    is_verdict = as_number(got, "what same_sum returns") in {0.0, 1.0}
+    require(is_verdict, f"what same_sum returns: expected True or False, got {told(got)}")
     words = {True: "the same", False: "not the same"}
     if bool(got) is not expected:
         raise CheckError(f"{what}: expected “{words[expected]}”, got “{words[not expected]}”")

@@ -16,17 +16,18 @@ class WrongReturnError(TypeError):
     """An answer returned something of another kind than expected; the message says what, and what was expected."""
 
 
-def require_returned(answer: Callable[..., Any], value: Any, *, fits: bool, expected: str) -> None:
+def require_returned(answer: Callable[..., Any], value: Any, *, fits: bool, expected: str, part: str = "") -> None:
     """Raise a `WrongReturnError` unless what an answer returned fits.
 
     Args:
         answer: the function that was called.
-        value: what it returned.
+        value: what it returned, or a part of that.
         fits: whether a driver can continue with that.
         expected: what it can continue with, for example "a tf.data.Dataset".
+        part: which part of what was returned the value is, for example "the label"; '' for all of it.
     """
     if not fits:
-        raise _wrong_return(answer, value, expected)
+        raise _wrong_return(answer, value, expected, part)
 
 
 def require_values(answer: Callable[..., Any], value: Any, expected: str, number: int | None = None) -> None:
@@ -39,25 +40,44 @@ def require_values(answer: Callable[..., Any], value: Any, expected: str, number
     require_returned(answer, value, fits=fits, expected=expected)
 
 
-def require_numbers(answer: Callable[..., Any], value: Any, expected: str) -> Array:
-    """Return what an answer returned as an array of double precision; require that it is one."""
+def require_numbers(answer: Callable[..., Any], value: Any, expected: str, part: str = "") -> Array:
+    """Return what an answer returned, or a part of it, as an array of double precision; require that it is one."""
     try:
-        if value is not None:
+        if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
             return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         pass
-    raise _wrong_return(answer, value, expected)
+    raise _wrong_return(answer, value, expected, part)
 
 
-def _wrong_return(answer: Callable[..., Any], value: Any, expected: str) -> WrongReturnError:
-    name = getattr(answer, "__name__", "the answer")
-    return WrongReturnError(f"{name} returned {_kind_of(value)}; {expected} was expected")
+def require_number(answer: Callable[..., Any], value: Any, expected: str = "a number", part: str = "") -> float:
+    """Return what an answer returned, or a part of it, as a float; require one number, also as a tensor or array."""
+    numbers = require_numbers(answer, value, expected, part)
+    fits = numbers.size == 1 and not isinstance(value, Sequence)
+    require_returned(answer, value, fits=fits, expected=expected, part=part)
+    return float(numbers.ravel()[0])
+
+
+def require_entries(answer: Callable[..., Any], value: Any, part: str = "") -> dict[str, float]:
+    """Return what an answer returned, or a part of it, as a dictionary of floats; require one of numbers."""
+    require_returned(answer, value, fits=isinstance(value, Mapping), expected="a dictionary of numbers", part=part)
+    where = f" of {part}" if part else ""
+    return {
+        str(name): require_number(answer, number, part=f"{str(name)!r}{where}") for name, number in dict(value).items()
+    }
+
+
+def _wrong_return(answer: Callable[..., Any], value: Any, expected: str, part: str = "") -> WrongReturnError:
+    name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""
+    return WrongReturnError(f"{name} returned {_kind_of(value)}{where}; {expected} was expected")
 
 
 def _kind_of(value: Any) -> str:
     """Return in words what kind of thing a value is, and nothing of its content."""
     if value is None:
         return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}, without parentheses"
     kind = type(value).__name__
     if isinstance(value, (tuple, list)):
         return f"a {kind} of {len(value)}"

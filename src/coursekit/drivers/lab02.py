@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, require_numbers, require_returned, require_values
+from coursekit.drivers.calls import Array, require_number, require_numbers, require_values
 
 
 def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[int] | None:
@@ -102,8 +102,7 @@ def average(answer: Callable[..., Any]) -> list[Array]:
 def scaled(scale_rate: Callable[[float], Any], base: float) -> float:
     """Return the scaled learning rate; the answer may give a tensor."""
     rate = scale_rate(base)
-    require_returned(scale_rate, rate, fits=hasattr(rate, "__float__") and np.size(rate) == 1, expected="a number")
-    return float(rate)
+    return require_number(scale_rate, rate)
 
 
 def save(save_history: Callable[..., Any]) -> None:

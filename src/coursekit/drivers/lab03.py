@@ -12,14 +12,22 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import lab02, places, spy
-from coursekit.drivers.calls import require_returned
+from coursekit.drivers.calls import (
+    require_entries,
+    require_number,
+    require_numbers,
+    require_returned,
+    require_values,
+)
 from coursekit.drivers.spy import MOMENTUM, RATE, Array, arrays, batches, compiled, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 NUM_STEPS = 7  # of an optimiser, and of a step of one's own
+PLANNED = ("the batch size", "the rate", "the steps")
 NUM_EPOCHS = 4
 STEPS_PER_EPOCH = 2
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
+EPOCHS_DONE = "the number of completed epochs"
 
 
 def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
@@ -43,19 +51,24 @@ def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] |
 
 def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[list[float]]:
     """Return the numbers that the answer plans in each case; whole numbers stay whole."""
-    return [[_plain_number(number) for number in plan(*case)] for case in cases]
+    plans = []
+    for case in cases:
+        numbers = plan(*case)
+        require_values(plan, numbers, "a tuple of batch size, rate and steps", len(PLANNED))
+        plans.append([_plain_number(plan, *pair) for pair in zip(numbers, PLANNED)])
+    return plans
 
 
-def _plain_number(number: Any) -> float:
+def _plain_number(plan: Callable[..., Any], number: Any, what: str) -> float:
     try:
         return operator.index(number)
     except TypeError:
-        return float(number)
+        return require_number(plan, number, part=what)
 
 
 def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[float]:
     """Return the answer's rate in each case."""
-    return [float(warmed_up(*case)) for case in cases]
+    return [require_number(warmed_up, warmed_up(*case)) for case in cases]
 
 
 def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
@@ -103,6 +116,9 @@ def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))
     require_returned(make_callbacks, callbacks, fits=is_list, expected="a list of callbacks")
+    for number, one in enumerate(callbacks):
+        fits = isinstance(one, tf.keras.callbacks.Callback)
+        require_returned(make_callbacks, one, fits=fits, expected="a callback", part=f"entry {number}")
     sights = spy.watch()
     history = compiled().fit(
         own_batches(NUM_EPOCHS * STEPS_PER_EPOCH),
@@ -149,8 +165,8 @@ def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
     num_epochs = resume(again, where)
     again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
     return {
-        "from_nothing": int(from_nothing),
-        "num_epochs": int(num_epochs),
+        "from_nothing": int(require_number(resume, from_nothing, EPOCHS_DONE)),
+        "num_epochs": int(require_number(resume, num_epochs, EPOCHS_DONE)),
         "before": saved_after,
         "after": list(sights),
         "num_steps": int(again.optimizer.iterations),
@@ -163,8 +179,7 @@ def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
     network = compiled(run_eagerly=False)  # eagerly, Keras gives other results for an epoch without a batch
     network.trainable_variables[0].assign(bias)
     result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
-    require_returned(evaluate, result, fits=isinstance(result, Mapping), expected="a dictionary of numbers")
-    return {"result": {str(name): float(value) for name, value in result.items()}, "sights": list(sights)}
+    return {"result": require_entries(evaluate, result), "sights": list(sights)}
 
 
 def use_train(
@@ -193,19 +208,28 @@ def use_train(
 
             result = train(build, train_files, validation_files, where, dict(settings), [listener])
         require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-        outcomes.append(({**_plain(dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)))
+        plain = _plain(train, dict(result))
+        outcomes.append(({**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)))
     return outcomes
 
 
-def _plain(result: dict[str, Any]) -> dict[str, Any]:
+def _plain(train: Callable[..., Any], result: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a training's result that checks ask for, as plain numbers."""
     plain: dict[str, Any] = {}
     if "history" in result:
-        plain["history"] = {str(name): [float(n) for n in values] for name, values in result["history"].items()}
+        history, part = result["history"], "'history'"
+        expected = "a dictionary of lists, network.fit(…).history,"
+        require_returned(train, history, fits=isinstance(history, Mapping), expected=expected, part=part)
+        plain["history"] = {
+            str(name): np.ravel(
+                require_numbers(train, values, "a number for each epoch", f"{name!r} of {part}")
+            ).tolist()
+            for name, values in history.items()
+        }
     if "validation" in result:
-        plain["validation"] = {str(name): float(value) for name, value in result["validation"].items()}
+        plain["validation"] = require_entries(train, result["validation"], "'validation'")
     if "num_steps" in result:
-        plain["num_steps"] = float(result["num_steps"])
+        plain["num_steps"] = require_number(train, result["num_steps"], part="'num_steps'")
     return plain
 
 
@@ -231,6 +255,5 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
     losses = []
     for images, labels in own_batches(NUM_STEPS):
         loss = step(images, labels)
-        require_returned(step, loss, fits=loss is not None and np.size(loss) == 1, expected="a loss, one number,")
-        losses.append(float(loss))
+        losses.append(require_number(step, loss, "a loss, one number,"))
     return {"sights": list(sights), "losses": losses, "num_traces": num_calls}

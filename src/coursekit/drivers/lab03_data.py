@@ -9,28 +9,48 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_values
+from coursekit.drivers.calls import require_number, require_returned, require_values
 from coursekit.drivers.spy import Array
 
-MOST_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
+NUM_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
 
 
 def load_pictures(
     load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
-) -> tuple[int, Array, Array]:
+) -> tuple[float, Array, Array]:
     """Write an image into a file, and load it from there many times for validation and as often for training."""
     from coursekit import imagenet  # imports what only ranks need
 
     path = places.here().own / "train-00000-of-00001"
     imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
-    record = next(iter(imagenet.read_records(str(path))))
-    pair = load_picture(record, training=False)
-    require_values(load_picture, pair, "a pair of image and label", 2)
-    _, found = pair
-    validation, training = (
-        np.stack([np.asarray(load_picture(record, training=way)[0]) for _ in range(num_calls)]) for way in (False, True)
+    records = imagenet.read_records(str(path)).repeat(num_calls)
+    (validation, labels), (training, _) = (_loaded(load_picture, records, training=way) for way in (False, True))
+    return require_number(load_picture, labels[0], part="the label"), validation, training
+
+
+def _loaded(load_picture: Callable[..., Any], records: Any, *, training: bool) -> tuple[Array, list[Any]]:
+    """Return images and labels as a pipeline loads them: `map` calls the answer once, and runs the graph it makes.
+
+    So NumPy's random numbers are drawn once for all images, and what works on numbers alone fails, as in the lab.
+    """
+    returned: list[Any] = []
+
+    def noted(record: Any) -> Any:
+        pair = load_picture(record, training=training)
+        returned.append(pair)
+        return tuple(pair)
+
+    try:
+        pairs = list(records.map(noted).as_numpy_iterator())
+    finally:  # what a data set says of a wrong return explains nothing
+        for one in returned:
+            require_values(load_picture, one, "a pair of image and label", 2)
+    images, labels = zip(*pairs)
+    same = "one of the same shape for each record"
+    require_returned(
+        load_picture, images[0], fits=len(set(map(np.shape, images))) == 1, expected=same, part="the image"
     )
-    return int(found), validation, training
+    return np.stack(images), list(labels)
 
 
 def read_dataset(
@@ -50,7 +70,8 @@ def read_dataset(
     from coursekit import imagenet  # imports what only ranks need
 
     files, cache = spy.own_files(), tf.data.Dataset.cache
-    records = list(imagenet.read_records(files[0]))
+    # Few images may by chance be cut alike.
+    records = imagenet.read_records(files[0]).repeat(NUM_ROUNDS)
     seen: dict[str, Any] = {"spread": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:
@@ -63,12 +84,8 @@ def read_dataset(
             dataset = make_dataset(list(files), batch_size, training=training)
         found = spy.batches_of(make_dataset, dataset, limit)
         seen[way] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in found]
-        in_pipeline, by_itself, loaded = _spread([images for images, _ in found]), 0.0, list[Array]()
-        # Few images may by chance be cut alike: those are loaded again.
-        while not loaded or (by_itself < in_pipeline / 2 and len(loaded) < MOST_ROUNDS):
-            loaded.append(np.stack([np.asarray(load_picture(record, training=training)[0]) for record in records]))
-            by_itself = _spread(loaded)
-        seen["spread"][way] = [in_pipeline, by_itself]
+        by_itself, _ = _loaded(load_picture, records, training=training)
+        seen["spread"][way] = [_spread([images for images, _ in found]), _spread([by_itself])]
     return seen
 
 

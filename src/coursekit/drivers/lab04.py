@@ -18,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_returned
+from coursekit.drivers.calls import require_entries, require_returned
 from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, batches
 from coursekit.ranks import channel
 
@@ -219,10 +219,8 @@ def use_evaluate(evaluate: Callable[..., Any], pieces: Mapping[str, str], answer
     sights = spy.watch()
     with supplied(evaluate, pieces):
         result = evaluate(estimator, spy.own_files(), settings)
-    fits = result is None or isinstance(result, Mapping)
-    require_returned(evaluate, result, fits=fits, expected="a dictionary of numbers")
-    result = None if result is None else {str(name): float(value) for name, value in result.items()}
-    return {"result": result, "sights": list(sights)}
+    # Ranks other than 0 need not return anything.
+    return {"result": None if result is None else require_entries(evaluate, result), "sights": list(sights)}
 
 
 def rank() -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_returned, require_values
+from coursekit.drivers.calls import require_entries, require_number, require_returned, require_values
 from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, Array, own_batches
 from coursekit.pictures.tensorboard import read_events
 
@@ -100,7 +100,7 @@ def lost(
             Path(path).write_bytes(whole[: damage[1]] if damage and damage[0] == "cut" else whole)
         found = count_lost(paths, list(counts))
         require_values(count_lost, found, "a list of numbers, one for each file,")
-        return [int(number) for number in found]
+        return [int(require_number(count_lost, lost, part=f"file {number}")) for number, lost in enumerate(found)]
 
 
 def _epochs(
@@ -282,5 +282,4 @@ def read_run(
                         tf.summary.histogram("dense_1/kernel_0/histogram", 2 * layer, epoch)
                 writer.close()
         found = answer(Path(folder))
-    require_returned(answer, found, fits=isinstance(found, dict), expected="a dictionary")
-    return {str(name): float(value) for name, value in found.items()}
+    return require_entries(answer, found)

@@ -256,4 +256,7 @@ def compiled(optimizer: Any = None, *, run_eagerly: bool = True) -> Any:
 def batches_of(answer: Callable[..., Any], dataset: Any, most: int) -> list[tuple[Array, Array]]:
     """Return so many batches of images and labels, at the most, of the data set that an answer returned."""
     require_returned(answer, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
+    spec = dataset.element_spec
+    fits = isinstance(spec, tuple) and len(spec) == 2  # noqa: PLR2004  # a pair
+    require_returned(answer, dataset, fits=fits, expected="one of batches, pairs of images and labels,")
     return list(itertools.islice(dataset.as_numpy_iterator(), most))

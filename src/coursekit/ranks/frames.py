@@ -11,7 +11,7 @@ from pathlib import Path
 _KIT = str(Path(__file__).parents[1])
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _FRAME = re.compile(
-    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*)?$(?:\n {4,8}(?P<code>\S.*)$)?',
+    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*{1,2})?$(?:\n {4,8}(?P<code>\S.*)$)?',
     re.MULTILINE,
 )
 # Names that TensorFlow gives to its own operations, data sets and layers, before and after what went wrong.
@@ -150,13 +150,13 @@ def _keep_own(summary: traceback.TracebackException) -> None:
 def cause_in(text: str) -> str:
     """Return an exception's text; of the page that TensorFlow writes on a failed graph only what went wrong in it."""
     text = _AFTERMATH.split(_NOISE.sub("", text), maxsplit=1)[0]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.strip().splitlines()]
     if not lines or not lines[0].startswith(_PAGES):
         return text
     frames = [number for number, line in enumerate(lines) if line.startswith(("File ", "Detected at node"))]
-    in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code
+    in_user_code = lines[0] == _PAGES[1]  # there, each line of a file is followed by its code, which may be empty
     first = frames[-1] + 1 + in_user_code if frames else 1
-    told = " ".join(line for line in lines[first:] if not line.startswith(("[[", "Node: ")))
+    told = " ".join(line for line in lines[first:] if line and not line.startswith(("[[", "Node: ")))
     if in_user_code:
         return re.sub(r"^\w+: ", "", told)
     errors = _FIRST_OF_ERRORS.fullmatch(told)

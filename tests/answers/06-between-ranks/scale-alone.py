@@ -2,7 +2,7 @@
 # title = "Returns the scale alone"
 #
 # [fails]
-# scale-tests = ["number of values that next_scale returns: expected 2"]
+# scale-tests = ["what next_scale returns", "a pair"]
 # ///
 
 # %% role="changes" id="next-scale"
