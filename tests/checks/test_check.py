@@ -387,6 +387,42 @@ def test_a_name_that_is_gone_after_a_restart_leads_to_its_cell(tmp_path, monkeyp
     assert f"run the cell with `{line}`" in str(found.value)
 
 
+def half_of(number):
+    """Stand for an answer that uses a name of a cell above."""
+    return number / half_size  # noqa: F821
+
+
+@pytest.mark.parametrize("is_notebook", [True, False])
+def test_a_name_that_an_answer_uses_leads_to_its_cell(tmp_path, monkeypatch, is_notebook):
+    """After a restart names of given cells are missing in answers, too; a misspelt name has no cell.
+
+    A judge, which is no notebook, quotes nothing of the notebooks beside it.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("IPython.get_ipython", object if is_notebook else lambda: None)
+    on_a_rank = ranks.RankError(
+        "rank 0 raised NameError; …",
+        rank=0,
+        error_type="NameError",
+        error_text='in user code:\n\n    File "2.py", line 2, in f  *\n        x\n\n'
+        "    NameError: name 'half_size' is not defined",
+        place="Cell In[3], line 2 in f",
+    )
+    with pytest.raises(CheckError) as misspelt, check("loss", section="2"):
+        half_of(1)
+    cells = [{"cell_type": "code", "source": ["half_size = 32  # pixels"]}]
+    (tmp_path / "lab.ipynb").write_text(json.dumps({"cells": cells}))
+    with pytest.raises(CheckError) as here, check("loss", section="2"):
+        half_of(1)
+
+    cell = "first run the cell with `half_size = 32  # pixels`, above"
+    assert "the answer raised NameError: name 'half_size' is not defined (test_check.py, " in str(misspelt.value)
+    for told in (str(here.value), describe(on_a_rank)):
+        assert (cell in told) == is_notebook
+        assert "line " in told
+        assert "half_size" in told
+
+
 def test_an_exception_without_words_is_told():
     """A student's exception whose own text raises is told by its name, and by no exception of the check's."""
 

@@ -15,7 +15,7 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import STUB, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
-from coursekit.ranks.frames import cause_in, place_below, short_cause, text_of
+from coursekit.ranks.frames import cause_in, in_notebook, place_below, short_cause, text_of
 from coursekit.text import counted
 from coursekit.way_out import is_taken
 
@@ -141,9 +141,14 @@ def _what_is_missing(error: Exception, kind: str, text: str, place: str) -> str:
     if kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}:
         function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
         return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
-    if isinstance(error, NameError) and not place and (name := re.search(r"'(\w+)'", text)):
-        return f"{name[1]} is not defined: first run the cell {_cell_that_defines(name[1])}, above"
-    return ""
+    if kind != NameError.__name__ or not (found := re.search(r"name '(\w+)' is not defined", text)):
+        return ""
+    name = found[1]
+    if isinstance(error, NameError) and not place:  # it is the cell that checks which uses the name
+        return f"{name} is not defined: first run the cell {_cell_that_defines(name) or 'that defines it'}, above"
+    # An answer's name is one of the notebook's, or misspelt. A judge tells nothing of the notebooks beside it.
+    cell = _cell_that_defines(name) if in_notebook() else ""
+    return f"{name} is not defined ({place}): first run the cell {cell}, above" if cell else ""
 
 
 def _describe_rank(error: RankError, told: str) -> str:
@@ -160,7 +165,7 @@ def _describe_rank(error: RankError, told: str) -> str:
 
 
 def _cell_that_defines(name: str) -> str:
-    """Return the line by which a cell of the notebook, in the kernel's working folder, binds a name."""
+    """Return the line by which a cell of the notebook, in the kernel's working folder, binds a name, or ''."""
     binds = re.compile(
         rf"^(?:(?:async )?(?:def|class) {name}\b.*|(?:import|from) .*\b{name}\b.*|{name}\b[^=(]*=[^=].*)", re.MULTILINE
     )
@@ -169,7 +174,7 @@ def _cell_that_defines(name: str) -> str:
             for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
                 if cell["cell_type"] == "code" and (found := binds.search("".join(cell["source"]))):
                     return f"with `{found[0].strip()}`"
-    return "that defines it"
+    return ""
 
 
 def require(condition: object, message: str) -> None:

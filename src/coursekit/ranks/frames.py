@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 _KIT = str(Path(__file__).parents[1])
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
@@ -84,10 +85,18 @@ def name_cells(text: str) -> str:
 
 def cell_number(file: str) -> str:
     """Return 'Cell In[5]' where IPython knows the file as a cell, else ''."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    number = getattr(getattr(_shell(), "compile", None), "_filename_map", {}).get(file)
     return "" if number is None else f"Cell In[{number}]"
+
+
+def in_notebook() -> bool:
+    """Return whether this process is a notebook's kernel, and not one that judges a notebook."""
+    return _shell() is not None
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
 
 
 def last_place(text: str) -> str:
