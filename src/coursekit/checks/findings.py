@@ -15,6 +15,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.compare import require_equal
 
+ASSIGN = "and assign the data set that `shuffle` returns"  # it changes none
 Owners = dict[int, list[int]]  # by sample, the ranks that use it
 
 

@@ -55,11 +55,10 @@ def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> Non
     in_range = -LARGEST <= low < 0 and high <= LARGEST
     require(in_range, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
     # A random window can be the middle by chance, so the worst of many is asked for.
-    rest = validation - _middle(image_size, darkest)
+    rest = validation - _window(image_size, darkest)
     has_colors = float(np.ptp(rest.mean(axis=(0, 1, 2)))) < SMALL
     require(has_colors, "the colours are not those of the record: expected its three channels, red, green and blue")
-    gap = float(np.abs(rest).mean(axis=(1, 2, 3)).max())
-    require(gap < SMALL, "the image for validation is not the square in the middle")
+    _check_middle(validation, _window(image_size, darkest), _window(image_size, darkest, width=WIDTH))
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > SMALL, "the images for training are all cut alike: use a random window")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
@@ -72,11 +71,26 @@ def _ramp(y: Array, x: Array) -> Array:
     return np.concatenate([grey + shift for shift in (0, 20, 40)], axis=-1)
 
 
-def _middle(image_size: int, darkest: float) -> Array:
-    """Return the square in the middle of the ramp, at another size: a ramp again."""
-    places = (np.arange(image_size) + 0.5) * HEIGHT / image_size - 0.5
-    y, x = np.meshgrid(places, places + (WIDTH - HEIGHT) // 2, indexing="ij")
-    return (darkest + _ramp(y, x)) / 127.5 - 1
+def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
+    """Return a window in the middle of the ramp, of its full height, by default a square: a ramp again."""
+    places = np.arange(image_size) + 0.5
+    y, x = (places * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
+    return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
+
+
+def _check_middle(images: Array, middle: Array, whole: Array) -> None:
+    """All images are the square in the middle; others are told to be that mirrored, or the `whole` image squeezed."""
+
+    def look_like(expected: Array) -> Array:
+        found: Array = np.abs(images - expected).mean(axis=(1, 2, 3)) < SMALL
+        return found
+
+    is_mirrored, hint = look_like(middle[:, ::-1]), ""
+    if (look_like(middle) | is_mirrored).all():
+        hint = ", but that mirrored: only images for training are flipped"
+    elif look_like(whole).all():
+        hint = ", but the whole image, squeezed"
+    require(look_like(middle).all(), f"the image for validation is not the square in the middle{hint}")
 
 
 def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., Any], num_ranks: int = 3) -> Trial:
@@ -111,7 +125,9 @@ def check_shards(trial: Trial) -> None:
     by_sample, num_rest = findings.owners(samples, NUM_SAMPLES), trial.num_ranks * (BATCH_SIZE - 1)
     readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
     # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
-    findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES)
+    unsharded = [len(by) == trial.num_ranks for by in findings.owners(training, NUM_SAMPLES).values()]
+    what = "samples" if all(unsharded) else "samples in validation"
+    findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
     findings.check_readers(readers)
     findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)
     # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
@@ -147,9 +163,16 @@ def check_order(trial: Trial) -> None:
         require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
         _check_shuffled(order)
         # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
-        num_mine, num_apart = sum(len(numbers) for numbers, _ in result["validation"]), _num_before_a_repeat(order)
+        # Such a rank sees more images in training than it has, and one without a shard in validation more there.
+        used = [np.concatenate([np.zeros(0), *(numbers for numbers, _ in result[way])]) for way in WAYS]
+        num_mine, num_apart = min(len(np.unique(numbers)) for numbers in used), _num_before_a_repeat(order)
         told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
         require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
+        num_sets = len({frozenset(numbers.tolist()) for numbers, _ in result["training"]})
+        # Only who has several batches can have others.
+        has_others = num_mine < 2 * BATCH_SIZE or num_sets > -(-num_mine // BATCH_SIZE)
+        told = f"on rank {rank} the same images are together in a batch in every epoch"
+        require(has_others, f"{told}: shuffle the records, and then batch them")
         for way, name in (("training", "training=True"), ("validation", "training=False")):
             in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
             told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
@@ -178,7 +201,8 @@ def _check_shuffled(order: Array) -> None:
     ends = np.cumsum(SAMPLES_PER_FILE)
     in_files = [order[(end - count <= order) & (order < end)] for count, end in zip(SAMPLES_PER_FILE, ends)]
     is_shuffled = not all(map(_is_in_order, in_files))
-    require(is_shuffled, "the records of each file come in the order of the file: shuffle the records, too")
+    told = "the records of each file come in the order of the file"
+    require(is_shuffled, f"{told}: shuffle the records, too, {findings.ASSIGN}")
     findings.check_new_order(order)
 
 

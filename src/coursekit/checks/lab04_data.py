@@ -128,7 +128,8 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     order = order_in(result["training"])
     first = order[: len(set(order.tolist()))]
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
-    require(in_order < len(order) / 2, "the data for training come in the order of the files: shuffle the records")
+    told = f"the data for training come in the order of the files: shuffle the records, {findings.ASSIGN}"
+    require(in_order < len(order) / 2, told)
     is_epoch = len(set(first.tolist())) == len(first)
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
     findings.check_new_order(order)

@@ -12,7 +12,7 @@ by (-0.1, 0.05, 0.05) if the rate is not scaled; and apart, rank 0 by (-0.2, 0.4
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ FIRST_STEP = 2  # before it, a broadcast after the first step may still move the
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
 SMALLEST_GAP = 1e-6  # between weights; float32 rounding stays below it
 SMALL = 1e-4  # between weights; momenta are above 0.01
+KERAS_EPSILON = 1e-7  # what Keras takes for zero
 EXACT = 4e-5  # of a gradient; 32 bits leave a tenth of it, 16 bits more than ten times as much
 
 
@@ -32,6 +33,17 @@ def gradient(bias: Array, samples: Array) -> Array:
     weights = np.exp(bias.astype(float) - bias.max())
     counts = np.bincount(samples + 1, minlength=len(bias))
     found: Array = weights / weights.sum() - counts / len(samples)
+    return found
+
+
+def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
+    """Return the gradient where a Keras loss without `from_logits` takes the bias for probabilities, same shape.
+
+    Keras clips them and divides them by their sum, so the loss is -log(clipped[class] / sum of clipped).
+    """
+    clipped = np.clip(bias.astype(float), KERAS_EPSILON, 1 - KERAS_EPSILON)
+    shares = np.bincount(samples + 1, minlength=len(bias)) / len(samples)
+    found: Array = np.where(clipped == bias, 1 / clipped.sum() - shares / clipped, 0.0)
     return found
 
 
@@ -58,10 +70,10 @@ class Steps:
         """The number of steps that every rank made."""
         return int(self.bias.shape[1])
 
-    def gradients(self) -> Array:
+    def gradients(self, of: Callable[[Array, Array], Array] = gradient) -> Array:
         """Return the gradient of each rank's own batch, shape (num_ranks, num_steps, num_classes)."""
         pairs = zip(self.bias, self.samples)
-        return np.array([[gradient(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+        return np.array([[of(*step) for step in zip(bias, batches)] for bias, batches in pairs])
 
     def losses(self) -> Array:
         """Return the loss of each rank's own batch, shape (num_ranks, num_steps)."""
@@ -150,6 +162,11 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     if _explains(pulls, _fit(pulls, own)[1]):
         raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
     expected = f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients"
+    with np.errstate(invalid="ignore"):  # gradients may be zero
+        wrong = steps.gradients(gradient_of_probabilities)[:, first:-1].mean(axis=0, keepdims=True)
+        takes_probabilities = _explains(pulls, _fit(pulls, wrong)[1])
+    hint = "from_logits=True is missing in the loss, since the network returns logits"
+    require(not takes_probabilities, f"{expected}: {hint}")
     if momentum and not momentum_of(steps, first):
         raise CheckError(f"{expected}: expected momentum {momentum:g}, got none")
     for rank, pull in enumerate(pulls[:, 0]):
@@ -164,14 +181,18 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
 
 
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
-    """Return what `rates` returns, for averaged and for own gradients, and for any momentum.
+    """Return what `rates` returns, for averaged and for own gradients, of logits and of probabilities, any momentum.
 
     Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
     """
-    own = steps.gradients()[:, first:-1]
-    mean = np.broadcast_to(own.mean(axis=0), own.shape)
-    found, _ = min((_fit_with_momentum(steps, gradients, first) for gradients in (mean, own)), key=lambda fit: fit[1])
-    return found
+    fits = []
+    for of in (gradient, gradient_of_probabilities):
+        own = steps.gradients(of)[:, first:-1]
+        mean = np.broadcast_to(own.mean(axis=0), own.shape)
+        fits += [
+            _fit_with_momentum(steps, gradients, first) for gradients in (mean, own) if gradients.any(axis=2).all()
+        ]
+    return min(fits, key=lambda fit: fit[1])[0]
 
 
 def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
@@ -196,6 +217,8 @@ def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
         hint = ": the gradients are summed and not averaged, or the rate is scaled twice"
     elif np.allclose(factors, 1 / num_ranks, rtol=TOLERANCE):
         hint = ": the rate is not scaled"
+    elif np.ptp(expected) > 0 and np.allclose(found, expected.max(), rtol=TOLERANCE):
+        hint = ": all steps have the scaled rate: is the warm-up missing, or counted in epochs and not in steps?"
     elif np.ptp(factors, axis=0).max() > TOLERANCE:
         hint = ": it depends on the rank"
     elif np.ptp(factors) < TOLERANCE and abs(factors.flat[0] - 1) > TOLERANCE:

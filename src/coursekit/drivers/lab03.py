@@ -234,7 +234,7 @@ def _plain(train: Callable[..., Any], result: dict[str, Any]) -> dict[str, Any]:
 
 
 def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
-    """Make steps of the answer's own; count how often the step was traced."""
+    """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph."""
     import horovod.tensorflow as hvd  # on ranks only
     import tensorflow as tf  # on ranks only
 
@@ -243,11 +243,12 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
     hvd.broadcast_variables(network.variables, root_rank=0)
     optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    num_calls = 0
+    num_calls, is_eager = 0, False
 
     def counted_loss(labels: Any, logits: Any) -> Any:
-        nonlocal num_calls
+        nonlocal num_calls, is_eager
         num_calls += 1
+        is_eager = tf.executing_eagerly()
         return loss_of(labels, logits)
 
     step = make_step(network, optimizer, counted_loss)
@@ -256,4 +257,4 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
     for images, labels in own_batches(NUM_STEPS):
         loss = step(images, labels)
         losses.append(require_number(step, loss, "a loss, one number,"))
-    return {"sights": list(sights), "losses": losses, "num_traces": num_calls}
+    return {"sights": list(sights), "losses": losses, "num_traces": num_calls, "is_eager": is_eager}
