@@ -110,18 +110,19 @@ LOG_HINTS: tuple[Hint, ...] = (
     ),
     Hint(
         "(module|ml): command not found",
-        "The script's shell has no `module` command. Its first line must be that of the site's profile.",
+        "The script's shell has no `module` command. "
+        "The script must begin with the `#!` line that the site's profile gives as `shell`.",
         ("module: command not found", "ml: command not found"),
     ),
     Hint(
         r"\.venv/bin/\S+: (No such file or directory|command not found)"
         r"|execve\(\): \S*\.venv\S*: No such file",
-        "The course's Python is not there. Make it with `make env` in the course folder, on this machine.",
+        "The course's Python is not there. Make it in the course folder, on this machine, as docs/clusters.md says.",
         (".venv/bin/python: No such file or directory", ".venv/bin/coursekit: command not found"),
     ),
     Hint(
         r"No module named '(?P<name>[\w.]+)'",
-        "Python does not find {name}. Load the site's modules, or make the course's environment again with `make env`.",
+        "Python does not find {name}. Load the site's modules, or make the course's `.venv` again.",
         ("No module named 'NAME'",),
     ),
     Hint(
