@@ -164,7 +164,7 @@ def test_a_job_that_ends_before_its_server_is_there(spawner, say, tmp_path):
     say("squeue", error=FORGOTTEN)
     say("sacct", "77|FAILED|00:00:02|2026-01-01T10:00:00|n1|127:0")
     (tmp_path / "hub-77.out").write_text("exec: /course/.venv/bin/batchspawner-singleuser: No such file or directory\n")
-    with pytest.raises(Refused, match=r"job 77 on n1\) ended after 00:00:02: .*`make env`.* hub-77\.out") as caught:
+    with pytest.raises(Refused, match=r"job 77 on n1\) ended after 00:00:02: .*Python.* hub-77\.out") as caught:
         asyncio.run(spawner.start())
 
     assert list(CourseSpawner.endings.values()) == [caught.value.jupyterhub_message]
