@@ -36,7 +36,7 @@ ELSEWHERE = {
     "hub/jupyterhub_config.py": "tests/jupyter/hub/test_site.py::test_lab_02_runs_on_two_nodes_until_the_time_is_over",
     "coursekit submit 02 --site karolina --follow": ON_SLURM,
     "coursekit jobs": ON_SLURM,
-    "coursekit kernel install --site local": KERNEL,
+    "coursekit kernel install --site karolina": KERNEL,
     "coursekit students-copy for-students": "tests/labs/build/test_students_copy.py::test_students_commands_run",
 }
 
