@@ -88,3 +88,16 @@ def test_valleys_are_decided_late_and_clearly():
         assert max(found[factor, 10] for factor in (0.98, 1.02)) < 1
         assert found[0.98, lab01_stability.NUM_STEPS] < 0.1
         assert found[1.02, lab01_stability.NUM_STEPS] > 1000
+
+
+def test_a_sample_on_the_line_moves_nothing():
+    """A right step passes with a seed whose single sample lies so near the line that the step hardly moves."""
+
+    def tape_step(slope, offset, x, y, learning_rate):
+        d_slope, d_offset = gradient(slope, offset, x, y)
+        value = loss(slope, offset, x, y)
+        slope.assign_sub(learning_rate * d_slope)
+        offset.assign_sub(learning_rate * d_offset)
+        return value
+
+    lab01_linear.check_tape_step(tape_step, seed=12989)

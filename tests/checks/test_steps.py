@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.checks import CheckError
 from coursekit.checks.private_data import check_samples
-from coursekit.checks.steps import Steps, steps_of
+from coursekit.checks.steps import Steps, rates_alone, steps_of
 from coursekit.checks.steps import rates as rates_of
 from coursekit.drivers.spy import Sight
 
@@ -40,6 +40,24 @@ def descend(*, momentum=0.9, factors=(1, 1), rates=(RATE,) * NUM_STEPS):
         move = momentum * move - rates[step] * np.array(factors)[:, np.newaxis] * own.mean(axis=0)
         bias = bias + move
     return Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
+
+
+def descend_by_probabilities(seed):
+    """Return the `Steps` of SGD in 32 bits with Keras' own loss for probabilities, which gets logits."""
+    import tensorflow as tf
+
+    loss_of, rng = tf.keras.losses.SparseCategoricalCrossentropy(), np.random.default_rng(seed)
+    samples = rng.integers(0, NUM_CLASSES - 1, size=(2, NUM_STEPS, 4))
+    bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
+    move, seen = np.zeros_like(bias), []
+    for step in range(NUM_STEPS):
+        seen.append(bias)
+        variable = tf.Variable(bias)
+        with tf.GradientTape() as tape:
+            loss = loss_of(samples[:, step].ravel() + 1, tf.zeros((8, 1)) + variable)
+        move = np.float32(0.9) * move - np.float32(RATE) * tape.gradient(loss, variable).numpy()
+        bias = bias + move
+    return Steps(np.array([seen] * 2, dtype=float), tuple(tuple(batches) for batches in samples))
 
 
 def message(function, *args, **settings):
@@ -80,6 +98,15 @@ def test_rates_without_momentum():
 
     assert rates_of(plain, momentum=0.0) == pytest.approx(np.full((2, 5), RATE), rel=1e-6)
     assert "not those of SGD with momentum 0.9" in message(rates_of, plain)
+
+
+@pytest.mark.parametrize("seed", [0, 54, 67])
+def test_a_loss_that_takes_logits_for_probabilities(seed):
+    """It is named, and the rate of the steps is found, where steps have no gradient (54) or weights run away (67)."""
+    steps = descend_by_probabilities(seed)
+
+    assert "from_logits=True is missing" in message(rates_of, steps)
+    assert rates_alone(steps) == pytest.approx(RATE, rel=1e-2)
 
 
 def test_weights_that_stand_still():

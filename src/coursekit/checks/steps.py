@@ -22,7 +22,7 @@ from coursekit.drivers.spy import MOMENTUM, Array, Sight
 
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
-SMALLEST_GAP = 1e-6  # between weights; float32 rounding stays below it
+SMALLEST_GAP = 1e-6  # between weights of about 1; float32 rounding stays below it
 SMALL = 1e-4  # between weights; momenta are above 0.01
 KERAS_EPSILON = 1e-7  # what Keras takes for zero
 EXACT = 4e-5  # of a gradient; 32 bits leave a tenth of it, 16 bits more than ten times as much
@@ -95,6 +95,12 @@ class Steps:
         found: Array = momentum * moves[:, :-1] - moves[:, 1:]
         return found
 
+    def rounding(self) -> Array:
+        """Return what the rounding of the weights may leave of each pull, shape (num_ranks, num_steps - 2)."""
+        sizes = np.abs(self.bias).max(axis=2)
+        found: Array = SMALLEST_GAP * np.maximum.reduce([sizes[:, :-2], sizes[:, 1:-1], sizes[:, 2:]])
+        return found
+
 
 def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
     """Return the training steps among what the spies saw, by rank.
@@ -138,14 +144,17 @@ def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
 
 
 def _fit(pulls: Array, gradients: Array) -> tuple[Array, Array]:
-    """Return the rate that explains each pull best, shape as the steps, and what it leaves over, shape as the pulls."""
-    rates = (pulls * gradients).sum(axis=-1) / (gradients * gradients).sum(axis=-1)
+    """Return the rate that explains each pull best, shape as the steps, and what it leaves over, shape as the pulls.
+
+    A step without a gradient, where clipped probabilities have none, shows no rate: 0.
+    """
+    squares = (gradients * gradients).sum(axis=-1)
+    rates = (pulls * gradients).sum(axis=-1) / np.where(squares > 0, squares, 1.0)
     return rates, pulls - rates[..., np.newaxis] * gradients
 
 
-def _explains(pulls: Array, rest: Array) -> bool:
-    lengths = np.maximum(np.linalg.norm(pulls, axis=-1), 1e-12)
-    return bool((np.linalg.norm(rest, axis=-1) < TOLERANCE * lengths).all())
+def _explains(pulls: Array, rest: Array, rounding: Array) -> bool:
+    return bool((np.linalg.norm(rest, axis=-1) < TOLERANCE * np.linalg.norm(pulls, axis=-1) + rounding).all())
 
 
 def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> Array:
@@ -155,23 +164,23 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
         CheckError: the updates are not made of the mean of all ranks' gradients.
     """
     pulls, own = steps.pulls(momentum)[:, first - 1 :], steps.gradients()[:, first:-1]
+    rounding = steps.rounding()[:, first - 1 :]
     require(np.abs(pulls).max() > 0, "the weights never change")
     found, rest = _fit(pulls, own.mean(axis=0, keepdims=True))
-    if _explains(pulls, rest):
+    if _explains(pulls, rest, rounding):
         return found
-    if _explains(pulls, _fit(pulls, own)[1]):
+    if _explains(pulls, _fit(pulls, own)[1], rounding):
         raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
     expected = f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients"
-    with np.errstate(invalid="ignore"):  # gradients may be zero
-        wrong = steps.gradients(gradient_of_probabilities)[:, first:-1].mean(axis=0, keepdims=True)
-        takes_probabilities = _explains(pulls, _fit(pulls, wrong)[1])
+    wrong = steps.gradients(gradient_of_probabilities)[:, first:-1].mean(axis=0, keepdims=True)
     hint = "from_logits=True is missing in the loss, since the network returns logits"
-    require(not takes_probabilities, f"{expected}: {hint}")
+    require(not _explains(pulls, _fit(pulls, wrong)[1], rounding), f"{expected}: {hint}")
     if momentum and not momentum_of(steps, first):
         raise CheckError(f"{expected}: expected momentum {momentum:g}, got none")
     for rank, pull in enumerate(pulls[:, 0]):
         shares = np.linalg.lstsq(own[:, 0].T, pull, rcond=None)[0]
-        if _explains(pull, pull - shares @ own[:, 0]) and np.ptp(shares) > TOLERANCE * np.abs(shares).max():
+        is_shared = _explains(pull, pull - shares @ own[:, 0], rounding[rank, 0])
+        if is_shared and np.ptp(shares) > TOLERANCE * np.abs(shares).max():
             told = ", ".join(f"{abs(share):.2f}" for share in shares / shares.sum())
             raise CheckError(
                 f"{expected}: rank {rank} moves by the gradients of the ranks in the shares {told}, "
@@ -184,14 +193,15 @@ def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
     """Return what `rates` returns, for averaged and for own gradients, of logits and of probabilities, any momentum.
 
     Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
+    Steps in which a rank has no gradient show no rate, and are left out.
     """
     fits = []
     for of in (gradient, gradient_of_probabilities):
         own = steps.gradients(of)[:, first:-1]
-        mean = np.broadcast_to(own.mean(axis=0), own.shape)
-        fits += [
-            _fit_with_momentum(steps, gradients, first) for gradients in (mean, own) if gradients.any(axis=2).all()
-        ]
+        for gradients in (np.broadcast_to(own.mean(axis=0), own.shape), own):
+            found, rest = _fit_with_momentum(steps, gradients, first)
+            shows_rate = gradients.any(axis=2).all(axis=0)
+            fits += [(found[:, shows_rate], rest)] if shows_rate.any() else []
     return min(fits, key=lambda fit: fit[1])[0]
 
 
@@ -233,7 +243,7 @@ def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
 def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:
     """Return the momentum to read the updates with: 0 where the mean of all gradients alone explains them."""
     plain, mean = steps.pulls(0.0)[:, first - 1 :], steps.gradients()[:, first:-1].mean(axis=0, keepdims=True)
-    return 0.0 if _explains(plain, _fit(plain, mean)[1]) else MOMENTUM
+    return 0.0 if _explains(plain, _fit(plain, mean)[1], steps.rounding()[:, first - 1 :]) else MOMENTUM
 
 
 def check_bits(steps: Steps, compression: str) -> None:
