@@ -39,7 +39,6 @@ The profiles rest on public documents; no job script was ever submitted to these
 Each row is one doubt, and the command that settles it on the machine.
 Then correct `slurm/sites/<name>.toml`, remove its `[[confirm]]`, and run `coursekit build`.
 PROJECT, USER and NODE stand for your project, account and node.
-
 """
 
 
@@ -65,8 +64,7 @@ def page_text(root: Path, sites: Sequence[Site]) -> str:
     of_class = f"a class of {CLASS_SIZE}"
     cost_head = ("site", "all notebooks: a student", of_class, "all trainings: a student", of_class, "charged")
     costs = markdown_table(cost_head, (_cost_row(root, site) for site in sites))
-    doubt_head = ("site", "key", "in doubt", "the command that tells")
-    doubts = markdown_table(doubt_head, (row for site in sites for row in _doubt_rows(site)))
+    doubts = "".join(_doubts(site) for site in sites if site.confirm)
     return f"{GENERATED}{BEGINNING}{machines}{COSTS}{costs}{DOUBTS}{doubts}"
 
 
@@ -89,7 +87,8 @@ def _cost_row(root: Path, site: Site) -> tuple[str, ...]:
     return (f"{site.name}, {site.default_partition}", *both, site.billing_unit)
 
 
-def _doubt_rows(site: Site) -> Iterable[tuple[str, ...]]:
-    for note in site.confirm:
-        retired = " (nobody can any more: the machine is retired)" if site.status == "retired" else ""
-        yield site.name, f"`{note.key}`", note.doubt, f"`{note.command}`{retired}"
+def _doubts(site: Site) -> str:
+    """Return a section, so that other pages can link to one machine's doubts."""
+    retired = "The machine is retired: nobody can settle these any more.\n\n" if site.status == "retired" else ""
+    rows = ((f"`{note.key}`", note.doubt, f"`{note.command}`") for note in site.confirm)
+    return f"\n### {site.name}\n\n{retired}{markdown_table(('key', 'in doubt', 'the command that tells'), rows)}"
