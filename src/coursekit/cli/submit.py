@@ -18,7 +18,13 @@ from coursekit.slurm.jobs.submit import submit as submit_job
 @click.command(epilog="Example: coursekit submit 02 --site karolina --nodes 2 --ranks-per-node 1 --follow")
 @LAB
 @SITE
-@click.option("--nodes", "num_nodes", type=int, metavar="N", help="Number of nodes, with all their GPUs.")
+@click.option(
+    "--nodes",
+    "num_nodes",
+    type=int,
+    metavar="N",
+    help="Number of nodes, with all their GPUs, or as many as --ranks-per-node says.",
+)
 @click.option("--ranks-per-node", type=int, metavar="N", help="Ranks on each node, one GPU for each.")
 @PARTITION
 @click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, not the notebook.")
