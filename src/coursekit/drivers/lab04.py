@@ -24,7 +24,7 @@ from coursekit.ranks import channel
 
 BATCH_SIZE = 2
 IMAGE_SIZE = 8
-HANG_S = 40.0  # the deadline where wrong answers hang; a right one takes a tenth of it on a quiet machine
+HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
