@@ -16,8 +16,9 @@ def printable(text: str) -> str:
 
 
 def counted(number: float, noun: str) -> str:
-    """Return "1 node", "2 nodes" or "0.5 nodes"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    """Return "1 node", "2 nodes", "0.5 nodes" or "2 batches"."""
+    ending = "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}{ending * (number != 1)}"
 
 
 def format_minutes(time_min: int) -> str:

@@ -130,7 +130,7 @@ def test_steps_are_the_training_among_the_sights():
     ("change", "words"),
     [
         (lambda seen: [seen[0], seen[1][:-1]], "the ranks made different numbers of steps: [8, 7]"),
-        (lambda seen: [seen[0][:3], seen[1][:3]], "only 3 steps were made"),
+        (lambda seen: [seen[0][:3], seen[1][:3]], "expected more steps, got 3"),
         (lambda seen: [seen[0], []], "the network was never called in training mode"),
         (
             lambda seen: [seen[0], [Sight(sight.bias, sight.samples, training=False) for sight in seen[1]]],

@@ -14,6 +14,7 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.compare import require_equal
+from coursekit.text import counted
 
 ASSIGN = "and assign the data set that `shuffle` returns"  # it changes none
 Owners = dict[int, list[int]]  # by sample, the ranks that use it
@@ -155,7 +156,7 @@ def check_end(batches: Sequence[Any], most: int, where: str) -> None:
 def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
     """So many batches come as were asked for, which are those of several epochs."""
     found = len(batches)
-    require(found == num_batches, f"the data {where} end after {found} batches: repeat them without end")
+    require(found == num_batches, f"the data {where} end after {counted(found, 'batch')}: repeat them without end")
 
 
 def check_new_order(order: Any) -> None:

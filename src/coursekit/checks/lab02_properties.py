@@ -26,6 +26,7 @@ from coursekit.checks.lab02_trial import (
     num_constant_samples,
 )
 from coursekit.checks.lab02_updates import OWN, gradients, is_averaged, read_updates, require_motion, uses_of_samples
+from coursekit.text import counted
 
 SAME_PLACE = 1e-5  # float32 rounding
 ROUNDING = 0.1  # far above that of a factor
@@ -46,7 +47,7 @@ def check_same_start(trial: TrainingTrial) -> None:
     require(
         min(gaps) < SAME_PLACE,
         f"{luck}expected all ranks to start at one point, got points up to {gaps[0]:.3g} apart, and still "
-        f"{gaps[-1]:.3g} apart after {len(gaps) - 1} steps: the start is not broadcast",
+        f"{gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}: the start is not broadcast",
     )
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
     require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
@@ -95,9 +96,10 @@ def check_shards(trial: TrainingTrial) -> None:
     require_motion(trial)
     num_steps = trial.history("coded").shape[1] - 1
     num_epochs, num_samples = NUM_EPOCHS["coded"], len(trial.inputs.codes)
-    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of {num_epochs} epochs"
-    readable = num_steps % num_epochs == 0
-    require(readable, f"{expected}, got {num_steps} steps in all, too few or too many for shares of all samples")
+    epochs, got = counted(num_epochs, "epoch"), f"got {counted(num_steps, 'step')} in all"
+    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of {epochs}"
+    is_readable = num_steps % num_epochs == 0
+    require(is_readable, f"{expected}, {got}, too few or too many for shares of all samples")
     for uses in uses_of_samples(trial):
         num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * trial.num_ranks
         check_uses(uses, num_uses, num_samples, trial.num_ranks)
@@ -141,7 +143,8 @@ def check_epochs(trial: TrainingTrial) -> None:
         num_steps, num_epochs = history.shape[1] - 1, NUM_EPOCHS[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
         is_right = num_steps == STEPS_PER_EPOCH * num_epochs
-        require(is_right, f"{expected} steps in each of {num_epochs} epochs, got {num_steps} steps in all{hint}")
+        epochs, got = counted(num_epochs, "epoch"), f"got {counted(num_steps, 'step')} in all"
+        require(is_right, f"{expected} steps in each of {epochs}, {got}{hint}")
 
 
 def check_plain(trial: TrainingTrial) -> None:

@@ -23,6 +23,7 @@ from coursekit.checks.steps import Steps, check_bits, check_rates, check_same_we
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
 from coursekit.drivers.calls import with_horovod
+from coursekit.text import counted
 
 COMPRESSIONS = ("none", "fp16")  # in the order of the trial
 SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
@@ -77,7 +78,7 @@ def _check_plans(
         told = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}: expected {wanted:.3g}, got {rate:.3g}"
         require(np.isclose(rate, wanted), f"{told}: it follows the global batch")
         steps = max(1, num_images // global_batch)
-        require(num_steps == steps, f"{where} an epoch: expected {steps} steps, got {num_steps:g}")
+        require(num_steps == steps, f"{where} an epoch: expected {counted(steps, 'step')}, got {num_steps:g}")
 
 
 def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -135,9 +136,9 @@ def check_groups(trial: Trial, num_groups: int) -> None:
         # An answer that averages in its own way has neither, and is judged by the updates alone.
         require(
             single + grouped == 0 or grouped == num_groups,
-            f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: expected {num_groups} groups, "
-            f"got {grouped} and {single} single gradients: hand groups to hvd_keras.DistributedOptimizer "
-            "(hvd.DistributedOptimizer forgets them)",
+            f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: "
+            f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}: "
+            "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)",
         )
 
 

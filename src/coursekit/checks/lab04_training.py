@@ -203,7 +203,7 @@ def check_once(trial: Trial) -> None:
     times = Counter(np.concatenate(_evaluated(trial)).tolist())
     num_samples = sum(HELD_OUT_PER_FILE)
     missing = num_samples - len(times)
-    require(missing == 0, f"{missing} of {num_samples} images are evaluated by no rank")
+    require(missing == 0, f"no rank evaluates {missing} of {num_samples} images")
     most = max(times.values())
     everywhere = min(times.values()) == trial.num_ranks > 1
     require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times")

@@ -120,7 +120,7 @@ def check_generated(trial: Trial) -> None:
         require_equal(label_shape, [], "the shape of a label in the output_signature")
         require("int" in label_type, f"the type of a label in the output_signature: expected int, got {label_type}")
         num_first, num_second = map(len, result["epochs"])
-        told = f"rank {rank} gets {num_first} samples in the first epoch and {num_second} in the second"
+        told = f"rank {rank} gets {counted(num_first, 'sample')} in the first epoch and {num_second} in the second"
         advice = "pass a function that starts again each time it is called"
         require(0 < num_first == num_second, f"{told}, expected the same: {advice}")
         for epoch in result["epochs"]:

@@ -135,7 +135,7 @@ def check_same_samples(trial: Trial) -> None:
     for batch in found["batches"]:
         require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches")
     num_missing = NUM_SAMPLES - len(set(numbers))
-    told = f"{num_missing} of {NUM_SAMPLES} images are missing"
+    told = f"the batches lack {num_missing} of {NUM_SAMPLES} images"
     require(num_missing == 0, f"{told}, others come twice: expected each once")
     asked = sorted(found["asked"])
     require(asked == list(range(NUM_SAMPLES)), f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once")

@@ -25,6 +25,7 @@ from coursekit.drivers import lab05
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
 from coursekit.drivers.spy import NUM_CLASSES, Array
+from coursekit.text import counted
 
 BATCH_SIZE = 4
 FEW = 1e-4  # of a number that was written with 32 bits
@@ -118,7 +119,9 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Seq
         require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own")
         num_lost = len(share) - len(uses)
         require(num_lost == 0, f"rank {rank} does not use {num_lost} of its {len(share)} samples: let none be lost")
-        told = f"rank {rank} uses a sample {max(uses.values())} times, and another {min(uses.values())} times"
+        told = (
+            f"rank {rank} uses a sample {max(uses.values())} times, and another {counted(min(uses.values()), 'time')}"
+        )
         require(max(uses.values()) - min(uses.values()) <= 1, f"{told}: begin again only when all were used")
 
 

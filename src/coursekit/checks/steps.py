@@ -112,7 +112,7 @@ def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode")
     require(len(set(counts)) == 1, f"the ranks made different numbers of steps: {counts}")
-    require(counts[0] > FIRST_STEP + 1, f"only {counts[0]} steps were made")
+    require(counts[0] > FIRST_STEP + 1, f"expected more steps, got {counts[0]}")
     bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
     require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away")
     numbers = [sight.samples for of_rank in training for sight in of_rank]

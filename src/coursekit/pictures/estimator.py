@@ -28,7 +28,9 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     for rank, of_rank in enumerate(losses):
         left.plot(steps, of_rank, linewidth=0.8, label=f"rank {rank}", **style(rank))
     left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
-    left.set(xlabel="step", ylabel="loss of the batch", title=f"{name} on {len(results)} ranks", ylim=(0, None))
+    left.set(
+        xlabel="step", ylabel="loss of the batch", title=f"{name} on {counted(len(results), 'rank')}", ylim=(0, None)
+    )
     left.legend(fontsize="small")
     right.bar(["held-out images"], [accuracy], width=0.4, color=COLORS[2])
     right.set(ylabel="accuracy", ylim=(0, 1), xlim=(-1, 1), title="after the last step, measured here")

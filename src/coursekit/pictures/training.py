@@ -68,7 +68,7 @@ def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
         axes[rank][0].set_ylabel(f"rank {rank}")
     labels_of = [", ".join(str(label) for label in labels[:NUM_COLUMNS]) for _, labels in batches]
     rows = "; ".join(f"rank {rank} has the labels {labels}" for rank, labels in enumerate(labels_of))
-    show(figure, f"The first images of {len(batches)} ranks, a row each, cut at random: {rows}.")
+    show(figure, f"The first images of {counted(len(batches), 'rank')}, a row each, cut at random: {rows}.")
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:

@@ -17,6 +17,7 @@ from coursekit.scaling.networks import find_network
 from coursekit.scaling.step import Settings
 from coursekit.slurm.jobs.remembered import SubmittedJob
 from coursekit.slurm.sites.profile import Partition, Site
+from coursekit.text import counted
 
 # What students train at a centre; the labs' own defaults are for laptops.
 DEFAULTS: dict[str, Any] = {
@@ -111,18 +112,16 @@ def compare(site: Site, job: SubmittedJob, result: LabResult) -> str:
     if not result.images_per_s:
         return ""
     values = {**DEFAULTS, **{name: value for name, value in result.parameters.items() if name in DEFAULTS}}
+    measured = f"Job {job.job_id} measured {result.images_per_s:.0f} images/s on {counted(result.num_ranks, 'rank')}"
     with suppress(CourseKitError):
         plan = make_plan(site, site.kind(), values)
         num_nodes = plan.machine.num_nodes(result.num_ranks)
         if num_nodes * plan.machine.num_ranks_per_node == result.num_ranks:
             row = forecast(plan.training, plan.machine, [num_nodes])[0]
-            return (
-                f"Job {job.job_id} measured {result.images_per_s:.0f} images/s on {result.num_ranks} ranks; predicted "
-                f"were {row.images_per_s:.0f}, nine times of ten {row.low:.0f} to {row.high:.0f} ({plan.speed_from})."
-            )
+            band = f"nine times of ten {row.low:.0f} to {row.high:.0f} ({plan.speed_from})"
+            return f"{measured}; predicted were {row.images_per_s:.0f}, {band}."
     return (
-        f"Job {job.job_id} measured {result.images_per_s:.0f} images/s on {result.num_ranks} ranks. From that: "
-        f"coursekit predict {job.lab[:2]} --site {site.name} --nodes 1,2,4,8 --from {job.folder}"
+        f"{measured}. From that: coursekit predict {job.lab[:2]} --site {site.name} --nodes 1,2,4,8 --from {job.folder}"
     )
 
 
