@@ -224,7 +224,7 @@ except tf.errors.DataLossError as error:
 #
 # 1. **Shard the list of files**, so that each rank opens only its own. Sharding records instead would make every rank read all the files, N times the traffic on the file system.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
-# 3. For training, shuffle the records in a buffer.
+# 3. For training, shuffle the records in a buffer of 1000.
 # 4. Load the images, on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
 # 5. For training, repeat without end. Then batch; and *prefetch*, so that the next batch is made while the network works on this one.
 #
@@ -237,7 +237,7 @@ except tf.errors.DataLossError as error:
 #
 # <details><summary>Hint</summary>
 #
-# `tf.data.Dataset.from_tensor_slices(files)` makes a data set of file names from a list; `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, …)` reads them.
+# `tf.data.Dataset.from_tensor_slices(files)` makes a data set of file names from a list; `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)` reads four of them at a time.
 # Shard the Python list before: a slice with a step.
 #
 # </details>
@@ -669,7 +669,7 @@ with check("validation", section="9"):
 #
 # <details><summary>Hint</summary>
 #
-# Warm-up steps are the steps of an epoch times `num_warmup_epochs`. Callbacks are lists: `make_callbacks(folder) + [WarmUp(…)] + more_callbacks`.
+# Warm-up steps are the steps of an epoch times `num_warmup_epochs`. `more_callbacks` may be a list or a tuple, so join all callbacks as `[*make_callbacks(folder), WarmUp(…), *more_callbacks]`.
 #
 # </details>
 #
@@ -933,7 +933,7 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 # On a laptop both ranks share one memory and two cores, and an image this small is computed quickly, so communication weighs more than on GPUs with large images.
 # One rank alone also has the other core for its input pipeline.
 #
-# Ranks of a notebook talk over TCP (Horovod's *Gloo*), which for a large network such as ResNet50, 100 MB of gradients in every step, costs more than it need.
+# Ranks of a notebook talk over TCP (Horovod's *Gloo*). For a large network such as ResNet50, with 100 MB of gradients in every step, TCP takes longer than necessary.
 # On one node MPI hands them over in memory. Messages of 2 MB then stay in a core's cache:
 #
 # ```

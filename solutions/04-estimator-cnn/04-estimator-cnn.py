@@ -86,7 +86,7 @@ data_folder = imagenet.find_data(data)
 files = imagenet.list_files(data_folder, "train")
 
 # %% [markdown] role="readonly" id="split-text"
-# A split goes wrong easily and nobody notices. A course of 2019 took "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither.
+# A split goes wrong easily and nobody notices. One published course took "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither.
 # The other way round is worse: a file in both, and the network is examined with images that it has learnt.
 #
 # **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. It may be all files, or none.
@@ -228,8 +228,8 @@ with check("data for training and for evaluation", section="2"):
 #
 # 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for an image depends on its neighbours. Section 6 shows how much.
 # 2. **Updates.** Batch normalisation keeps moving averages for the evaluation. In a graph, nobody computes them unless the training step depends on them: they are in `network.get_updates_for(features)`.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. A Keras optimiser it hands on to Horovod's Keras module, without `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
-# 4. **Rate.** `params["learning_rate"]` is that of one rank, scaled as in lab 02.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it passes that to Horovod's Keras module, and drops `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
+# 4. **Rate.** `params["learning_rate"]` is the rate of one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` makes a network that returns logits.
 # The optimiser is `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9. The metrics hold an `"accuracy"`, the predictions the `"classes"`.
@@ -422,7 +422,7 @@ def num_steps_done(folder):
 # %% [markdown] role="readonly" id="train-exercise-text"
 # **Exercise (5 points).** Write `train`. Horovod is initialised already.
 #
-# - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In the course of 2019 it was made, with the GPU pinned, and given to nobody.
+# - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In one published course it was made, and the GPU pinned in it, but the Estimator never got it.
 # - `num_steps` are the steps that *one* process would make. N ranks use N times as many images in a step, so they make N times fewer.
 # - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and those in `hooks`.
 # - Return the Estimator.
@@ -501,7 +501,7 @@ with check("the training continues (train)", section="5"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation (10 minutes)
 #
-# In the course of 2019 every rank evaluated all images: N times the work for one number. Two ways are right:
+# If every rank evaluates all images, N ranks do N times the work for one number. Two ways are right:
 #
 # - **Rank 0 alone** evaluates all images, and the others wait. Simple, and enough when an evaluation is short. No collective may be inside, since the others do not come.
 # - **Each rank evaluates its own files**, N times as fast. Then two things are to be done:

@@ -515,7 +515,7 @@ with check("equal steps", section="4"):
 # What does not fit into memory can be cached in files: `dataset.cache(path)` writes them in the first epoch and reads them in all later ones. On fast storage of the node, an NVMe disk or a RAM disk, that takes the load off the shared file system.
 #
 # Two ranks with *one* path destroy each other's work. At the same time, one finds the other's lock file and ends with an `AlreadyExistsError`. One after the other is worse: the second finds a finished cache,
-# believes that it is its own, and trains on the first one's samples without a word. The same happens to tomorrow's job with other data: put the job's number into the path, too.
+# believes that it is its own, and trains on the first one's samples without a word. The same happens to tomorrow's job with different data, so `folder` should be new for each job, such as one with the job's number in its name.
 #
 # **Exercise (1 point).** Write `cached`: the same samples, cached in files in `folder` (a `Path`, on the node), which all ranks of the node use.
 #

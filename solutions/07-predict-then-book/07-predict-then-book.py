@@ -269,7 +269,7 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 #
 # <details><summary>Hint</summary>
 #
-# Two parts are given as they are, `alone_s` and `allreduce_s`, even where the prediction is more than was added. Sharing is `together_s - alone_s`; the last part is what is missing to `averaging_s`.
+# Two parts are arguments, `alone_s` and `predicted_s`: return them unchanged, even where the prediction is larger than what averaging added. Sharing is `together_s - alone_s`; the last part is what the other three lack of `averaging_s`.
 #
 # </details>
 #
@@ -281,11 +281,11 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 
 
 # %% role="answer" id="explain-gap"
-def explain_gap(alone_s, together_s, averaging_s, allreduce_s):
+def explain_gap(alone_s, together_s, averaging_s, predicted_s):
     """Return the seconds of computing, sharing, predicted communication, and what is unexplained."""
     # about 1 line
     ### BEGIN SOLUTION
-    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
+    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
     ### END SOLUTION
 
 

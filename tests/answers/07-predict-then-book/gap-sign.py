@@ -6,5 +6,5 @@
 # ///
 
 # %% role="changes" id="explain-gap"
-# -    return alone_s, together_s - alone_s, allreduce_s, averaging_s - together_s - allreduce_s
-# +    return alone_s, together_s - alone_s, allreduce_s, together_s + allreduce_s - averaging_s
+# -    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
+# +    return alone_s, together_s - alone_s, predicted_s, together_s + predicted_s - averaging_s
