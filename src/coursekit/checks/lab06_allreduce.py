@@ -101,7 +101,8 @@ def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> 
             mine = (rank + 1) % num_ranks
             got = as_array(as_list(left, "the chunks")[mine], f"chunk {mine} on rank {rank}")
             expected = np.sum([chunks[mine] for chunks in talk.own], axis=0)
-            require(np.array_equal(got, expected), f"chunk {mine} on rank {rank} is not the sum over all ranks")
+            told = f"chunk {mine} on rank {rank} is not the sum over all ranks"
+            require(np.array_equal(got, expected), f"{told}{_hint_on_direction(talk)}")
 
 
 def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
@@ -113,7 +114,7 @@ def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
             for number, (got, expected) in enumerate(zip(as_list(left, "the chunks"), finished)):
                 is_right = np.array_equal(as_array(got, f"chunk {number} on rank {rank}"), expected)
                 whose = f"finished chunk of rank {(number - 1) % num_ranks}"
-                require(is_right, f"chunk {number} on rank {rank} is not the {whose}")
+                require(is_right, f"chunk {number} on rank {rank} is not the {whose}{_hint_on_direction(talk)}")
 
 
 def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
@@ -216,6 +217,13 @@ def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]], 
         num_carried = np.count_nonzero(np.any(carried, axis=0))
         told = f"in {counted(num_steps, 'step')} from step {first + 1} on rank {rank} sends {num_carried} numbers"
         require(num_carried >= fewest, f"{told}, expected {fewest} of {num_numbers} at least: all chunks but one")
+
+
+def _hint_on_direction(talk: Talk) -> str:
+    """Return that the ring is turned around, where all ranks send to their left neighbours, of more than two."""
+    to_left = [{target for target, _ in talk.sent[rank]} == {(rank - 1) % talk.num_ranks} for rank in talk.sent]
+    is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two, left is right
+    return ": every rank sends to the left, expected to the right, to (rank + 1) % N" if is_turned else ""
 
 
 def _hint(numbers: Array, talk: Talk) -> str:

@@ -26,6 +26,7 @@ BATCH_SIZE = 2
 IMAGE_SIZE = 8
 HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
+MOST_STEPS = 2 * NUM_STEPS  # without the global step, training never ends
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
 NUM_STEPS_OF_STRATEGY = 5
@@ -91,9 +92,22 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
     own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
     seen = {}
-    sights = spy.watch()
-    start = hvd.BroadcastGlobalVariablesHook(0)
-    estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=[start], max_steps=NUM_STEPS)
+
+    class Watch(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
+        def begin(self) -> None:
+            names = {variable.name: variable for variable in tf.compat.v1.global_variables()}
+            [self.statistics] = [names[name] for name in names if "statistics/moving_mean" in name]
+
+        def after_run(self, context: Any, _: Any) -> None:
+            if len(sights) >= MOST_STEPS:
+                context.request_stop()
+
+        def end(self, session: Any) -> None:
+            self.moving_mean = session.run(self.statistics)  # without the global step, no checkpoint has it
+
+    sights, watch = spy.watch(), Watch()
+    hooks = [hvd.BroadcastGlobalVariablesHook(0), watch]
+    estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=hooks, max_steps=NUM_STEPS)
     seen["train"] = list(sights)
     if not all_modes:
         return seen
@@ -103,12 +117,11 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     sights = spy.watch()
     predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
     seen["predict"] = list(sights)
-    names = [name for name in estimator.get_variable_names() if name.endswith("statistics/moving_mean")]
     return {
         **seen,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
         "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in predictions],
-        "moving_mean": np.asarray(estimator.get_variable_value(names[0])),
+        "moving_mean": watch.moving_mean,
     }
 
 
