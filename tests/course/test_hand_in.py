@@ -20,6 +20,7 @@ from coursekit.course.hand_in.pack import find_work, pack
 from coursekit.course.hand_in.packed import read_zip
 from coursekit.course.hand_in.take import read_arrival
 from coursekit.errors import CourseKitError
+from coursekit.way_out import wrap
 
 from .conftest import MONDAY, NAME, RIGHT, filled, job_record, tree
 
@@ -113,6 +114,16 @@ def test_what_is_not_filled_in_is_counted(desk):
         "  no record of a job: there is none in jobs/",
     ]
     assert packed(desk.folder).keys() == {"hand-in.json", f"{NAME}.ipynb"}
+
+
+def test_a_piece_of_the_solution_is_not_filled_in(desk):
+    """What was taken from *Stuck?* gives no points, and is named."""
+    desk(answers={**RIGHT, "mean": f"mean = take('{wrap(['mean'], 'def mean(values): return 0')}')"})
+
+    assert run(NAME).splitlines()[1:3] == [
+        "  2 of 3 exercises are filled in",
+        "  ! 1 hold a piece of the solution, without points: mean",
+    ]
 
 
 @pytest.mark.parametrize("place", ["", f"{NAME}/", f"labs/{NAME}/"])

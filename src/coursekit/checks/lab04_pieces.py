@@ -28,6 +28,8 @@ from coursekit.drivers.calls import call
 from coursekit.drivers.lab04 import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS
 from coursekit.drivers.spy import NUM_CLASSES, RATE
 
+CHECKPOINT_STEPS = 100  # as the exercise asks for
+
 
 def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
     """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
@@ -120,6 +122,7 @@ def check_files(trial: Trial, seed: int) -> None:
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
     has_checkpoint = "checkpoint" in left and bool(whole)
     require(has_checkpoint, f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}")
+    require_equal(trial.of_ranks("num_steps")[0], CHECKPOINT_STEPS, "save_checkpoints_steps of rank 0")
     require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks")
 
 

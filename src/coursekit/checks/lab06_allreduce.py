@@ -197,7 +197,7 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
         messages = talk.sent[rank]
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
         require_equal(len(messages), len(allowed), f"number of messages that rank {rank} sends, {expected}")
-        for step, ((_, numbers), right) in enumerate(zip(messages, allowed), 1):
+        for step, ((_, numbers), right) in enumerate(zip(messages, allowed)):  # the steps of the exercise begin with 0
             _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
             too_large = f"{numbers.nbytes} bytes in step {step}: a chunk has at most {max_bytes}"
             require(numbers.nbytes <= max_bytes, f"rank {rank} sends {too_large}")
@@ -215,8 +215,10 @@ def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]], 
         half = slice(first, first + num_steps)
         carried = [np.isin(right[rank], sent) for (_, sent), right in zip(talk.sent[rank][half], allowed[half])]
         num_carried = np.count_nonzero(np.any(carried, axis=0))
-        told = f"in {counted(num_steps, 'step')} from step {first + 1} on rank {rank} sends {num_carried} numbers"
-        require(num_carried >= fewest, f"{told}, expected {fewest} of {num_numbers} at least: all chunks but one")
+        told = (
+            f"rank {rank} sends {num_carried} of {num_numbers} numbers in {counted(num_steps, 'step')}, from {first} on"
+        )
+        require(num_carried >= fewest, f"{told}: expected at least {fewest}, those of all chunks but one")
 
 
 def _hint_on_direction(talk: Talk) -> str:

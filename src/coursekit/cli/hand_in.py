@@ -47,7 +47,7 @@ def hand_in(lab: str, student: str | None, output: Path) -> None:
 
 def _lines(work: StudentWork) -> list[str]:
     saved = shown(utc(work.notebook.stat().st_mtime))
-    num_filled = work.num_answers - len(work.missing)
+    num_filled = work.num_answers - len({*work.missing, *work.taken})
     lines = [
         f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {saved}",
         *(f"  not handed in: {os.path.relpath(path)}; give its path to hand in that one" for path in work.elsewhere),
@@ -55,6 +55,8 @@ def _lines(work: StudentWork) -> list[str]:
     ]
     if work.missing:
         lines.append(f"  ! {len(work.missing)} still hold the stub: {', '.join(work.missing)}")
+    if work.taken:
+        lines.append(f"  ! {len(work.taken)} hold a piece of the solution, without points: {', '.join(work.taken)}")
     lines += [
         f"  job {job.job} on {job.nodes or 'an unnamed node'}: {job.num_ranks} ranks, {job.time_s:.1f} s, "
         f"{job.points:g} points"

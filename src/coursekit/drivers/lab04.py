@@ -129,7 +129,7 @@ def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
     """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
 
     That is which GPUs a session would see, None without a session's configuration, whether it takes their memory as
-    it is needed, and the seed.
+    it is needed, the seed, and the number of steps from one checkpoint to the next.
     """
     import tensorflow as tf  # on ranks only
 
@@ -145,6 +145,7 @@ def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
         "visible": None if options is None else str(options.visible_device_list),
         "grows": options is not None and bool(options.allow_growth),
         "seed": config.tf_random_seed,
+        "num_steps": config.save_checkpoints_steps,
     }
 
 

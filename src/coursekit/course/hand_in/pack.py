@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import count
@@ -20,6 +20,7 @@ from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
     DamagedNotebookError,
     RefusedFileError,
+    StudentCell,
     StudentNotebook,
     is_plain,
     read_file,
@@ -28,6 +29,7 @@ from coursekit.grading.submission.students_files import (
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.lab import NAME, matching
 from coursekit.paths import ROOT_VARIABLE
+from coursekit.way_out import checks_of_pieces
 
 NUM_JOBS = 3
 JOBS, RESULT = "jobs", "result.json"
@@ -42,6 +44,7 @@ class StudentWork:
         elsewhere: Other notebooks of this lab, which are not handed in.
         num_answers: Exercises of the lab.
         missing: Names of those that still hold the stub.
+        taken: Names of those that hold a piece of the solution, which gives no points.
         jobs: Records of the newest jobs, the newest first.
         contents: Path within the packed file to content.
         left_out: One sentence for each file of a job that does not go with the rest.
@@ -52,6 +55,7 @@ class StudentWork:
     elsewhere: tuple[Path, ...]
     num_answers: int
     missing: tuple[str, ...]
+    taken: tuple[str, ...]
     jobs: tuple[JobRecord, ...]
     contents: Mapping[str, bytes]
     left_out: tuple[str, ...]
@@ -68,13 +72,17 @@ def find_work(named: str, start: Path) -> StudentWork:
     path, *others = _find_notebooks(named, start)
     lab, notebook = _read(path)
     answers = [cell for cell in notebook.cells if cell.is_answer]
-    stubs = [cell for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
-    missing = tuple(cell.grade_id or cell.cell_id for cell in stubs)
+    missing = _names(cell for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source)
+    taken = _names(cell for cell in answers if checks_of_pieces(cell.source))
     contents = {f"{lab}{NOTEBOOK}": _content(path)}
     jobs = _newest_jobs(lab, _places_of_jobs(path, start))
     left_out = [line for _, folder in jobs for line in _add_job(folder, lab, contents)]
     records = tuple(record for record, _ in jobs)
-    return StudentWork(lab, path, tuple(others), len(answers), missing, records, contents, tuple(left_out))
+    return StudentWork(lab, path, tuple(others), len(answers), missing, taken, records, contents, tuple(left_out))
+
+
+def _names(cells: Iterable[StudentCell]) -> tuple[str, ...]:
+    return tuple(cell.grade_id or cell.cell_id for cell in cells)
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
