@@ -37,12 +37,12 @@ def check_owners(
     Example: shares of 0, 2, 4 and 1, 3, 5 are right. With 0, 1, 2 and 2, 3, 4 the sample 2 is used by several ranks and
     5 by none; if both use all six, there is no shard.
 
-    `advice`, such as ": shard first", is added where shards are not disjoint.
+    `advice`, such as ": shard first", is added where there are no shards, or they are not disjoint.
     """
     shared = [sample for sample, by in owners.items() if len(by) > 1]
     unused = [sample for sample, by in owners.items() if not by]
     is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
-    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}")
+    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}{advice}")
     told = f"the shards are not disjoint: {len(shared)} of {len(owners)} {what} are used by several ranks"
     require(not shared, f"{told}{advice}")
     is_complete = len(unused) <= tolerated_missing

@@ -89,7 +89,9 @@ def check_shards(trial: Trial) -> None:
         readers = findings.readers_of(used, SAMPLES_PER_FILE)
         # Only whole files count: whether each of their images comes is another property, see check_modes.
         findings.check_owners(
-            {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}, trial.num_ranks
+            {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()},
+            trial.num_ranks,
+            advice=": shard by the arguments `worker` and `num_workers`",
         )
         findings.check_readers(readers)
         findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)

@@ -2,7 +2,7 @@
 # title = "Horovod's rank and size instead of the worker's"
 #
 # [fails]
-# input-shards-tests = ["no shard"]
+# input-shards-tests = ["no shard", "by the arguments"]
 # ///
 
 # %% role="changes" id="input-fn"
