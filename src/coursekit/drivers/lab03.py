@@ -19,7 +19,7 @@ from coursekit.drivers.calls import (
     require_returned,
     require_values,
 )
-from coursekit.drivers.spy import MOMENTUM, RATE, Array, arrays, batches, compiled, own_batches
+from coursekit.drivers.spy import MOMENTUM, NUM_OTHERS, RATE, Array, arrays, batches, compiled, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 NUM_STEPS = 7  # of an optimiser, and of a step of one's own
@@ -84,7 +84,7 @@ def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
         # `compiled` takes None for its own optimiser, which is right.
         is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
         require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="a Keras optimiser")
-        network = compiled(optimizer)
+        network = compiled(optimizer, num_others=NUM_OTHERS)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         seen[compression] = list(sights)
     return {**seen, "messages": _messages(network)}
@@ -204,7 +204,7 @@ def use_train(
 
             def build(is_pinned: Callable[[], bool] = is_pinned, pinned: list[bool] = pinned) -> Any:
                 pinned.append(is_pinned())
-                return spy.network(np.shape(spy.secrets()["starts"])[-1])
+                return spy.network(np.shape(spy.secrets()["starts"])[-1], NUM_OTHERS)
 
             result = train(build, train_files, validation_files, where, dict(settings), [listener])
         require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
@@ -239,7 +239,7 @@ def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
     import tensorflow as tf  # on ranks only
 
     sights = spy.watch()
-    network = compiled()
+    network = compiled(num_others=NUM_OTHERS)
     hvd.broadcast_variables(network.variables, root_rank=0)
     optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)

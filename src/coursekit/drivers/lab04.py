@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from coursekit.drivers import places, spy
 from coursekit.drivers.calls import require_entries, require_returned
-from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, batches
+from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, Array, batches
 from coursekit.ranks import channel
 
 BATCH_SIZE = 2
@@ -34,8 +35,8 @@ HOSTS = "hosts"  # the list in which workers of a strategy enter their addresses
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
 
 
-def build() -> Any:
-    """Return a spy; beside it, a batch normalisation on colours that has statistics but no influence."""
+def build(num_others: int = 0) -> Any:
+    """Return a spy with so many other weights, and a batch normalisation on colours, whose statistics change nothing."""
     import tensorflow as tf  # on ranks only
 
     # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
@@ -44,7 +45,10 @@ def build() -> Any:
     images = tf.keras.Input((None, None, 3))
     normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(images))
     nothing = layers.Lambda(lambda values: 0 * tf.reduce_sum(values, axis=1, keepdims=True))(normalized)
-    return tf.keras.Model(images, layers.Add()([spy.network(NUM_CLASSES)(images), nothing]))
+    return tf.keras.Model(images, layers.Add()([spy.network(NUM_CLASSES, num_others)(images), nothing]))
+
+
+build_for_groups = partial(build, NUM_OTHERS)  # for a model function that may put gradients in groups
 
 
 def params(**changes: Any) -> dict[str, Any]:
@@ -89,7 +93,7 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
 
     quiet()
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
-    estimator = tf.estimator.Estimator(model_fn, config=config, params=params())
+    estimator = tf.estimator.Estimator(model_fn, config=config, params=params(build=build_for_groups))
     own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
     seen = {}
 
@@ -201,7 +205,9 @@ def use_train(
     files = spy.own_files()
     found = {}
     for phase, num_steps in phases:
-        sights, hook, settings = spy.watch(), Counting(), params(batch_size=TRAIN_BATCH_SIZE)
+        sights, hook = spy.watch(), Counting()
+        # The model function of the judge's pieces puts no gradients in groups.
+        settings = params(batch_size=TRAIN_BATCH_SIZE, build=build if pieces else build_for_groups)
         with supplied(train, pieces):
             estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)

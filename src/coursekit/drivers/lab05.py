@@ -15,7 +15,7 @@ import numpy as np
 
 from coursekit.drivers import places, spy
 from coursekit.drivers.calls import require_entries, require_number, require_returned, require_values
-from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, Array, own_batches
+from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, Array, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 Batch = tuple[Array, Array]  # images and labels
@@ -240,7 +240,9 @@ def use_train(train: Callable[..., Any]) -> dict[str, Any]:
     """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
     folder = places.here().own
     sights = spy.watch()
-    history = train(lambda: spy.network(NUM_CLASSES), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE)
+    history = train(
+        lambda: spy.network(NUM_CLASSES, NUM_OTHERS), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE
+    )
     events = read_events(folder / "logs" / "train")
     return {
         "sights": list(sights),

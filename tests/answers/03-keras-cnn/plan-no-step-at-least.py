@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# elastic-tests = ["expected 1 steps"]
+# elastic-tests = ["expected 1 step,"]
 # ///
 
 # %% role="changes" id="plan"
