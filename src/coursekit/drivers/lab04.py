@@ -36,7 +36,7 @@ NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen
 
 
 def build(num_others: int = 0) -> Any:
-    """Return a spy with so many other weights, and a batch normalisation on colours, whose statistics change nothing."""
+    """Return a spy with so many other weights, and a batch normalisation on colours, which changes nothing."""
     import tensorflow as tf  # on ranks only
 
     # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
