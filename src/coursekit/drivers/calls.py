@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
 
 UNUSABLE = "the check cannot use the answer, or what it returned"
+
+
+@contextmanager
+def eager_fit() -> Iterator[None]:
+    """Let Keras' `fit` run its steps eagerly: of so few, to trace their graph takes several times as long.
+
+    What an answer compiles itself with `tf.function` stays compiled.
+    """
+    import tensorflow as tf  # on ranks only
+
+    always = property(lambda _: True, lambda *_: None)  # `compile` sets it
+    with mock.patch.object(tf.keras.Model, "run_eagerly", always):
+        yield
 
 
 class WrongReturnError(TypeError):

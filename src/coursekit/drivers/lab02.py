@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, require_number, require_numbers, require_values
+from coursekit.drivers.calls import Array, eager_fit, require_number, require_numbers, require_values
 
 
 def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[int] | None:
@@ -111,6 +111,7 @@ def save(save_history: Callable[..., Any]) -> None:
     save_history(np.array(here.private), here.own)
 
 
+@eager_fit()
 def trainings(
     train: Callable[..., Any], num_epochs: Mapping[str, int], batch_size: int, rate: float
 ) -> dict[str, Array]:

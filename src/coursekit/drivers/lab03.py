@@ -13,6 +13,7 @@ import numpy as np
 
 from coursekit.drivers import lab02, places, spy
 from coursekit.drivers.calls import (
+    eager_fit,
     require_entries,
     require_number,
     require_numbers,
@@ -71,6 +72,7 @@ def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> 
     return [require_number(warmed_up, warmed_up(*case)) for case in cases]
 
 
+@eager_fit()
 def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
     """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
     import horovod.tensorflow.keras as hvd  # on ranks only
@@ -105,6 +107,7 @@ def _messages(network: Any) -> dict[str, int]:
     return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
 
 
+@eager_fit()
 def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
 
@@ -139,6 +142,7 @@ def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
+@eager_fit()
 def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
     """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint.
 
@@ -176,12 +180,13 @@ def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
 def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
     """Evaluate a spy with known weights on this rank's samples."""
     sights = spy.watch()
-    network = compiled(run_eagerly=False)  # eagerly, Keras gives other results for an epoch without a batch
+    network = compiled()  # not eagerly: Keras gives other results then for an epoch without a batch
     network.trainable_variables[0].assign(bias)
     result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
     return {"result": require_entries(evaluate, result), "sights": list(sights)}
 
 
+@eager_fit()
 def use_train(
     train: Callable[..., Any], runs: Sequence[Mapping[str, Any]]
 ) -> list[tuple[dict[str, Any], list[spy.Sight]]]:

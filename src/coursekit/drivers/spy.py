@@ -242,11 +242,8 @@ def own_batches(num_steps: int) -> Any:
     return batches(own_samples(num_steps * BATCH_SIZE))
 
 
-def compiled(optimizer: Any = None, *, num_others: int = 0, run_eagerly: bool = True) -> Any:
-    """Return a spy that is compiled with this optimiser, or with one of Horovod's.
-
-    Its few steps are run eagerly by default: to trace a graph of each of them takes several times as long.
-    """
+def compiled(optimizer: Any = None, num_others: int = 0) -> Any:
+    """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
     import horovod.tensorflow.keras as hvd  # on ranks only
     import tensorflow as tf  # on ranks only
 
@@ -254,7 +251,7 @@ def compiled(optimizer: Any = None, *, num_others: int = 0, run_eagerly: bool = 
         optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
     spy = network(NUM_CLASSES, num_others)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    spy.compile(optimizer, loss, metrics=["accuracy"], run_eagerly=run_eagerly)
+    spy.compile(optimizer, loss, metrics=["accuracy"])
     return spy
 
 
