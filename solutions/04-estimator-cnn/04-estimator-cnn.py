@@ -12,12 +12,11 @@
 # - continue a training, and evaluate it, when only one rank holds the checkpoint;
 # - train the same network with `tf.distribute.MultiWorkerMirroredStrategy` and `TF_CONFIG`.
 #
-# **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
-# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
-# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
+# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"

@@ -14,12 +14,11 @@
 # - find the slowest stage of a pipeline on a timeline, and speed it up;
 # - read a training on several ranks in TensorBoard.
 #
-# **How to work.** Run the cells from the top with Shift+Enter. Cells with `raise NotImplementedError` are yours.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer and names the property that is missing; run it as often as you like.
-# Try things out wherever you like: in grading a cell that takes longer than 60 s is stopped, and what it has defined until then counts.
-# Quizzes and what unfolds as *Stretch* give no points: quizzes show common misunderstandings, and a stretch is for you if you have time left.
-# If you are stuck, open *Stuck?* above a cell. It takes this piece from the solution, without its points, so that you can do the later sections.
-# If you use an AI assistant, the file `AGENTS.md` of this course says how it should help: it explains and asks back, and writes no answers.
+# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
