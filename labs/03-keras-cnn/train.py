@@ -60,8 +60,6 @@ import os
 _ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
 
 
-import json
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -183,16 +181,6 @@ class Losses(tf.keras.callbacks.Callback):
         self.by_step.append(float(logs["loss"]))
 
 
-def begin(folder):
-    """Make room for a new training, unless an interrupted one can be continued."""
-    folder = Path(folder)
-    if hvd.rank() == 0 and (folder / "result.json").exists():
-        before = folder.with_name(folder.name + "-before")
-        shutil.rmtree(before, ignore_errors=True)
-        folder.rename(before)
-    return folder
-
-
 def main(name=model, more_callbacks=(), **changes):
     """Train on this rank and return the result, with the seconds of its steps."""
     hvd.init()
@@ -209,7 +197,7 @@ def main(name=model, more_callbacks=(), **changes):
         "folder": folder,
         **changes,
     }
-    where = begin(settings["folder"])
+    where = imagenet.begin_training(settings["folder"], is_writer=hvd.rank() == 0, model=name, image_size=image_size)
     losses, step_times = Losses(), throughput.step_times(global_batch_size // hvd.size() or batch_size)
     result = train(
         lambda: build_network(name, image_size),
@@ -223,7 +211,7 @@ def main(name=model, more_callbacks=(), **changes):
     if len(step_times.seconds) > 1:  # else the training had ended already
         result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
     if hvd.rank() == 0:
-        (where / "result.json").write_text(json.dumps(result, default=float))
+        imagenet.end_training(where, result)
     return result
 
 
@@ -243,4 +231,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release b1323d931bf201cae26bb8fee4ec8baedae79b74180a71164b22c15bec0ca46c
+# Made, not edited: release f8a1a306f404694fedba82d430c932be96196cdda1c1eca33b944fc38df7b934

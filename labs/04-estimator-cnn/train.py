@@ -181,9 +181,13 @@ def main():
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
     history = LossHistory()
-    estimator = train(training_files, folder, num_steps, params, hooks=[history])
-    result = evaluate(estimator, held_out_files, params)
-    return {"num_steps": num_steps // hvd.size(), "losses": history.losses, **(result or {})}
+    where = imagenet.begin_training(folder, is_writer=hvd.rank() == 0, model=model, image_size=image_size)
+    estimator = train(training_files, str(where), num_steps, params, hooks=[history])
+    accuracy = evaluate(estimator, held_out_files, params) or {}
+    result = {"num_steps": num_steps // hvd.size(), "losses": history.losses, **accuracy}
+    if hvd.rank() == 0:
+        imagenet.end_training(where, result)
+    return result
 
 
 def _plain(value):
@@ -202,4 +206,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release b7a5cb375605f10b0849b36e9ffef9c4bfced66cc92ea2b42d19641aa4adae3a
+# Made, not edited: release 0bfdc34fb758d006704824d8cae0fdc8cd4acd9e4ed2f53d9eeffe0817a7ffa2

@@ -55,8 +55,6 @@ from coursekit import ranks
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
 
 # %% role="readonly" id="library-imports" tags=["script"]
-import json
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -748,16 +746,6 @@ class Losses(tf.keras.callbacks.Callback):
         self.by_step.append(float(logs["loss"]))
 
 
-def begin(folder):
-    """Make room for a new training, unless an interrupted one can be continued."""
-    folder = Path(folder)
-    if hvd.rank() == 0 and (folder / "result.json").exists():
-        before = folder.with_name(folder.name + "-before")
-        shutil.rmtree(before, ignore_errors=True)
-        folder.rename(before)
-    return folder
-
-
 def main(name=model, more_callbacks=(), **changes):
     """Train on this rank and return the result, with the seconds of its steps."""
     hvd.init()
@@ -774,7 +762,7 @@ def main(name=model, more_callbacks=(), **changes):
         "folder": folder,
         **changes,
     }
-    where = begin(settings["folder"])
+    where = imagenet.begin_training(settings["folder"], is_writer=hvd.rank() == 0, model=name, image_size=image_size)
     losses, step_times = Losses(), throughput.step_times(global_batch_size // hvd.size() or batch_size)
     result = train(
         lambda: build_network(name, image_size),
@@ -788,7 +776,7 @@ def main(name=model, more_callbacks=(), **changes):
     if len(step_times.seconds) > 1:  # else the training had ended already
         result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
     if hvd.rank() == 0:
-        (where / "result.json").write_text(json.dumps(result, default=float))
+        imagenet.end_training(where, result)
     return result
 
 

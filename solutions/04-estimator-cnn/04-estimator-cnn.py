@@ -561,8 +561,7 @@ with check("accuracy of all shards", section="6"):
 # `main` is what every rank does; the script `train.py` beside this notebook calls it too: `horovodrun -np 2 python train.py`, or `srun python train.py` in a job.
 # `coursekit script 04` writes that script with *your* answers.
 #
-# Run the cell again, and nothing is left to do: the checkpoint in `folder` has all steps behind it. With more epochs, it goes on.
-# For a new training, choose another `folder`.
+# An interrupted training in `folder` is continued. One that ended is moved to `<folder>-before`, and a new one begins.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -596,9 +595,13 @@ def main():
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
     history = LossHistory()
-    estimator = train(training_files, folder, num_steps, params, hooks=[history])
-    result = evaluate(estimator, held_out_files, params)
-    return {"num_steps": num_steps // hvd.size(), "losses": history.losses, **(result or {})}
+    where = imagenet.begin_training(folder, is_writer=hvd.rank() == 0, model=model, image_size=image_size)
+    estimator = train(training_files, str(where), num_steps, params, hooks=[history])
+    accuracy = evaluate(estimator, held_out_files, params) or {}
+    result = {"num_steps": num_steps // hvd.size(), "losses": history.losses, **accuracy}
+    if hvd.rank() == 0:
+        imagenet.end_training(where, result)
+    return result
 
 
 # %% role="readonly" id="training-picture" tags=["picture"]

@@ -4,5 +4,16 @@ from coursekit.imagenet.files import count_images, list_files
 from coursekit.imagenet.find import find_data
 from coursekit.imagenet.make import make_data
 from coursekit.imagenet.records import parse_record, read_records, write_file
+from coursekit.imagenet.training_folder import begin_training, end_training
 
-__all__ = ["count_images", "find_data", "list_files", "make_data", "parse_record", "read_records", "write_file"]
+__all__ = [
+    "begin_training",
+    "count_images",
+    "end_training",
+    "find_data",
+    "list_files",
+    "make_data",
+    "parse_record",
+    "read_records",
+    "write_file",
+]

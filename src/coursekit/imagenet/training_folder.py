@@ -1,0 +1,55 @@
+"""The folder of a training: one that was interrupted is continued, and one that has ended is moved aside."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseKitError
+from coursekit.files import write_json
+
+NETWORK, RESULT = "network.json", "result.json"
+
+
+def begin_training(folder: str | Path, is_writer: bool, **network: Any) -> Path:
+    """Return the folder of a training, made ready by the one rank that writes there.
+
+    Example: "training" holds a result, so it becomes "training-before", and an empty "training" takes its place.
+    Without a result, its checkpoints stay, and the training goes on from them.
+
+    Args:
+        folder: of checkpoints and logs.
+        is_writer: whether this is that rank; all others leave the folder alone.
+        **network: what the network is made from, such as its name; its checkpoints fit no other.
+
+    Raises:
+        CourseKitError: the folder holds an interrupted training of another network.
+    """
+    folder = Path(folder)
+    if not is_writer:
+        return folder
+    if (folder / RESULT).exists():
+        before = folder.with_name(f"{folder.name}-before")
+        shutil.rmtree(before, ignore_errors=True)
+        folder.rename(before)
+    made_from = folder / NETWORK
+    found = json.loads(made_from.read_text(encoding="utf-8")) if made_from.exists() else network
+    if found != network:
+        raise CourseKitError(
+            f"{folder} holds an interrupted training with {_in_words(found)}, not with {_in_words(network)}: "
+            "choose another folder, or remove this one."
+        )
+    write_json(made_from, network)
+    return folder
+
+
+def end_training(folder: Path, result: Mapping[str, Any]) -> None:
+    """Write the result of a training that has ended into its folder, numbers of other kinds as floats."""
+    write_json(folder / RESULT, json.loads(json.dumps(result, default=float)))
+
+
+def _in_words(network: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in network.items())
