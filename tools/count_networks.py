@@ -11,7 +11,8 @@ from coursekit.scaling import networks
 # At the size that each was made for, and as the recorder of slides/results/scaling.json trains them.
 NETWORKS = (
     ("MobileNetV2", 224), ("DenseNet121", 224), ("InceptionV3", 299), ("ResNet50", 224), ("ResNet101", 224),
-    ("ResNet152", 224), ("VGG16", 224), ("MobileNetV2", 96), ("VGG16", 32),
+    ("ResNet152", 224), ("ResNet50V2", 224), ("ResNet101V2", 224), ("EfficientNetB0", 224), ("EfficientNetB4", 380),
+    ("VGG16", 224), ("MobileNetV2", 96), ("VGG16", 32),
 )  # fmt: skip
 ALEXNET_SIDE = 227  # pixels; tf_cnn_benchmarks adds three to the 224
 CONVOLUTIONS = (  # filters, side, stride, padding, whether a pooling follows
