@@ -70,7 +70,7 @@ def test_properties_of_every_way(way):
         num_ranks, num_bytes = int(random.integers(2, 600)), float(random.uniform(0, 1e9))
         seconds = allreduce_s(way, machine, num_ranks, num_bytes)
 
-        assert seconds >= allreduce_s(way, machine.slowed(2.0), num_ranks, num_bytes)
+        assert seconds >= allreduce_s(way, machine.slowed(2.0, 2.0), num_ranks, num_bytes)
         assert seconds <= allreduce_s(way, machine, num_ranks, 1.1 * num_bytes)
         assert allreduce_s(way, machine, 1, num_bytes) == 0
         assert math.isfinite(seconds)

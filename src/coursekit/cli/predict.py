@@ -79,6 +79,8 @@ def predict(  # noqa: PLR0913, PLR0917  # click hands the options over by name
     if beyond:
         console.print(beyond, soft_wrap=True, markup=False, highlight=False)
     last = rows[-1]
+    if last.num_nodes > 1:
+        console.print(_not_measured(last), highlight=False, soft_wrap=True)
     console.print(f"On {counted(last.num_nodes, 'node')}, a step is bound by {last.bound}.", highlight=False)
     for change, gain in would_help(plan.training, plan.machine, last.num_nodes):
         console.print(f"- {change}: {gain - 1:+.0%}", highlight=False)
@@ -90,6 +92,13 @@ def _numbers(text: str) -> list[int]:
     if not all(part.isdecimal() and int(part) for part in parts):
         raise CourseKitError(f"--nodes must be whole numbers above 0 with commas between them, not {text!r}.")
     return sorted({int(part) for part in parts})
+
+
+def _not_measured(row: Forecast) -> str:
+    """Say how wide the band is: published speeds and one's own job on one node tell nothing of the links between."""
+    low, high = (speed / row.images_per_s for speed in (row.low, row.high))
+    nodes = counted(row.num_nodes, "node")
+    return f"Beyond one node nothing is measured here: on {nodes}, expect {low:.2f} to {high:.2f} times that speed."
 
 
 def _table(title: str, rows: Sequence[Forecast]) -> Table:

@@ -1,33 +1,54 @@
 """How far to trust a prediction: two unknowns of a machine, what measurements say of them, and the band that is left.
 
-The unknowns are the share of the links' bandwidth that training gets, and how much the ranks' times differ.
-Before anything was measured both are wide; each measured run makes combinations that miss it less likely (Bayes).
+The unknowns are shares: how much of their bandwidth the links within a node give to training, and those between nodes.
+Before anything was measured both are wide; each measured run makes shares that miss it less likely (Bayes).
+A run within one node tells nothing of the links between nodes: their share keeps its prior.
+
+An example: ResNet50 on 32 GPUs, four in a node with 150 GB/s, 12.5 GB/s between nodes; one GPU takes 350 ms for a step.
+The slowest of 32 ranks adds 0.025 x 2.07 x 350 ms = 18 ms, and at the likely shares gradients that nothing hides add
+12 ms: 350/380 = 92 %. Over all shares the best guess is 91 %, and nine of ten lie between 76 and 109 %.
+Now four GPUs are measured at 93 %, where the model says 97 %: a miss of 3.7 %.
+With two doublings up to there, 0.045^2 x 2 / (0.045^2 x 2 + 0.02^2) = 91 % of it is kept for 32 GPUs: 89 %, 76 to 102.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from coursekit.scaling.machine import Machine
-from coursekit.scaling.step import Settings, Work, simulate, slowest_of
+from coursekit.scaling.step import Settings, Work, simulate
 
 Array = np.ndarray[Any, Any]
 
+SHARES = np.geomspace(0.03, 1.0, 13)
 # Measured allreduces reach between a tenth of the links' bandwidth and all of it, training less than benchmarks.
-SHARES = tuple(np.geomspace(0.04, 1.0, 22))
-LIKELY_SHARE, SPREAD_OF_SHARE = 0.35, math.log(2.5)
+SPREAD_OF_SHARE = math.log(2.5)
 # Times of ranks that do the same differ by some per cent (Hoefler and Belli, 2015, show such distributions).
-SPREADS = tuple(np.linspace(0.0, 0.08, 17))
-LIKELY_SPREAD = 0.025
-NOISE = 0.03  # of a measured speed: standard deviation over mean
-MODEL_ERROR = 0.05  # of a prediction, the same: what the tables of docs/scaling.md show
+# Waiting for the slowest is what is lost within a node, too, however few bytes there are.
+SPREAD_OF_RANKS = 0.025
+# Both are chosen so that nine of ten measurements of machines that were left out fall into the band (docs/scaling.md).
+NOISE = 0.02  # of a measured speed: standard deviation over mean
+DRIFT = 0.045  # of the model, for each doubling of the ranks, the same
+TAILS = 4  # degrees of freedom of Student's t distribution: a series that fits nothing decides little
 QUANTILES = (0.05, 0.95)
 _AROUND = (-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645)  # of a normal distribution
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Which shares of the bandwidth are usual, within a node and between nodes."""
+
+    within: float
+    between: float
+
+
+USUAL = Prior(within=0.25, between=0.42)  # what `workshop.published.priors` finds in the tables of docs/scaling.md
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,7 @@ class Case:
         settings: how gradients travel.
         efficiency: what was measured; 0 where nothing was.
         base: the ranks that this efficiency is relative to, where nobody measured one rank alone.
+        series: equal for the same training on several numbers of ranks; '' for one that stands alone.
     """
 
     work: Work
@@ -47,11 +69,17 @@ class Case:
     settings: Settings
     efficiency: float = 0.0
     base: int = 1
+    series: str = ""
+
+    @property
+    def num_doublings(self) -> float:
+        """How often the ranks of `base` were doubled."""
+        return math.log2(self.num_ranks / self.base)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The efficiency that is believed, and the band that holds it in nine cases of ten."""
+    """The efficiency with the smallest expected relative error, and the band that holds it in nine cases of ten."""
 
     efficiency: float
     low: float
@@ -64,55 +92,92 @@ class Belief:
 
     Attributes:
         machine: with its links at full speed.
-        weights: of shape (shares, spreads), sum 1.
-        scatter: how far the measurements lie from the model at its best, root mean square of relative errors.
+        weights: of shape (shares within, shares between), sum 1.
+        measured: what is known.
     """
 
     machine: Machine
     weights: Array
-    scatter: float = 0.0
+    measured: tuple[Case, ...] = ()
 
     @property
     def likely(self) -> tuple[float, float]:
-        """The mean share of the bandwidth and the mean spread of the ranks."""
-        return float(self.weights.sum(axis=1) @ SHARES), float(self.weights.sum(axis=0) @ SPREADS)
+        """The mean shares of the bandwidth, within and between nodes."""
+        return float(self.weights.sum(axis=1) @ SHARES), float(self.weights.sum(axis=0) @ SHARES)
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
         """Return the expected efficiency; `noise` is that of the speed of one GPU which it is multiplied with."""
-        noise = math.hypot(noise, max(MODEL_ERROR, self.scatter))
-        efficiencies = _efficiencies(self.machine, case)
-        mean = float((self.weights * efficiencies).sum())
-        values = np.multiply.outer(efficiencies.ravel(), 1 + noise * np.array(_AROUND)).ravel()
-        order = np.argsort(values)
-        weights = np.repeat(self.weights.ravel(), len(_AROUND))[order]
-        reached = (np.cumsum(weights) - weights / 2) / weights.sum()
-        low, high = np.interp(QUANTILES, reached, values[order])
-        return Expected(mean, float(low), float(high))
+        logs = log_efficiencies(self.machine, case)
+        variance = NOISE**2 + DRIFT**2 * case.num_doublings
+        known = [one for one in self.measured if one.series == case.series] if case.series else []
+        if known:  # what the model missed there, it will mostly miss here
+            common = DRIFT**2 * np.array([min(one.num_doublings, case.num_doublings) for one in known])
+            pull = np.linalg.solve(_covariance(known), common)
+            logs = logs + np.tensordot(pull, _misses(self.machine, known), 1)
+            variance -= float(common @ pull)
+        middle = _quantiles(logs, self.weights * np.exp(-logs), [0.5])[0]
+        around = math.sqrt(variance + noise**2) * np.array(_AROUND)
+        weights = np.repeat(self.weights[:, :, None], len(_AROUND), axis=2)
+        low, high = _quantiles(logs[:, :, None] + around, weights, QUANTILES)
+        return Expected(*(math.exp(one) for one in (middle, low, high)))
 
 
-def believe(machine: Machine, measured: Sequence[Case] = (), noise: float = NOISE) -> Belief:
+def believe(machine: Machine, measured: Iterable[Case] = (), prior: Prior = USUAL) -> Belief:
     """Return what is believed of a machine after these measurements; without any, only what is usual."""
-    shares, spreads = np.meshgrid(SHARES, SPREADS, indexing="ij")
-    usual = -0.5 * (np.log(shares / LIKELY_SHARE) / SPREAD_OF_SHARE) ** 2 - 0.5 * (spreads / LIKELY_SPREAD) ** 2
-    errors = [_efficiencies(machine, case) / case.efficiency - 1 for case in measured]
-    squares: Array = sum((error**2 for error in errors), start=np.zeros_like(shares))
-    # Measurements that scatter around every model by more than the noise tell less than they seem to.
-    scatter = math.sqrt(float(squares.min()) / len(errors)) if errors else 0.0
-    log_weights = usual - 0.5 * squares / max(noise, scatter) ** 2
+    measured = tuple(measured)
+    return Belief(machine, weigh(log_likelihood(machine, measured), prior), measured)
+
+
+def weigh(likelihood: Array, prior: Prior) -> Array:
+    """Return how likely each combination of unknowns is, sum 1, from what `log_likelihood` returned."""
+    within, between = (np.log(SHARES / usual) / SPREAD_OF_SHARE for usual in (prior.within, prior.between))
+    log_weights = likelihood - 0.5 * np.add.outer(within**2, between**2)
     weights = np.exp(log_weights - log_weights.max())
-    return Belief(machine, weights / weights.sum(), scatter)
+    normalized: Array = weights / weights.sum()
+    return normalized
 
 
-def _efficiencies(machine: Machine, case: Case) -> Array:
-    """Return the efficiency for each combination, shape (shares, spreads)."""
+def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
+    """Return the logarithm of how likely measurements are for each combination of unknowns, up to a constant."""
+    total = np.zeros((len(SHARES), len(SHARES)))
+    for series in dict.fromkeys(case.series for case in measured):
+        cases = [case for case in measured if case.series == series]
+        misses = _misses(machine, cases)
+        squares = (misses * np.tensordot(np.linalg.inv(_covariance(cases)), misses, 1)).sum(axis=0)
+        total -= (TAILS + len(cases)) / 2 * np.log1p(squares / TAILS)
+    return total
+
+
+@lru_cache(maxsize=1024)
+def log_efficiencies(machine: Machine, case: Case) -> Array:
+    """Return the logarithm of the efficiency for each combination of unknowns: (shares within, shares between)."""
+    work = replace(case.work, spread=SPREAD_OF_RANKS)
+    within = SHARES if machine.num_ranks_per_node > 1 else SHARES[:1]
+    between = SHARES if machine.num_nodes(case.num_ranks) > 1 else SHARES[:1]
+    efficiencies = [
+        [simulate(work, machine.slowed(inner, outer), case.num_ranks, case.settings).efficiency for outer in between]
+        for inner in within
+    ]
+    logs: Array = np.broadcast_to(np.log(efficiencies), (len(SHARES), len(SHARES)))
     if case.base > 1:
-        return _efficiencies(machine, replace(case, base=1)) / _efficiencies(
-            machine, replace(case, base=1, num_ranks=case.base)
-        )
-    alone = replace(case.work, spread=0.0, input_s=0.0)
-    steps = [simulate(alone, machine.slowed(share), case.num_ranks, case.settings) for share in SHARES]
-    compute_s = steps[0].compute_s
-    exposed_s = np.array([[step.exposed_s] for step in steps])
-    waiting_s = compute_s * slowest_of(case.num_ranks) * np.array([SPREADS])
-    efficiencies: Array = compute_s / np.maximum(compute_s + exposed_s + waiting_s, case.work.input_s)
-    return efficiencies
+        logs = logs - log_efficiencies(machine, replace(case, base=1, num_ranks=case.base))
+    return logs
+
+
+def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
+    """Return by how much measurements lie above the model, as logarithms: (cases, shares within, shares between)."""
+    return np.stack([math.log(case.efficiency) - log_efficiencies(machine, case) for case in cases])
+
+
+def _covariance(cases: Sequence[Case]) -> Array:
+    """Return how what the model misses at one size goes with what it misses at another: it drifts with the ranks."""
+    doublings = np.array([case.num_doublings for case in cases])
+    covariance: Array = DRIFT**2 * np.minimum.outer(doublings, doublings) + NOISE**2 * np.eye(len(cases))
+    return covariance
+
+
+def _quantiles(values: Array, weights: Array, wanted: Sequence[float]) -> list[float]:
+    order = np.argsort(values, axis=None)
+    sorted_weights = weights.ravel()[order]
+    reached = (np.cumsum(sorted_weights) - sorted_weights / 2) / sorted_weights.sum()
+    return [float(one) for one in np.interp(wanted, reached, values.ravel()[order])]

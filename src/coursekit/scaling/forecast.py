@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from coursekit.errors import CourseKitError
-from coursekit.scaling.belief import NOISE, Belief, Case, believe
+from coursekit.scaling.belief import NOISE, SPREAD_OF_RANKS, Belief, Case, believe
 from coursekit.scaling.machine import Machine
 from coursekit.scaling.networks import Network
 from coursekit.scaling.step import Settings, Step, Work, simulate
@@ -162,8 +162,8 @@ def _one(training: Training, belief: Belief, num_nodes: int) -> Forecast:
 
 def _parts(belief: Belief, case: Case) -> Step:
     """Return the parts of the expected step: of the likely one, but so that they add up to the expected speed."""
-    share, spread = belief.likely
-    likely = simulate(replace(case.work, spread=spread), belief.machine.slowed(share), case.num_ranks, case.settings)
+    work = replace(case.work, spread=SPREAD_OF_RANKS)
+    likely = simulate(work, belief.machine.slowed(*belief.likely), case.num_ranks, case.settings)
     fed = replace(case, work=replace(case.work, input_s=0.0))
     lost_s, fed_lost_s = (likely.compute_s * (1 / belief.expect(one).efficiency - 1) for one in (case, fed))
     waiting_s = min(likely.waiting_s, fed_lost_s)
@@ -171,4 +171,4 @@ def _parts(belief: Belief, case: Case) -> Step:
 
 
 def _with_fabric(machine: Machine, factor: float) -> Machine:
-    return replace(machine, between=replace(machine.between, gbyte_per_s=factor * machine.between.gbyte_per_s))
+    return replace(machine, between=machine.between.slowed(factor))

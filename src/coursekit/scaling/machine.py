@@ -37,6 +37,10 @@ class Link:
         """Return how long so many bytes take, without the latency."""
         return num_bytes / (self.gbyte_per_s * GIGABYTE)
 
+    def slowed(self, share: float) -> Link:
+        """Return the link with this share of its bandwidth."""
+        return replace(self, gbyte_per_s=share * self.gbyte_per_s)
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -56,10 +60,9 @@ class Machine:
         """Return how many nodes so many ranks fill; the last one may stay partly empty."""
         return math.ceil(num_ranks / self.num_ranks_per_node)
 
-    def slowed(self, share: float) -> Machine:
-        """Return the machine with this share of the bandwidth of all its links."""
-        within = replace(self.within, gbyte_per_s=share * self.within.gbyte_per_s)
-        return replace(self, within=within, between=replace(self.between, gbyte_per_s=share * self.between.gbyte_per_s))
+    def slowed(self, within: float, between: float) -> Machine:
+        """Return the machine with these shares of the bandwidth of its links."""
+        return replace(self, within=self.within.slowed(within), between=self.between.slowed(between))
 
 
 def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:

@@ -12,7 +12,8 @@ from rich.table import Table
 from coursekit.cli.predict import print_whole
 from coursekit.paths import find_root
 from workshop.published import page
-from workshop.published.tables import predict_all, summarize
+from workshop.published.priors import predict_all
+from workshop.published.tables import summarize
 
 
 @click.command(epilog="Example: workshop published --markdown docs/scaling.md")
@@ -20,7 +21,8 @@ from workshop.published.tables import predict_all, summarize
 def published(markdown: Path | None) -> None:
     """Compare the scaling model with published measurements.
 
-    The model gets the smaller half of each published table, predicts the larger half, and the errors are shown.
+    The model gets the smaller half of each published table, and what is usual from the tables of other machines.
+    It predicts the larger half, and its errors are shown beside those of keeping the last known speed of a GPU.
     """
     console = Console()
     table = Table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,21 +13,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.files import write_file
 from coursekit.pictures import COLORS, MARKERS, panels
-from coursekit.scaling.belief import LIKELY_SHARE, MODEL_ERROR, NOISE
+from coursekit.scaling.belief import DRIFT, NOISE, SPREAD_OF_RANKS, USUAL
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
 from coursekit.scaling.step import Settings, Work, simulate
 from coursekit.text import markdown_table
-from workshop.published.tables import Prediction, Summary, Table, belief_of, predict_all, summarize, tables
+from workshop.published.priors import predict_all, prior_without
+from workshop.published.tables import Prediction, Summary, Table, belief_of, summarize, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURES = "docs/pictures"
 RESULTS = "slides/results"
-HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error")
+HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error", "naive")
 WORDS = {"machine", "training"}
-SUMMARY_HEADINGS = ("machine", "predictions", "mean error", "worst", "in the band")
+SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the band")
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
 WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
@@ -55,6 +56,7 @@ def cells(one: Prediction) -> tuple[str, ...]:
     return (
         one.table.key, one.series.title, str(one.num_ranks), f"{one.measured:.0f}", f"{one.predicted:.0f}",
         f"{one.low:.0f}-{one.high:.0f}", f"{one.error:+.1%}" + ("" if one.covered else ", outside"),
+        f"{one.naive_error:+.1%}",
     )  # fmt: skip
 
 
@@ -64,7 +66,9 @@ def in_words(summary: Summary) -> str:
     return (
         f"{summary.num_predictions} predictions: mean error {summary.mean_error:.1%}, worst {abs(worst.error):.1%} "
         f"({worst.series.title} on {worst.num_ranks} GPUs, {worst.table.title}); "
-        f"the band held {summary.covered:.0%} of what was measured."
+        f"the band held {summary.covered:.0%} of what was measured. "
+        f"The naive prediction, that a GPU keeps the last known speed, errs by {summary.mean_naive_error:.1%}, "
+        f"at worst {summary.worst_naive_error:.1%}."
     )
 
 
@@ -120,11 +124,16 @@ def text(root: Path) -> str:
     runs = own_runs(root)
     return environment.get_template(TEMPLATE).render(
         contention=Settings().contention,
-        likely_share=LIKELY_SHARE,
+        spread=SPREAD_OF_RANKS,
+        usual=USUAL,
         noise=NOISE,
-        model_error=MODEL_ERROR,
-        by_machine=markdown_table(SUMMARY_HEADINGS, [_summary(one) for one in tables()], "lrrrr"),
+        drift=DRIFT,
+        by_machine=_summaries("machine", lambda table: table.machine_key),
+        by_table=_summaries("table", lambda table: table.key),
+        by_job=_summaries("job", lambda table: table.job),
+        by_time=_summaries("tables", lambda table: "later" if table.later else "first"),
         summary=in_words(summarize(predict_all())),
+        not_beaten=", ".join(_not_beaten()),
         sources=[_source(one) for one in tables()],
         own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
         waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
@@ -140,16 +149,36 @@ def _picture_name(table: Table) -> str:
     return f"scaling-{table.key}.png"
 
 
-def _summary(table: Table) -> tuple[str, ...]:
-    """Return the cells below `SUMMARY_HEADINGS`."""
-    found = summarize(_predictions(table))
-    errors = (f"{found.mean_error:.1%}", f"{abs(found.worst.error):.1%}")
-    return table.key, str(found.num_predictions), *errors, f"{found.num_predictions * found.covered:.0f}"
+def _by(key: Callable[[Table], str]) -> dict[str, Summary]:
+    """Return what the predictions of all tables with the same key say of the model."""
+    groups: dict[str, list[Prediction]] = {}
+    for one in predict_all():
+        groups.setdefault(key(one.table), []).append(one)
+    return {name: summarize(group) for name, group in groups.items()}
+
+
+def _summaries(heading: str, key: Callable[[Table], str]) -> str:
+    """Return a row of errors for each group of tables."""
+    rows = [
+        (
+            name, str(one.num_predictions), f"{one.mean_error:.1%}", f"{one.mean_naive_error:.1%}",
+            f"{abs(one.worst.error):.1%}", f"{one.worst_naive_error:.1%}", str(one.num_covered),
+        )
+        for name, one in _by(key).items()
+    ]  # fmt: skip
+    return markdown_table((heading, *SUMMARY_HEADINGS), rows, "lrrrrrr")
+
+
+def _not_beaten() -> list[str]:
+    """Return the tables whose naive predictions have the smaller mean error."""
+    return [f"`{name}`" for name, one in _by(lambda table: table.key).items() if one.mean_naive_error <= one.mean_error]
 
 
 def _source(table: Table) -> dict[str, str]:
     """Return what the page says of a machine: its title, where its numbers are from, its table, and its picture."""
-    share, spread = belief_of(table).likely
+    within, between = belief_of(table, prior_without(table.machine_key)).likely
+    several_nodes = any(table.machine.num_nodes(size) > 1 for size in table.given)
+    unmeasured = "" if several_nodes else ", of which the known sizes tell nothing"
     picture = ""
     if table.given:  # a single size tells nothing in a picture that the table does not
         picture = f"![{draw_table(table, _predictions(table))[1]}](pictures/{_picture_name(table)})"
@@ -159,8 +188,8 @@ def _source(table: Table) -> dict[str, str]:
         "key": table.key,
         "source": table.source,
         "links_source": table.links_source,
-        "fitted": f"{share:.0%} of the bandwidth, ranks that differ by {spread:.1%}",
-        "table": markdown_table(HEADINGS[1:], rows, "lrrrrr"),
+        "fitted": f"{within:.0%} of the bandwidth within nodes, {between:.0%} between them{unmeasured}",
+        "table": markdown_table(HEADINGS[1:], rows, "lrrrrrr"),
         "picture": picture,
     }
 

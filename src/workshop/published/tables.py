@@ -1,15 +1,21 @@
-"""Tables of scaling that others measured (`published.toml`), each predicted from its smaller half."""
+"""Tables of scaling that others measured (`published.toml`), each predicted from its smaller half.
+
+What is known of a table: of each series its first entry, at best one rank alone; and all series on the smaller half of
+the table's further sizes (`Table.given`). Every other row is predicted, and counts.
+The usual shares of bandwidth come from the tables of all *other* machines (`workshop.published.priors`).
+"""
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 from coursekit import toml_files
-from coursekit.scaling.belief import Belief, Case, believe
+from coursekit.scaling.belief import USUAL, Belief, Case, Prior, believe
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Network, find_network
 from coursekit.scaling.step import Settings, Work
@@ -64,6 +70,9 @@ class Table:
         cycle_ms: how often gradients that are ready are sent; 0 for without end.
         bytes_per_number: 2 for gradients that travel with 16 bits.
         networks: those that `tf.keras.applications` does not have.
+        site: which machine it is, where several tables are of the same one; '' for one that has no other.
+        later: whether the table came to try a model that was made without it.
+        job: the kind of training, by which errors are reported.
     """
 
     key: str
@@ -78,6 +87,14 @@ class Table:
     cycle_ms: float = 1.0
     bytes_per_number: int = BYTES_PER_NUMBER
     networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()
+    site: str = ""
+    later: bool = False
+    job: str = "convolutions, 32 bits"
+
+    @property
+    def machine_key(self) -> str:
+        """What is equal for tables of the same machine."""
+        return self.site or self.key
 
     @property
     def machine(self) -> Machine:
@@ -98,7 +115,11 @@ class Table:
         work = Work(network, series.batch_size / series.base_speed)
         if base > 1:  # nobody measured a rank alone: what is usual tells how much of the time it computes
             work = Work(network, work.compute_s * believe(self.machine).expect(Case(work, base, settings)).efficiency)
-        return Case(work, series.num_ranks[position], settings, series.efficiency(position), base)
+        return Case(work, series.num_ranks[position], settings, series.efficiency(position), base, series.title)
+
+    def cases(self) -> list[Case]:
+        """Return all measurements beyond each series' first."""
+        return [self.case(one, position) for one in self.series for position in range(1, len(one.num_ranks))]
 
     def network(self, series: Series) -> Network:
         """Return what a series trains: of this table, or of `tf.keras.applications`."""
@@ -122,11 +143,17 @@ class Prediction:
     predicted: float
     low: float
     high: float
+    naive: float
 
     @property
     def error(self) -> float:
         """How far the prediction lies above the measurement, as a share of that."""
         return self.predicted / self.measured - 1
+
+    @property
+    def naive_error(self) -> float:
+        """The same where a rank keeps the last speed that is known of its series."""
+        return self.naive / self.measured - 1
 
     @property
     def covered(self) -> bool:
@@ -136,12 +163,19 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Summary:
-    """What all predictions together say of the model: absolute errors as shares, and how often the band held."""
+    """What predictions together say of the model: absolute errors as shares, and how often the band held."""
 
     num_predictions: int
     mean_error: float
     worst: Prediction
-    covered: float
+    num_covered: int
+    mean_naive_error: float
+    worst_naive_error: float
+
+    @property
+    def covered(self) -> float:
+        """The share of measurements in the band."""
+        return self.num_covered / self.num_predictions
 
 
 @cache
@@ -150,40 +184,37 @@ def tables() -> tuple[Table, ...]:
     return toml_files.load(_File, TABLES, TABLES.name).tables
 
 
-def belief_of(table: Table) -> Belief:
+def belief_of(table: Table, prior: Prior = USUAL) -> Belief:
     """Return what is believed of a table's machine after its smaller half."""
-    measured = [
-        table.case(series, position)
-        for series in table.series
-        for position, num_ranks in enumerate(series.num_ranks)
-        if position and num_ranks in table.given
-    ]
-    return believe(table.machine, measured)
+    return believe(table.machine, [one for one in table.cases() if one.num_ranks in table.given], prior)
 
 
-def predict(table: Table) -> list[Prediction]:
+def predict(table: Table, prior: Prior = USUAL) -> list[Prediction]:
     """Predict the larger half of a table."""
-    belief = belief_of(table)
+    belief = belief_of(table, prior)
     result = []
     for series in table.series:
-        for position, num_ranks in enumerate(series.num_ranks):
+        speeds = [(ranks, speed / ranks) for ranks, speed in zip(series.num_ranks, series.images_per_s)]
+        last = [speed for ranks, speed in speeds[1:] if ranks in table.given][-1:] or [series.base_speed]
+        for position, (num_ranks, speed) in enumerate(speeds):
             if position and num_ranks not in table.given:
-                full_speed = num_ranks * series.base_speed
                 expected = belief.expect(table.case(series, position))
-                speeds = (full_speed * one for one in (expected.efficiency, expected.low, expected.high))
-                result.append(Prediction(table, series, num_ranks, series.images_per_s[position], *speeds))
+                middle, low, high = (
+                    num_ranks * series.base_speed * one for one in (expected.efficiency, expected.low, expected.high)
+                )
+                naive = num_ranks * last[0]
+                result.append(Prediction(table, series, num_ranks, num_ranks * speed, middle, low, high, naive))
     return result
 
 
-@cache
-def predict_all() -> tuple[Prediction, ...]:
-    """Predict the larger half of all tables."""
-    return tuple(prediction for table in tables() for prediction in predict(table))
-
-
-def summarize(predictions: tuple[Prediction, ...]) -> Summary:
-    """Return the mean and the worst error, and the share of bands that hold what was measured."""
-    errors = [abs(one.error) for one in predictions]
-    worst = max(predictions, key=lambda one: abs(one.error))
-    covered = statistics.mean(one.covered for one in predictions)
-    return Summary(len(predictions), statistics.mean(errors), worst, covered)
+def summarize(predictions: Sequence[Prediction]) -> Summary:
+    """Return the mean and the worst errors, and how many bands hold what was measured."""
+    naive = [abs(one.naive_error) for one in predictions]
+    return Summary(
+        len(predictions),
+        statistics.mean(abs(one.error) for one in predictions),
+        max(predictions, key=lambda one: abs(one.error)),
+        sum(one.covered for one in predictions),
+        statistics.mean(naive),
+        max(naive),
+    )

@@ -13,6 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.pictures import COLORS
+from coursekit.scaling.belief import SPREAD_OF_RANKS
 from coursekit.scaling.machine import GBIT_PER_GBYTE
 from coursekit.scaling.step import simulate
 from workshop.published.tables import belief_of, tables
@@ -51,13 +52,13 @@ def predictions(name: str) -> list[list[list[int]]]:
     table = next(one for one in tables() if one.key == TABLE)
     series = next(one for one in table.series if one.network == name)
     case = table.case(series, 0)
-    share, spread = belief_of(table).likely
-    machine = table.machine.slowed(share)
+    within, between = belief_of(table).likely
     image_s = case.work.compute_s / series.batch_size
 
     def efficiency(batch: int, gbit: int, num_gpus: int) -> int:
-        link = replace(machine.between, gbyte_per_s=share * gbit / GBIT_PER_GBYTE)
-        work = replace(case.work, compute_s=batch * image_s, spread=spread)
-        return round(100 * simulate(work, replace(machine, between=link), num_gpus, case.settings).efficiency)
+        link = replace(table.between, gbyte_per_s=gbit / GBIT_PER_GBYTE)
+        machine = replace(table.machine, between=link).slowed(within, between)
+        work = replace(case.work, compute_s=batch * image_s, spread=SPREAD_OF_RANKS)
+        return round(100 * simulate(work, machine, num_gpus, case.settings).efficiency)
 
     return [[[efficiency(batch, gbit, gpus) for gpus in NUMS_GPUS] for gbit in FABRICS_GBIT] for batch in BATCHES]

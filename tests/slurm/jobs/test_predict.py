@@ -93,6 +93,20 @@ def test_the_table_adds_up(site, num_gpus, parameters):
 
 
 @pytest.mark.usefixtures("course")
+def test_how_little_is_known_beyond_a_node_is_said():
+    """The width of the last row's band, as factors of its speed; within one node nothing is said."""
+    shown = run("03", "--site", "jean-zay", "--nodes", "1,16")
+    (_, last) = columns(shown)
+    low, high = (int(one) / int(last[2]) for one in last[3].split("-"))
+
+    assert (
+        f"Beyond one node nothing is measured here: on 16 nodes, expect {low:.2f} to {high:.2f} times that speed."
+        in shown
+    )
+    assert not any("Beyond one node" in line for line in run("03", "--site", "jean-zay", "--nodes", "1"))
+
+
+@pytest.mark.usefixtures("course")
 def test_a_pipeline_that_is_too_slow():
     """All wait for images: they are a part of the step, what bounds it, and what would help."""
     shown = run("03", "--site", "jean-zay", "--nodes", "8", "-p", "input_images_per_s", "200")

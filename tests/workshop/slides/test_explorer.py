@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from coursekit.scaling.belief import SPREAD_OF_RANKS
 from coursekit.scaling.step import simulate
 from workshop.published.tables import belief_of, tables
 from workshop.slides import explorer
@@ -17,12 +18,12 @@ from workshop.slides.browser import opened
 def test_answers_are_the_simulators():
     """At the published fabric and batch, the sliders tell what the simulator does with the table's likely unknowns."""
     table = next(one for one in tables() if one.key == explorer.TABLE)
-    share, spread = belief_of(table).likely
+    shares = belief_of(table).likely
     batch, fabric = explorer.BATCHES.index(64), explorer.FABRICS_GBIT.index(25)
     for name in explorer.NETWORKS:
         case = table.case(next(one for one in table.series if one.network == name), 0)
-        work = replace(case.work, spread=spread)
-        steps = [simulate(work, table.machine.slowed(share), gpus, case.settings) for gpus in explorer.NUMS_GPUS]
+        work = replace(case.work, spread=SPREAD_OF_RANKS)
+        steps = [simulate(work, table.machine.slowed(*shares), gpus, case.settings) for gpus in explorer.NUMS_GPUS]
 
         assert explorer.predictions(name)[batch][fabric] == [round(100 * step.efficiency) for step in steps]
 
