@@ -52,6 +52,16 @@ def test_ones_own_job_comes_back():
     assert row.high - row.low < forecast(WEAK, MACHINE, [1])[0].high - forecast(WEAK, MACHINE, [1])[0].low
 
 
+def test_ones_own_job_says_nothing_of_the_links_between_nodes():
+    """The band begins at a measured node with little more than the noise, and is wide as soon as there are two."""
+    training = calibrated(WEAK, MACHINE, 4, 1300.0)
+    widths = [row.high / row.low for row in forecast(training, MACHINE, [1, 2, 16])]
+
+    assert widths[0] == pytest.approx(1.1, abs=0.03)
+    assert widths[1] > 1.15
+    assert widths[2] > widths[1]
+
+
 def test_what_helps_where_gradients_decide():
     """A small batch on many nodes: larger batches, fewer bytes and a faster fabric, none of which helps one node."""
     small = Training(find_network("VGG16"), 8, 360.0, 0.0)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from coursekit.errors import CourseKitError
-from coursekit.scaling.belief import NOISE, SPREAD_OF_RANKS, Belief, Case, believe
+from coursekit.scaling.belief import NOISE, SPREAD_OF_RANKS, Belief, Case, Expected, believe
 from coursekit.scaling.machine import Machine
 from coursekit.scaling.networks import Network
 from coursekit.scaling.step import Settings, Step, Work, simulate
@@ -32,6 +32,7 @@ class Training:
         settings: how gradients travel.
         num_batches: local batches of a step, whose gradients are added up before they travel.
         input_images_per_s: what the input pipeline of one rank makes; 0 for as many as are needed.
+        base: the ranks of a node whose speed together was measured, of which that of one GPU alone was derived.
     """
 
     network: Network
@@ -42,6 +43,7 @@ class Training:
     settings: Settings = field(default_factory=Settings)
     num_batches: int = 1
     input_images_per_s: float = 0.0
+    base: int = 1
 
     def local_batch(self, num_ranks: int) -> int:
         """Return the images of a rank in one of the step's batches.
@@ -119,7 +121,7 @@ def calibrated(training: Training, machine: Machine, num_ranks: int, images_per_
     case = Case(training.work(num_ranks), num_ranks, training.settings)
     for _ in range(3):  # the efficiency depends on the speed a little: it settles at once
         alone = images_per_s / num_ranks / believe(machine).expect(case).efficiency
-        training = replace(training, images_per_s=alone, noise=NOISE)
+        training = replace(training, images_per_s=alone, noise=NOISE, base=num_ranks)
         case = replace(case, work=training.work(num_ranks))
     return training
 
@@ -152,12 +154,21 @@ def would_help(training: Training, machine: Machine, num_nodes: int) -> list[tup
 
 def _one(training: Training, belief: Belief, num_nodes: int) -> Forecast:
     num_ranks = num_nodes * belief.machine.num_ranks_per_node
-    case = Case(training.work(num_ranks), num_ranks, training.settings)
-    expected = belief.expect(case, training.noise)
+    case = Case(training.work(num_ranks), num_ranks, training.settings, base=training.base)
+    expected = _expect(belief, case, training.noise)
     full = num_ranks * training.images_per_s
     middle, low, high = (full * one for one in (expected.efficiency, expected.low, expected.high))
     step = _parts(belief, case)
     return Forecast(num_nodes, num_ranks, training.local_batch(num_ranks), middle, low, high, step, expected.efficiency)
+
+
+def _expect(belief: Belief, case: Case, noise: float = 0.0) -> Expected:
+    """Return what is expected relative to one GPU alone; what was measured at `base` is known without a band."""
+    expected = belief.expect(case, noise)
+    if case.base == 1:
+        return expected
+    together = belief.expect(replace(case, base=1, num_ranks=case.base)).efficiency
+    return Expected(*(together * one for one in (expected.efficiency, expected.low, expected.high)))
 
 
 def _parts(belief: Belief, case: Case) -> Step:
@@ -165,7 +176,7 @@ def _parts(belief: Belief, case: Case) -> Step:
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     likely = simulate(work, belief.machine.slowed(*belief.likely), case.num_ranks, case.settings)
     fed = replace(case, work=replace(case.work, input_s=0.0))
-    lost_s, fed_lost_s = (likely.compute_s * (1 / belief.expect(one).efficiency - 1) for one in (case, fed))
+    lost_s, fed_lost_s = (likely.compute_s * (1 / _expect(belief, one).efficiency - 1) for one in (case, fed))
     waiting_s = min(likely.waiting_s, fed_lost_s)
     return replace(likely, waiting_s=waiting_s, exposed_s=fed_lost_s - waiting_s, starving_s=lost_s - fed_lost_s)
 

@@ -18,7 +18,7 @@ from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
 from coursekit.scaling.step import Settings, Work, simulate
 from coursekit.text import markdown_table
-from workshop.published.priors import predict_all, prior_without
+from workshop.published.priors import predict_all, predict_beyond_nodes, prior_without
 from workshop.published.tables import Prediction, Summary, Table, belief_of, summarize, tables
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def text(root: Path) -> str:
         by_job=_summaries("job", lambda table: table.job),
         by_time=_summaries("tables", lambda table: "later" if table.later else "first"),
         summary=in_words(summarize(predict_all())),
+        beyond_nodes=in_words(summarize(predict_beyond_nodes())),
         not_beaten=", ".join(_not_beaten()),
         sources=[_source(one) for one in tables()],
         own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),

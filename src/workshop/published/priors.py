@@ -43,6 +43,11 @@ def predict_all() -> tuple[Prediction, ...]:
     return tuple(one for table in tables() for one in predict(table, prior_without(table.machine_key)))
 
 
+def predict_beyond_nodes() -> list[Prediction]:
+    """Predict all sizes beyond a node from those within it, each with the prior of the other machines."""
+    return [one for table in tables() for one in predict(table, prior_without(table.machine_key), table.within_node)]
+
+
 @cache
 def _log_likelihood(table: Table) -> Array:
     return log_likelihood(table.machine, table.cases())

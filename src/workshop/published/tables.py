@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,12 @@ class Table:
         return Machine(self.within, self.between, self.num_ranks_per_node)
 
     @property
+    def within_node(self) -> set[int]:
+        """The sizes that tell nothing of the links between nodes."""
+        sizes = {size for one in self.series for size in one.num_ranks}
+        return {size for size in sizes if self.machine.num_nodes(size) == 1}
+
+    @property
     def given(self) -> set[int]:
         """The sizes that the unknowns are fitted on: the smaller half, of which each series' first is the input."""
         sizes = sorted({size for one in self.series for size in one.num_ranks[1:]})
@@ -184,20 +191,22 @@ def tables() -> tuple[Table, ...]:
     return toml_files.load(_File, TABLES, TABLES.name).tables
 
 
-def belief_of(table: Table, prior: Prior = USUAL) -> Belief:
-    """Return what is believed of a table's machine after its smaller half."""
-    return believe(table.machine, [one for one in table.cases() if one.num_ranks in table.given], prior)
+def belief_of(table: Table, prior: Prior = USUAL, known: AbstractSet[int] | None = None) -> Belief:
+    """Return what is believed of a table's machine after the sizes that are known: by default its smaller half."""
+    known = table.given if known is None else known
+    return believe(table.machine, [one for one in table.cases() if one.num_ranks in known], prior)
 
 
-def predict(table: Table, prior: Prior = USUAL) -> list[Prediction]:
-    """Predict the larger half of a table."""
-    belief = belief_of(table, prior)
+def predict(table: Table, prior: Prior = USUAL, known: AbstractSet[int] | None = None) -> list[Prediction]:
+    """Predict all sizes of a table but each series' first and those that are known: by default its smaller half."""
+    known = table.given if known is None else known
+    belief = belief_of(table, prior, known)
     result = []
     for series in table.series:
         speeds = [(ranks, speed / ranks) for ranks, speed in zip(series.num_ranks, series.images_per_s)]
-        last = [speed for ranks, speed in speeds[1:] if ranks in table.given][-1:] or [series.base_speed]
+        last = [speed for ranks, speed in speeds[1:] if ranks in known][-1:] or [series.base_speed]
         for position, (num_ranks, speed) in enumerate(speeds):
-            if position and num_ranks not in table.given:
+            if position and num_ranks not in known:
                 expected = belief.expect(table.case(series, position))
                 middle, low, high = (
                     num_ranks * series.base_speed * one for one in (expected.efficiency, expected.low, expected.high)
