@@ -121,20 +121,22 @@ def text(root: Path) -> str:
     environment = Environment(  # noqa: S701  # a page of Markdown
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    runs = own_runs(root)
+    runs, beyond = own_runs(root), predict_beyond_nodes()
     return environment.get_template(TEMPLATE).render(
         contention=Settings().contention,
         spread=SPREAD_OF_RANKS,
         usual=USUAL,
         noise=NOISE,
         drift=DRIFT,
-        by_machine=_summaries("machine", lambda table: table.machine_key),
-        by_table=_summaries("table", lambda table: table.key),
-        by_job=_summaries("job", lambda table: table.job),
-        by_time=_summaries("tables", lambda table: "later" if table.later else "first"),
+        by_machine=_summaries("machine", lambda table: table.machine_key, predict_all()),
+        by_table=_summaries("table", lambda table: table.key, predict_all()),
+        by_job=_summaries("job", lambda table: table.job, predict_all()),
+        by_time=_summaries("tables", _age, predict_all()),
         summary=in_words(summarize(predict_all())),
-        beyond_nodes=in_words(summarize(predict_beyond_nodes())),
-        not_beaten=", ".join(_not_beaten()),
+        beyond_nodes=in_words(summarize(beyond)),
+        beyond_by_time=_summaries("tables", _age, beyond),
+        not_beaten_beyond=_not_beaten(beyond),
+        not_beaten=_not_beaten(predict_all()),
         sources=[_source(one) for one in tables()],
         own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
         waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
@@ -150,29 +152,34 @@ def _picture_name(table: Table) -> str:
     return f"scaling-{table.key}.png"
 
 
-def _by(key: Callable[[Table], str]) -> dict[str, Summary]:
+def _by(key: Callable[[Table], str], predictions: Sequence[Prediction]) -> dict[str, Summary]:
     """Return what the predictions of all tables with the same key say of the model."""
     groups: dict[str, list[Prediction]] = {}
-    for one in predict_all():
+    for one in predictions:
         groups.setdefault(key(one.table), []).append(one)
     return {name: summarize(group) for name, group in groups.items()}
 
 
-def _summaries(heading: str, key: Callable[[Table], str]) -> str:
+def _summaries(heading: str, key: Callable[[Table], str], predictions: Sequence[Prediction]) -> str:
     """Return a row of errors for each group of tables."""
     rows = [
         (
             name, str(one.num_predictions), f"{one.mean_error:.1%}", f"{one.mean_naive_error:.1%}",
             f"{abs(one.worst.error):.1%}", f"{one.worst_naive_error:.1%}", str(one.num_covered),
         )
-        for name, one in _by(key).items()
+        for name, one in _by(key, predictions).items()
     ]  # fmt: skip
     return markdown_table((heading, *SUMMARY_HEADINGS), rows, "lrrrrrr")
 
 
-def _not_beaten() -> list[str]:
+def _not_beaten(predictions: Sequence[Prediction]) -> str:
     """Return the tables whose naive predictions have the smaller mean error."""
-    return [f"`{name}`" for name, one in _by(lambda table: table.key).items() if one.mean_naive_error <= one.mean_error]
+    summaries = _by(lambda table: table.key, predictions)
+    return ", ".join(f"`{name}`" for name, one in summaries.items() if one.mean_naive_error <= one.mean_error)
+
+
+def _age(table: Table) -> str:
+    return "later" if table.later else "first"
 
 
 def _source(table: Table) -> dict[str, str]:
