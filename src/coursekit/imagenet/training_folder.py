@@ -18,7 +18,7 @@ def begin_training(folder: str | Path, is_writer: bool, **network: Any) -> Path:
     """Return the folder of a training, made ready by the one rank that writes there.
 
     Example: "training" holds a result, so it becomes "training-before", and an empty "training" takes its place.
-    Without a result, its checkpoints stay, and the training goes on from them.
+    Without a result, its checkpoints stay, and the training continues from them.
 
     Args:
         folder: of checkpoints and logs.
