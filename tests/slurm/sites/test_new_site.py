@@ -39,7 +39,7 @@ def test_a_new_site_stands_beside_the_others(course):
     )
     assert CliRunner().invoke(cli, ["sites", "show", "nautilus"]).output.startswith("Nautilus, Vulcania (nautilus")
     assert CliRunner().invoke(cli, ["sites", "check"]).exit_code == 0
-    assert "| nautilus | `launch.mpi` |" in (course / PAGE).read_text(encoding="utf-8")
+    assert "### nautilus\n" in (course / PAGE).read_text(encoding="utf-8")
 
 
 def test_a_new_site_gets_job_scripts(course):

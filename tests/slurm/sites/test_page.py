@@ -31,7 +31,7 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
     write_page(checkout.root)
 
     text = (checkout.root / PAGE).read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [line for line in text.splitlines() if line.startswith(("|", "###"))]
     assert rows == [
         "| site | machine | partition | GPUs of a node | longest time | options for a whole node |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -40,9 +40,10 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
         "| site | all notebooks: a student | a class of 30 | all trainings: a student | a class of 30 | charged |",
         "| --- | --- | --- | --- | --- | --- |",
         "| nautilus, deep | 0 GPU hours | 0 GPU hours | 0 GPU hours | 0 GPU hours | a node |",
-        "| site | key | in doubt | the command that tells |",
-        "| --- | --- | --- | --- |",
-        "| nautilus | `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
+        "### nautilus",
+        "| key | in doubt | the command that tells |",
+        "| --- | --- | --- |",
+        "| `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
     ]
 
 
