@@ -122,7 +122,7 @@ def test_a_piece_of_the_solution_is_not_filled_in(desk):
 
     assert run(NAME).splitlines()[1:3] == [
         "  2 of 3 exercises are filled in",
-        "  ! 1 hold a piece of the solution, without points: mean",
+        "  ! taken from the solution, without points: mean",
     ]
 
 

@@ -56,7 +56,7 @@ def _lines(work: StudentWork) -> list[str]:
     if work.missing:
         lines.append(f"  ! {len(work.missing)} still hold the stub: {', '.join(work.missing)}")
     if work.taken:
-        lines.append(f"  ! {len(work.taken)} hold a piece of the solution, without points: {', '.join(work.taken)}")
+        lines.append(f"  ! taken from the solution, without points: {', '.join(work.taken)}")
     lines += [
         f"  job {job.job} on {job.nodes or 'an unnamed node'}: {job.num_ranks} ranks, {job.time_s:.1f} s, "
         f"{job.points:g} points"

@@ -99,8 +99,8 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
 
     class Watch(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
         def begin(self) -> None:
-            names = {variable.name: variable for variable in tf.compat.v1.global_variables()}
-            [self.statistics] = [names[name] for name in names if "statistics/moving_mean" in name]
+            variables = tf.compat.v1.global_variables()
+            self.statistics = next((one for one in variables if "statistics/moving_mean" in one.name), tf.zeros(1))
 
         def after_run(self, context: Any, _: Any) -> None:
             if len(sights) >= MOST_STEPS:
