@@ -171,14 +171,16 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 
 class Losses(tf.keras.callbacks.Callback):
-    """Keep the loss after every step, the mean of the epoch so far on this rank."""
+    """Keep the loss of every batch of this rank."""
 
     def __init__(self):
         super().__init__()
         self.by_step = []
 
     def on_train_batch_end(self, batch, logs=None):
-        self.by_step.append(float(logs["loss"]))
+        before = self.total if batch else 0.0
+        self.total = (batch + 1) * float(logs["loss"])  # Keras has the mean of the epoch so far
+        self.by_step.append(self.total - before)
 
 
 def main(name=model, more_callbacks=(), **changes):
@@ -231,4 +233,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release f8a1a306f404694fedba82d430c932be96196cdda1c1eca33b944fc38df7b934
+# Made, not edited: release 0e1b5913edd83adfbdb7d00b25b81cf0a478810afcfb6b0c2e757aa8d1a56e7b

@@ -736,14 +736,16 @@ with check("the training continues", section="10"):
 
 # %% role="readonly" id="main" tags=["script"]
 class Losses(tf.keras.callbacks.Callback):
-    """Keep the loss after every step, the mean of the epoch so far on this rank."""
+    """Keep the loss of every batch of this rank."""
 
     def __init__(self):
         super().__init__()
         self.by_step = []
 
     def on_train_batch_end(self, batch, logs=None):
-        self.by_step.append(float(logs["loss"]))
+        before = self.total if batch else 0.0
+        self.total = (batch + 1) * float(logs["loss"])  # Keras has the mean of the epoch so far
+        self.by_step.append(self.total - before)
 
 
 def main(name=model, more_callbacks=(), **changes):

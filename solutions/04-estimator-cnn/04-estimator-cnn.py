@@ -614,7 +614,7 @@ estimator_pictures.show_run(results, model)
 #
 # ### What training mode does to an evaluation
 #
-# The networks of 2019 ran in training mode in evaluations, too. Here are held-out images, answered with the weights of the checkpoint in both modes, in batches of different sizes:
+# A network that stays in training mode answers differently in an evaluation. Here are 64 of the held-out images, answered with the weights of the checkpoint in both modes, in batches of different sizes:
 
 
 # %% role="readonly" id="mode-picture" tags=["picture"]

@@ -55,7 +55,8 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
         axes.plot(range(len(points)), list(points.values()), marker=MARKERS[number], label=label, **style(number))
         axes.set_xticks(range(len(points)), [str(size) for size in points])
         texts.append(f"{label} {', '.join(f'{value:.0%}' for value in points.values())}")
-    axes.set(xlabel="images in a batch", ylabel="accuracy", ylim=(0, 1), title="The same images, the same weights")
+    title = f"{max(size for _, size in accuracies)} of the held-out images, the same weights"
+    axes.set(xlabel="images in a batch", ylabel="accuracy", ylim=(0, 1), title=title)
     axes.legend(fontsize="small")
     sizes = sorted({size for _, size in accuracies})
     show(figure, f"Accuracy in batches of {', '.join(map(str, sizes))} images: {'; '.join(texts)}.")
@@ -72,7 +73,8 @@ def show_same(by_horovod: Array, by_strategy: Array) -> None:
     left.legend(fontsize="small")
     gaps = np.abs(np.asarray(by_horovod) - np.asarray(by_strategy))
     right.plot(steps, np.maximum(gaps, SMALLEST_GAP), color="black", marker="o")
-    right.set(xlabel="step", yscale="log", ylim=(SMALLEST_GAP / 2, 10), title="How far apart")
+    right.set(xlabel="step", ylabel="difference of the losses", yscale="log", ylim=(SMALLEST_GAP / 2, 10))
+    right.set_title(f"How far apart (drawn at {SMALLEST_GAP:.0e} where it is less)", fontsize="medium")
     show(
         figure,
         f"The losses of {len(steps)} steps with Horovod and with a strategy fall from {by_horovod[0]:.3f} to "

@@ -84,7 +84,7 @@ def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
 
 
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the loss of every rank after each step, and the accuracies by epoch with that of the validation.
+    """Show the loss of every rank's batches, with the ends of the epochs, and the accuracies by epoch.
 
     The results of each rank are the lab's: `losses` by step, `history` with lists by metric, and `validation`.
     """
@@ -92,13 +92,18 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     epochs = np.arange(1, len(history["loss"]) + 1)
     figure, (left, right) = panels(2)
     for rank, result in enumerate(results):
-        left.plot(np.arange(1, len(result["losses"]) + 1), result["losses"], label=f"rank {rank}", **style(rank))
-    left.set(xlabel="step", ylabel="loss", title="Loss of each rank, mean of the epoch so far", ylim=(0, None))
+        steps = np.arange(1, len(result["losses"]) + 1)
+        left.plot(steps, result["losses"], linewidth=0.8, label=f"rank {rank}", **style(rank))
+    if len(epochs) > 1:
+        ends = np.arange(1, len(epochs)) * len(results[0]["losses"]) / len(epochs) + 0.5
+        whole_height = left.get_xaxis_transform()
+        left.vlines(ends, 0, 1, colors=GREY, linestyles=":", transform=whole_height, label="end of an epoch")
+    left.set(xlabel="step of this run", ylabel="loss", title="Loss of each batch", ylim=(0, None))
     left.legend(fontsize="small")
     right.plot(epochs, history["accuracy"], color="black", marker=MARKERS[0], label="training, all ranks")
     right.plot(epochs[-1:], [validation["accuracy"]], "D", color=COLORS[2], markersize=9, label="validation, all ranks")
     title = f"{name} on {counted(len(results), 'rank')}"
-    right.set(xlabel="epoch", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=title)
+    right.set(xlabel="epoch of this run", ylabel="accuracy", xticks=epochs, ylim=(0, 1), title=title)
     right.legend(fontsize="small", loc="lower right")
     show(
         figure,

@@ -118,7 +118,8 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     rest = [1 - share for share in shares]
     axes.bar(positions, rest, bottom=shares, color="0.85", width=0.6, hatch="//", edgecolor=GREY, label="other")
     for position, share in enumerate(shares):
-        _write_above(axes, position, 1, _percent(share))
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # the hatching would cross the number
+        axes.text(position, share + 0.03, _percent(share), ha="center", va="bottom", fontsize="small", bbox=ground)
     _label_ranks(axes, [row for row, _ in known])
     axes.set(ylabel="share of a step", ylim=(0, HEADROOM))
     axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
