@@ -2,7 +2,7 @@
 # title = "As many files for each rank, and what is left over for nobody"
 #
 # [fails]
-# evaluate-once-tests = ["by no rank"]
+# evaluate-once-tests = ["no rank evaluates"]
 # ///
 
 # %% role="changes" id="evaluate"

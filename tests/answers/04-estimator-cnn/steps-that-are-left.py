@@ -9,7 +9,7 @@ def make_run_config(folder):
     config = config.replace(session_config=tf.compat.v1.ConfigProto(gpu_options=options, allow_soft_placement=True))
     if hvd.rank() != 0:
         return config
-    return config.replace(model_dir=folder, save_checkpoints_secs=60, keep_checkpoint_max=2)
+    return config.replace(model_dir=folder, save_checkpoints_steps=100, keep_checkpoint_max=2)
 
 
 # %% role="answer" id="train"

@@ -2,7 +2,7 @@
 # title = "Faster, since it reads half of the files twice"
 #
 # [fails]
-# samples-tests = ["missing"]
+# samples-tests = ["the batches lack"]
 # ///
 
 # %% role="changes" id="feed-fast"
