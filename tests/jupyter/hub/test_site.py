@@ -257,8 +257,10 @@ def run_lab(page, hub):
     notebook = hub.course / "labs" / LAB / f"{LAB}.ipynb"
     page.goto(f"{hub.address}/user/root/lab/tree/labs/{LAB}/{LAB}.ipynb")
     page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
+    num_before = 0
 
     def all_are_run():
+        nonlocal num_before
         page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]", timeout=600_000)
         page.keyboard.press("Control+s")
         time.sleep(1)
@@ -266,13 +268,16 @@ def run_lab(page, hub):
             cells = code_cells(notebook)
         except json.JSONDecodeError:  # it is just being written
             return None
-        if not any(cell["execution_count"] for cell in cells):  # a menu that opened before the kernel was there
+        screenshot(page, "site-lab-02")
+        if (cells[-1]["execution_count"] and cells[-1]["outputs"]) or errors(cells):
+            return cells
+        num_run = sum(bool(cell["execution_count"]) for cell in cells)
+        if num_run == num_before:  # the menu opened before the kernel was there, or the run broke off
             page.get_by_role("menuitem", name="Run", exact=True).click()
             page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
             time.sleep(1)
-        screenshot(page, "site-lab-02")
-        is_over = cells[-1]["execution_count"] and cells[-1]["outputs"]
-        return cells if is_over or errors(cells) else None
+        num_before = num_run
+        return None
 
     return until(all_are_run)
 
