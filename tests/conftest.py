@@ -150,8 +150,10 @@ def leftovers(before):
 def is_browsers_helper(process, before):
     """Say whether a Chromium that was there before has started a process of its own: it does so when it likes."""
     try:
-        is_helper = re.search(r"chromium\b.* --type=", " ".join(process.cmdline()))
-        return bool(is_helper) and not before.isdisjoint(process.parents())
+        words = " ".join(process.cmdline())
+        if "chrome_crashpad_handler" in words:  # a daemon: no Chromium is its parent
+            return any("chromium" in " ".join(one.cmdline()) for one in before if is_running(one))
+        return bool(re.search(r"chromium\b.* --type=", words)) and not before.isdisjoint(process.parents())
     except psutil.NoSuchProcess:
         return False
 
