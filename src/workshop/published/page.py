@@ -124,6 +124,8 @@ def text(root: Path) -> str:
     runs, beyond = own_runs(root), predict_beyond_nodes()
     return environment.get_template(TEMPLATE).render(
         contention=Settings().contention,
+        num_tables=len(tables()),
+        num_machines=len({one.machine_key for one in tables()}),
         spread=SPREAD_OF_RANKS,
         usual=USUAL,
         noise=NOISE,
