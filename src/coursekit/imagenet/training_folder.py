@@ -14,7 +14,7 @@ from coursekit.files import write_json
 NETWORK, RESULT = "network.json", "result.json"
 
 
-def begin_training(folder: str | Path, is_writer: bool, **network: Any) -> Path:
+def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Path:
     """Return the folder of a training, made ready by the one rank that writes there.
 
     Example: "training" holds a result, so it becomes "training-before", and an empty "training" takes its place.
