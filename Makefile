@@ -5,14 +5,13 @@ include students/Makefile
 
 NUM_RANKS ?=
 PORT ?= 8000
-LOAD ?= 0
 TIMES ?= 10
 PROXY := hub/node_modules/.package-lock.json
 MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope --no-loadscope-reorder
 COMPILE := uv pip compile --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --quiet
-GENERATED := labs slurm/jobs docs/sites.md docs/schedule.md docs/commands.md docs/troubleshooting.md
+GENERATED := labs slurm/jobs docs/sites.md docs/commands.md docs/troubleshooting.md
 
 run: env ## execute the solutions of all labs on real ranks, as many as each needs (NUM_RANKS=4 for as many in all), and report
 	@$(BIN)/coursekit run $(if $(NUM_RANKS),--ranks $(NUM_RANKS))
@@ -26,9 +25,8 @@ test-quick: env $(MARP) ## run the tests that take minutes and need nothing but 
 test-horovod: env ## run Horovod's own tests on 2 and 4 ranks (HOROVOD_TESTS=.../horovod/test/parallel)
 	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)'
 
-labs: env ## build the students' notebooks from solutions/, job scripts from slurm/, the timetable and two pages
+labs: env ## build the students' notebooks from solutions/, job scripts from slurm/, and three pages
 	@$(BIN)/coursekit build
-	@$(BIN)/workshop schedule
 	@$(BIN)/workshop pages
 
 slides: env $(MARP) ## render the lecture to HTML and PDF in build/slides/, and measure every slide
@@ -47,7 +45,6 @@ check: env ## check style, types, the order of imports and the words of texts, a
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/workshop words
 	@$(BIN)/coursekit build
-	@$(BIN)/workshop schedule
 	@$(BIN)/workshop pages
 	@test -z "$$(git status --porcelain $(GENERATED))" || { git status --short $(GENERATED); \
 	  echo "make check: these differed from what their sources generate; they are up to date now: commit them." >&2; exit 1; }
@@ -56,9 +53,9 @@ bench: env ## measure side by side: starting ranks, communication, the input pip
 	@mkdir -p build
 	@$(BIN)/workshop bench --json build/bench.json
 
-soak: env ## judge all known answers of all labs TIMES=10 times: no verdict may differ (hours; LOAD=16: busy loops beside them)
+soak: env ## judge all known answers of all labs TIMES=10 times: no verdict may differ (hours)
 	@for lab in solutions/[0-9]*; do for i in $$(seq $(TIMES)); do \
-	  $(BIN)/workshop answers $${lab#solutions/} --load $(LOAD) || exit; done; done
+	  $(BIN)/workshop answers $${lab#solutions/} || exit; done; done
 
 # Node.js itself comes with .venv; what runs on it is installed where its package.json lies: in hub/, in slides/.
 %/node_modules/.package-lock.json: %/package-lock.json | env

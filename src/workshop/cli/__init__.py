@@ -21,7 +21,6 @@ GROUPS = {
     "Texts": {
         "slides": "build the lecture, or some of its decks",
         "pages": "generate the pages on commands and troubleshooting",
-        "schedule": "generate the timetable of lectures and labs",
         "book": "build the course as a website to read offline",
         "readme": "refresh the pictures and numbers of the pages",
         "words": "find words that the texts do not use",

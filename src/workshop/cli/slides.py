@@ -14,11 +14,10 @@ PROGRAMS = {"coursekit": OF_THE_PRODUCT, "workshop": OF_THE_WORKSHOP}
 VERBS = {f"{name} {verb}" for name, groups in PROGRAMS.items() for verbs in groups.values() for verb in verbs}
 
 
-@click.command(epilog="Example: workshop slides 03 --no-pdf --pictures")
+@click.command(epilog="Example: workshop slides 03 --no-pdf")
 @click.argument("names", metavar="[DECK]...", nargs=-1)
 @click.option("--pdf/--no-pdf", default=True, show_default=True, help="Also print each deck to PDF.")
-@click.option("--pictures", is_flag=True, help="Also save a PNG of every slide in build/slides/pictures/.")
-def slides(names: tuple[str, ...], pdf: bool, pictures: bool) -> None:
+def slides(names: tuple[str, ...], pdf: bool) -> None:
     """Build the lecture in build/slides/.
 
     Without DECK, all decks are built. A prefix such as 03 names a deck.
@@ -31,6 +30,6 @@ def slides(names: tuple[str, ...], pdf: bool, pictures: bool) -> None:
     root = find_root()
     console = Console()
     with console.status("slides") as status:
-        made = make_slides(root, select_decks(root, names), VERBS, pdf=pdf, pictures=pictures, progress=status.update)
+        made = make_slides(root, select_decks(root, names), VERBS, pdf=pdf, progress=status.update)
     for path in made:
         console.print(path.relative_to(root).as_posix(), highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The slides as a browser shows them: what overflows or cannot be read is measured, and each is taken as a picture."""
+"""The slides as a browser shows them: what overflows or cannot be read is measured."""
 
 from __future__ import annotations
 
@@ -48,15 +48,3 @@ def measure(page: Any, deck: Path) -> list[list[str]]:
     limits = [MIN_TEXT_PX, MIN_SMALL_PX, MIN_CONTRAST, MIN_SCALE]
     found: list[list[str]] = page.evaluate(f"limits => ({MEASURE.read_text(encoding='utf-8')})(limits)", limits)
     return found
-
-
-def take_pictures(page: Any, deck: Path, folder: Path, name: str) -> list[Path]:
-    """Save each slide of a deck's bare page as `<folder>/<name>-<number>.png`."""
-    page.goto(deck.as_uri())
-    page.evaluate("() => document.fonts.ready")
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for number, slide in enumerate(page.locator("svg[data-marpit-svg]").all(), 1):
-        paths.append(folder / f"{name}-{number:02}.png")
-        slide.screenshot(path=paths[-1])
-    return paths

@@ -31,7 +31,6 @@ class Deck:
         body: the Markdown below the header.
         title: what the session is about.
         minutes: how long it takes; the notes of its slides add up to that.
-        one_day: whether a course of one day has it.
     """
 
     name: str
@@ -39,7 +38,6 @@ class Deck:
     body: str
     title: str
     minutes: Annotated[int, AtLeast(1)]
-    one_day: bool
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def load_deck(path: Path) -> Deck:
     text = path.read_text(encoding="utf-8")
     header = HEADER.match(text)
     if not header:
-        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, one_day, ---.")
+        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, ---.")
     try:
         table = yaml.safe_load(header[1])
     except yaml.YAMLError as error:

@@ -2,7 +2,7 @@
 
 Such a script defines
 
-- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites", "course")`; `()` for a model;
+- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
 - `CAPTION`, one sentence: what is to be seen; of a model that looks like a measurement, that it is a model;
 - `draw(*data)`, which returns a matplotlib figure, or a list of them for a sequence of steps,
   or the path of a PNG file for a screenshot that a recorder took;
@@ -12,21 +12,19 @@ Such a script defines
 from __future__ import annotations
 
 import html
-import math
-import re
 import runpy
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matplotlib.patches import Patch
+
 from coursekit.errors import CourseKitError
-from coursekit.labs.lab import find_labs
 from coursekit.slurm.sites.load import load_sites
 from coursekit.text import counted
 from workshop.slides import fonts, results, sources
-from workshop.slides.deck import find_decks
 
 FIGURES = "slides/figures"
 STYLE = "slides.mplstyle"
@@ -38,7 +36,6 @@ KINDS = {
     "results": "a run of ours",
     "published": "published by others",
     "sites": "from the machines' files",
-    "course": "from the course's own files",
 }
 MARK = '<span class="origin {kind}" role="img" aria-label="{meaning}" title="{origin}"></span>'
 HTML = "<figure>\n{shown}\n<figcaption>{marks} {caption}</figcaption>\n</figure>"
@@ -50,16 +47,7 @@ FRAMES = (
     "{{ 0%, {share:.3f}% {{ opacity: 1 }} {share:.3f}1%, 100% {{ opacity: 0 }} }}</style>"
 )
 FRAME_S = 2
-# Hatches as matplotlib writes them: a square of ground and lines that is repeated, and the shapes that it fills.
-PATTERN = re.compile(
-    r'<pattern id="(?P<id>\w+)" [^>]*width="(?P<side>\d+)"[^>]*>\s*'
-    r'<rect [^>]*fill="(?P<ground>[^"]+)"/>\s*(?P<lines><path [^>]*/>)\s*</pattern>'
-)
-SHAPE = re.compile(r'<path d="(?P<d>[^"]+)"(?P<rest>[^>]*?)style="fill: url\(#(?P<id>\w+)\)(?P<style>[^"]*)"/>')
-CLIP = re.compile(r'clip-path="[^"]+"')
-OPACITY = re.compile(r"(?<!-)opacity: ([\d.]+)")
-STROKE_OPACITY = re.compile(r"; stroke-opacity: [\d.]+")
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+HATCH_DPI = 200
 
 
 @dataclass(frozen=True)
@@ -148,11 +136,7 @@ def _load_data(root: Path, source: str) -> tuple[Any, str]:
         return published, published.words
     if source == "sites":
         return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
-    if source == "course":
-        return (find_decks(root), find_labs(root)), "From the headers of the decks and the files of the labs."
-    raise CourseKitError(
-        f"{source!r} is not the data of a figure: write results/NAME, published/NAME, sites or course."
-    )
+    raise CourseKitError(f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.")
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -165,46 +149,7 @@ def _save(drawn: Any, path: Path) -> str:
         shutil.copyfile(drawn, path.with_suffix(".png"))
         return f"{path.name}.png"
     file = path.with_name(f"{path.name}.svg")
-    drawn.savefig(file, metadata={"Date": None})
-    file.write_text(as_lines(file.read_text(encoding="utf-8")), encoding="utf-8")
+    for patch in drawn.findobj(lambda artist: isinstance(artist, Patch) and artist.get_hatch()):
+        patch.set_rasterized(True)  # a browser that prints makes a picture of many megabytes from each pattern
+    drawn.savefig(file, metadata={"Date": None}, dpi=HATCH_DPI)
     return file.name
-
-
-def as_lines(svg: str) -> str:
-    """Return the text of an SVG file of matplotlib with lines in place of the patterns that fill its paths.
-
-    A browser that prints turns each pattern into a picture of many megabytes.
-    So each such shape is filled with the colour of the ground, and its lines are repeated below a clip of its form.
-    """
-    patterns = {found["id"]: found for found in PATTERN.finditer(svg)}
-    names = (f"hatched{number}" for number in range(len(svg)))
-
-    def draw(shape: re.Match[str]) -> str:
-        pattern, name = patterns[shape["id"]], next(names)
-        path = f'<path d="{shape["d"]}"{shape["rest"]}style="fill: '
-        outer = CLIP.search(shape["rest"])
-        opacity = OPACITY.search(shape["style"])
-        lines = "".join(f'<use href="#{shape["id"]}" x="{x}" y="{y}"/>' for x, y in _squares(shape, pattern))
-        return (
-            f'{path}{pattern["ground"]}{shape["style"]}"/>\n'
-            f'<clipPath id="{name}"><path d="{shape["d"]}"/></clipPath>\n'
-            f'<g {outer[0] if outer else ""}><g clip-path="url(#{name})" opacity="{opacity[1] if opacity else 1}">'
-            f'{lines}</g></g>\n{path}none{shape["style"]}"/>'
-        )
-
-    drawn = SHAPE.sub(draw, svg)
-    return PATTERN.sub(
-        # Neighbours' lines overlap: if one can look through them, they are darker there.
-        lambda found: STROKE_OPACITY.sub("", f'<g id="{found["id"]}">{found["lines"]}</g>'),
-        drawn,
-    )
-
-
-def _squares(shape: re.Match[str], pattern: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the squares of a pattern begin that a shape touches; its path is in absolute coordinates."""
-    side = int(pattern["side"])
-    numbers = [float(number) for number in NUMBER.findall(shape["d"])]
-    (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in (numbers[::2], numbers[1::2]))
-    for x in range(math.floor(left / side) * side, math.ceil(right), side):
-        for y in range(math.floor(top / side) * side, math.ceil(bottom), side):
-            yield x, y

@@ -19,9 +19,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.slurm.sites.load import load_sites
 from workshop.slides import results, sources
 from workshop.slides.deck import Deck, split
-from workshop.slides.explorer import explorer
 from workshop.slides.figures import KINDS, Drawn, draw
-from workshop.slides.questions import with_answers
 
 COMMENT = re.compile(r"\s+#\s.*$")
 ORIGIN = re.compile(r'<span class="origin (\w+)" .*? title="(.*?)">')
@@ -37,7 +35,6 @@ class Filler:
 
     - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
     - `{{ motion("ring") }}`: all its steps, one after another in one place; in print the last one;
-    - `{{ explorer() }}`: sliders over what the simulator predicts;
     - `{{ glossary("rank", "world size") }}`: terms of `docs/glossary.md`;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
     - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
@@ -66,10 +63,7 @@ class Filler:
         except (jinja2.UndefinedError, KeyError, CourseKitError) as error:
             dot = "" if isinstance(error, CourseKitError) else "."
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}{dot}") from None
-        try:
-            return _with_origins(list(with_answers(split(filled))))
-        except CourseKitError as error:
-            raise CourseKitError(f"{where}: {error}") from None
+        return _with_origins(list(split(filled)))
 
     def figure(self, name: str, step: int = 1) -> str:
         """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
@@ -99,7 +93,6 @@ class Filler:
             motion=self.motion,
             glossary=partial(sources.glossary, self.root),
             num_steps=self.num_steps,
-            explorer=explorer,
             results=_Lazy(lambda name: results.load(self.root, name).data),
             facts=_Lazy(partial(_fact, sources.load_facts(self.root), quoted)),
             published=_Lazy(lambda name: self._published(name, quoted)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from coursekit.files import no_report, write_if_changed
+from coursekit.files import write_if_changed
 
 PACKAGES = "slides/node_modules/@fontsource"
 UNPACKED = "build/fonts"
@@ -39,5 +39,5 @@ def add(root: Path) -> None:
             font.flavor = None
             font.save(plain := io.BytesIO())
             unpacked = root / UNPACKED / f"{source.stem}.ttf"
-            write_if_changed(unpacked, plain.getvalue(), no_report)
+            write_if_changed(unpacked, plain.getvalue())
             fontManager.addfont(unpacked)

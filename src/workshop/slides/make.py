@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,16 +41,15 @@ def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
     return tuple(deck for deck in decks if not names or deck.name in chosen)
 
 
-def make_slides(  # noqa: PLR0913  # what the command was given
+def make_slides(
     root: Path,
     decks: Sequence[Deck],
     verbs: Collection[str],
     *,
     pdf: bool,
-    pictures: bool,
     progress: Callable[[str], None],
 ) -> list[Path]:
-    """Make pages, and with `pdf` PDFs, of decks in `build/slides/`; with `pictures` a PNG of every slide, too.
+    """Make pages, and with `pdf` PDFs, of decks in `build/slides/`.
 
     Slides may name the commands `verbs`. Returns the files to open; `progress` is told a few words before each step.
 
@@ -84,9 +82,6 @@ def make_slides(  # noqa: PLR0913  # what the command was given
         for deck, of_deck, file in zip(decks, slides, bare):
             progress(f"{deck.name}: measuring")
             faults += _measure(page, deck, of_deck, file)
-            if pictures:
-                shutil.rmtree(folder / "pictures" / deck.name, ignore_errors=True)
-                browser.take_pictures(page, file, folder / "pictures" / deck.name, deck.name)
     made = marp.to_html(root, files)  # in place of the bare ones
     if pdf:
         progress("printing")

@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[3]
 LEAD = """---
 title: A try
 minutes: {minutes}
-one_day: true
 ---
 """
 

@@ -9,11 +9,11 @@ from workshop.slides.deck import Slide, find_decks, load_deck, slides_of
 
 
 def test_a_deck_says_what_its_header_says(lecture):
-    """Title, minutes and course come from the header, the name from the file."""
+    """Title and minutes come from the header, the name from the file."""
     path = lecture.deck("# One", "## Two")
     (deck,) = find_decks(lecture.root)
 
-    assert (deck.name, deck.title, deck.minutes, deck.one_day) == ("01-try", "A try", 2, True)
+    assert (deck.name, deck.title, deck.minutes) == ("01-try", "A try", 2)
     assert deck.path == path
     assert deck.body.startswith("\n# One")
 
@@ -21,11 +21,11 @@ def test_a_deck_says_what_its_header_says(lecture):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# No header\n", "slides/01-try.md has no header: begin it with ---, title, minutes, one_day, ---."),
+        ("# No header\n", "slides/01-try.md has no header: begin it with ---, title, minutes, ---."),
         ("---\ntitle: [\n---\n", "slides/01-try.md: the header is not valid YAML"),
-        ("---\ntitle: A\nminutes: 1\none_day: true\nday: 2\n---\n", "unknown key(s) ['day']; allowed are"),
-        ("---\ntitle: A\nminutes: 1\n---\n", "missing key(s) ['one_day']"),
-        ("---\ntitle: A\nminutes: ten\none_day: true\n---\n", "minutes must be a whole number, not 'ten'"),
+        ("---\ntitle: A\nminutes: 1\nday: 2\n---\n", "unknown key(s) ['day']; allowed are"),
+        ("---\ntitle: A\n---\n", "missing key(s) ['minutes']"),
+        ("---\ntitle: A\nminutes: ten\n---\n", "minutes must be a whole number, not 'ten'"),
         ("---\nnothing\n---\n", "must be a table, not 'nothing'"),
     ],
 )

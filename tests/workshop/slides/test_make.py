@@ -34,26 +34,24 @@ PLACE = re.compile(r"\[(\d\d\w?-[\w-]+)\]\(\1\.md\): (.+) \|")
 LONG_CODE = f"## Wide\n\n```python\n{'x = 1; ' * 20}\n```"
 
 
-def make(lecture, *slides, pdf=False, pictures=False):
+def make(lecture, *slides, pdf=False):
     """Make a deck of these slides and return the files."""
     lecture.deck(*slides)
     decks = select_decks(lecture.root, ())
-    return make_slides(lecture.root, decks, VERBS, pdf=pdf, pictures=pictures, progress=lambda _: None)
+    return make_slides(lecture.root, decks, VERBS, pdf=pdf, progress=lambda _: None)
 
 
 def test_a_deck_becomes_a_page_and_a_pdf(lecture):
     """The page holds slides, notes and text alternatives and fetches nothing; the PDF has a page for each slide."""
     lecture.write("figures/bar.py", FIGURE)
-    page, pdf = make(lecture, "# One $x^2$", '## Two\n\n{{ figure("bar") }}', pdf=True, pictures=True)
+    page, pdf = make(lecture, "# One $x^2$", '## Two\n\n{{ figure("bar") }}', pdf=True)
     html = page.read_text()
-    pictures = sorted(path.name for path in (lecture.root / "build/slides/pictures/01-try").iterdir())
 
     assert html.count("<section") == 2
     assert 'alt="A bar of height 1."' in html
     assert "Say it." in html
     assert re.findall(r"""(?:src|href)=["']https?:|url\(["']?https?:|@import""", html) == []
     assert len(re.findall(rb"/Type\s*/Page\b", inflated(pdf.read_bytes()))) == 2
-    assert pictures == ["01-try-01.png", "01-try-02.png"]
 
 
 def inflated(pdf):
