@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.lab import find_labs
 from workshop.book.sources import HTML, Book
 from workshop.slides.deck import find_decks
 
@@ -24,8 +23,6 @@ def make_book(
     root: Path,
     build: Path,
     out: Path,
-    *,
-    with_solutions: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Make the site in `out`, whole or not at all.
@@ -34,38 +31,29 @@ def make_book(
         root: the checkout.
         build: its folder of what was made before: `slides/`, and the newest run in `runs/latest/`.
         out: the site; what was there before is replaced once the new one is whole.
-        with_solutions: whether solved labs are in it.
         progress: told what is being done.
 
     Raises:
-        CourseKitError: slides or solved labs are missing, or Sphinx found a fault, such as a link to no page.
+        CourseKitError: slides are missing, or Sphinx found a fault, such as a link to no page.
     """
-    slides, runs, mathjax = build / "slides", build / "runs" / "latest", root / MATHJAX
+    slides, mathjax = build / "slides", root / MATHJAX
     missing = [deck.path.stem for deck in find_decks(root) if not (slides / f"{deck.path.stem}.html").is_file()]
     if missing or not mathjax.is_file():
         raise CourseKitError(f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.")
-    unsolved = [lab.name for lab in find_labs(root) if not (runs / lab.name / f"{lab.name}.ipynb").is_file()]
-    if with_solutions and unsolved:
-        raise CourseKitError(
-            f"solutions are those of the newest run, and {runs} has no {', '.join(unsolved)}: `make run` first."
-        )
     progress("Sphinx")
     python = sphinx_python(root)
     progress("pages")
-    book = Book(root, build / "book-source", runs, with_solutions)
+    book = Book(root, build / "book-source", build / "runs" / "latest")
     book.gather()
-    # In a folder of its own: MyST-NB leaves solved notebooks beside the site, and beside `out` may be a web server's.
-    scratch = out.with_name(f".{out.name}.new")
-    shutil.rmtree(scratch, ignore_errors=True)
-    unfinished = scratch / out.name
+    unfinished = out.with_name(f".{out.name}.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
     progress("the site")
     sphinx = [str(python), "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-c", str(Path(__file__).parent)]
     _call([*sphinx, "-d", str(book.folder / ".doctrees"), str(book.folder), str(unfinished)], book.folder)
     shutil.copyfile(mathjax, unfinished / "_static" / "mathjax.js")
-    shutil.copytree(slides, unfinished / HTML, ignore=shutil.ignore_patterns("*.md", "pictures"))
+    shutil.copytree(slides, unfinished / HTML, ignore=shutil.ignore_patterns("*.md"))
     shutil.rmtree(out, ignore_errors=True)
     unfinished.replace(out)
-    shutil.rmtree(scratch)
 
 
 def sphinx_python(root: Path) -> Path:

@@ -22,7 +22,6 @@ from coursekit.labs.build.release import refuse_leaks, texts
 from coursekit.labs.build.tables import alternative_file, picture_file
 from coursekit.labs.cells import PNG, Picture, pictures_in
 from coursekit.labs.lab import Lab, find_labs
-from workshop.book.in_words import in_words
 from workshop.slides.deck import Deck, find_decks, slides_of
 from workshop.slides.figures import draw
 from workshop.slides.fill import Filler
@@ -52,10 +51,6 @@ DECK = """# {number} · {title}
 A title turns to its slide, above.
 
 {slides}
-
-## In words
-
-{words}
 """
 
 
@@ -67,13 +62,11 @@ class Book:
         root: the checkout.
         folder: where sources go; what was there before is removed.
         runs: the folder of a run, with the executed labs; they need not be there.
-        with_solutions: whether solved labs are among them, which is for instructors.
     """
 
     root: Path
     folder: Path
     runs: Path
-    with_solutions: bool = False
 
     def gather(self) -> None:
         """Write all sources.
@@ -89,8 +82,6 @@ class Book:
             "Lectures": [f"slides/{deck.path.name}" for deck in decks],
             "For instructors": PAGES_OF_INSTRUCTORS,
         }
-        if self.with_solutions:
-            parts["Solutions"] = [f"solutions/{lab.name}/{lab.name}.ipynb" for lab in labs]
         pages = {name for names in parts.values() for name in names}
         for name in (*PAGES, *PAGES_OF_INSTRUCTORS, LABS):
             self._write(name, self._linked(name, (self.root / name).read_text(encoding="utf-8"), pages))
@@ -141,15 +132,14 @@ class Book:
             f'1. <a href="{here}.html#{slide.number}" target="deck">{slide.title}</a>' for slide in slides
         )
         number = deck.path.stem.partition("-")[0]
-        told = {"slides": listed, "words": in_words(slides)}
-        return DECK.format(number=number, title=deck.title, minutes=deck.minutes, here=here, **told)
+        return DECK.format(number=number, title=deck.title, minutes=deck.minutes, here=here, slides=listed)
 
     def _write_lab(self, lab: Lab, pages: set[str]) -> None:
         name = f"labs/{lab.name}/{lab.name}.ipynb"
         released = json.loads((self.root / name).read_text(encoding="utf-8"))
         path = self.runs / lab.name / f"{lab.name}.ipynb"
-        executed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-        pictures = {cell["id"]: [*map(_shown, pictures_in([cell]))] for cell in executed["cells"]} if executed else {}
+        executed = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []
+        pictures = {cell["id"]: [*map(_shown, pictures_in([cell]))] for cell in executed}
         for cell in released["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = self._linked(name, "".join(cell["source"]), pages)
@@ -158,8 +148,6 @@ class Book:
         notebook = nbformat.from_dict(released)
         refuse_leaks(lab.name, source_notebook(lab), texts(notebook, {}))
         self._write(name, json.dumps(released))
-        if self.with_solutions and executed:
-            self._write(f"solutions/{lab.name}/{lab.name}.ipynb", json.dumps(executed))
 
 
 def _shown(picture: Picture) -> dict[str, Any]:

@@ -12,24 +12,21 @@ from workshop.book.make import make_book
 
 
 @click.command(epilog="Example: make run slides, then workshop book and open build/book/index.html")
-@click.option("--solutions", is_flag=True, help="Add the solved labs, for instructors.")
 @click.option(
     *("-o", "--output"),
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder to write to.  [default: build/book]",
 )
-def book(solutions: bool, output: Path | None) -> None:
+def book(output: Path | None) -> None:
     """Build the course as a website: pages, labs and lectures.
 
     Any web server can publish it, and any browser can read it offline.
     The labs are those of the students, with the pictures of the newest `make run`, without answers and hidden tests.
     """
     root = find_root()
-    out = (output or root / "build" / ("book-with-solutions" if solutions else "book")).resolve()
+    out = (output or root / "build" / "book").resolve()
     console = Console()
     with console.status("book") as status:
-        make_book(
-            root, root / "build", out, with_solutions=solutions, progress=lambda text: status.update(f"book: {text}")
-        )
+        make_book(root, root / "build", out, lambda text: status.update(f"book: {text}"))
     console.print(f"{out}/index.html", highlight=False, soft_wrap=True)
