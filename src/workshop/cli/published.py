@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coursekit.cli.predict import print_whole
+from coursekit.files import write_text
 from coursekit.paths import find_root
 from workshop.published import page
 from workshop.published.priors import predict_all
@@ -35,5 +36,5 @@ def published(markdown: Path | None) -> None:
     print_whole(console, table)
     console.print(page.in_words(summarize(predict_all())), highlight=False, soft_wrap=True, markup=False)
     if markdown:
-        for path in page.write(find_root(), markdown):
-            console.print(f"written {path}", soft_wrap=True, highlight=False)
+        write_text(markdown, page.text(find_root()))
+        console.print(f"written {markdown}", soft_wrap=True, highlight=False)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.files import write_file
-from coursekit.pictures import COLORS, MARKERS, panels
 from coursekit.scaling.belief import DRIFT, NOISE, SPREAD_OF_RANKS, USUAL
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
@@ -21,18 +18,12 @@ from coursekit.text import markdown_table
 from workshop.published.priors import predict_all, predict_beyond_nodes, prior_without
 from workshop.published.tables import Prediction, Summary, Table, belief_of, summarize, tables
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-PICTURES = "docs/pictures"
 RESULTS = "slides/results"
 HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error", "naive")
 WORDS = {"machine", "training"}
 SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the band")
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
-WIDTH_OF_GROUP = 0.7  # of the distance between two sizes: their series stand side by side
-HALF_DASH = 0.045
 TEMPLATE = "page.md.j2"
 
 
@@ -105,17 +96,6 @@ def waiting_runs(root: Path) -> list[OwnRun]:
     return runs
 
 
-def write(root: Path, path: Path) -> Iterator[Path]:
-    """Write the page and its pictures, and yield where each is."""
-    for table in tables():
-        if table.given:
-            picture = root / PICTURES / _picture_name(table)
-            write_file(picture, _png(draw_table(table, _predictions(table))[0]), mode=None)
-            yield picture
-    write_file(path, text(root).encode(), mode=None)
-    yield path
-
-
 def text(root: Path) -> str:
     """Return the page."""
     environment = Environment(  # noqa: S701  # a page of Markdown
@@ -144,14 +124,6 @@ def text(root: Path) -> str:
         waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
         num_own_runs=len(runs),
     )
-
-
-def _predictions(table: Table) -> tuple[Prediction, ...]:
-    return tuple(one for one in predict_all() if one.table == table)
-
-
-def _picture_name(table: Table) -> str:
-    return f"scaling-{table.key}.png"
 
 
 def _by(key: Callable[[Table], str], predictions: Sequence[Prediction]) -> dict[str, Summary]:
@@ -185,14 +157,11 @@ def _age(table: Table) -> str:
 
 
 def _source(table: Table) -> dict[str, str]:
-    """Return what the page says of a machine: its title, where its numbers are from, its table, and its picture."""
+    """Return what the page says of a machine: its title, where its numbers are from, and its table."""
     within, between = belief_of(table, prior_without(table.machine_key)).likely
     several_nodes = any(table.machine.num_nodes(size) > 1 for size in table.given)
     unmeasured = "" if several_nodes else ", of which the known sizes tell nothing"
-    picture = ""
-    if table.given:  # a single size tells nothing in a picture that the table does not
-        picture = f"![{draw_table(table, _predictions(table))[1]}](pictures/{_picture_name(table)})"
-    rows = [cells(one)[1:] for one in _predictions(table)]
+    rows = [cells(one)[1:] for one in predict_all() if one.table == table]
     return {
         "title": table.title,
         "key": table.key,
@@ -200,7 +169,6 @@ def _source(table: Table) -> dict[str, str]:
         "links_source": table.links_source,
         "fitted": f"{within:.0%} of the bandwidth within nodes, {between:.0%} between them{unmeasured}",
         "table": markdown_table(HEADINGS[1:], rows, "lrrrrrr"),
-        "picture": picture,
     }
 
 
@@ -213,40 +181,3 @@ def _data(root: Path, name: str) -> dict[str, Any]:
     """Return what a recorder of the lecture measured."""
     data: dict[str, Any] = json.loads((root / RESULTS / f"{name}.json").read_text(encoding="utf-8"))["data"]
     return data
-
-
-def _png(figure: Figure) -> bytes:
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
-    return content.getvalue()
-
-
-def draw_table(table: Table, predictions: Sequence[Prediction]) -> tuple[Figure, str]:
-    """Return a figure of a published table with its predictions as efficiencies, and its text alternative."""
-    figure, (axes,) = panels(1, height_inch=4.4)
-    sizes = sorted({ranks for series in table.series for ranks in series.num_ranks[1:]})
-    words, lowest, highest = [], 100.0, 112.0
-    for number, series in enumerate(table.series):
-        shift = WIDTH_OF_GROUP * ((number + 0.5) / len(table.series) - 0.5)
-        turn, place_in_turn = divmod(number, len(COLORS))  # the second turn pairs colours and marks in another way
-        color, marker = COLORS[place_in_turn], MARKERS[(number + turn) % len(MARKERS)]
-        measured = [100 * series.efficiency(position) for position in range(1, len(series.num_ranks))]
-        places = [sizes.index(ranks) + shift for ranks in series.num_ranks[1:]]
-        axes.plot(places, measured, marker, color=color, label=series.title)
-        own = [one for one in predictions if one.series == series]
-        for one in own:
-            scale = 100 / one.num_ranks / series.base_speed
-            low, middle, high = (scale * speed for speed in (one.low, one.predicted, one.high))
-            place = sizes.index(one.num_ranks) + shift
-            axes.vlines(place, low, high, color=color, alpha=0.3, linewidth=7)
-            axes.hlines(middle, place - HALF_DASH, place + HALF_DASH, color=color)
-            lowest = min(lowest, low)
-        lowest, highest = min(lowest, *measured), max(highest, *(one + 4 for one in measured))
-        words += [f"{series.title} on {one.num_ranks}: {one.error:+.1%}" for one in own]
-    names = [f"{size}\nknown" if size in table.given else str(size) for size in sizes]
-    axes.set_xticks(range(len(sizes)), names)
-    axes.set(xlabel="GPUs", ylabel="% of perfect scaling", ylim=(10 * (lowest // 10) - 5, highest), title=table.title)
-    axes.legend(
-        fontsize="x-small", loc="lower left", title="mark: measured; dash in a bar: predicted", title_fontsize="x-small"
-    )
-    return figure, f"{table.title}. Prediction above measurement by: {'; '.join(words)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,12 +101,7 @@ def test_the_command_shows_all_tables_whole():
 
 def test_the_page_is_up_to_date():
     """`workshop published --markdown docs/scaling.md` would write the same text."""
-    written = (ROOT / "docs" / "scaling.md").read_text()
-    pictures = re.findall(r"^!\[.*\]\((.*)\)$", written, flags=re.MULTILINE)
-
-    assert written == page.text(ROOT)
-    assert pictures == [f"pictures/scaling-{table.key}.png" for table in tables() if table.given]
-    assert all((ROOT / "docs" / picture).is_file() for picture in pictures)
+    assert (ROOT / "docs" / "scaling.md").read_text() == page.text(ROOT)
 
 
 def test_a_table_without_a_rank_alone():
