@@ -35,12 +35,7 @@ NUM_LOG_LINES = 100  # a crash in a library is told with the Python stack of eve
 @SITE
 @click.option("--nodes", "num_nodes", metavar="N", default=2, show_default=True, help="Number of nodes of each kind.")
 @click.option("--keep", is_flag=True, help="Keep Slurm running until Ctrl-C; submit only the named scripts.")
-@click.option(
-    "--quick", "cut", flag_value="quick", help="Leave out pictures, and end notebooks after their first ranks."
-)
-@click.option(
-    "--complete", "cut", flag_value="none", help="Keep the tests in the notebooks, which take most of the time."
-)
+@click.option("--quick", is_flag=True, help="Leave out pictures, and end notebooks after their first ranks.")
 @click.option(
     "--timeout-s",
     metavar="SECONDS",
@@ -55,7 +50,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     site: str,
     num_nodes: int,
     keep: bool,
-    cut: str | None,
+    quick: bool,
     timeout_s: float,
     json_file: Path | None,
 ) -> None:
@@ -78,7 +73,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
         progress.say(f"starting a Slurm shaped like {site}, which takes up to a minute")
         with stop.handled(), Cluster(profile, num_nodes) as cluster:
             # Inside the cluster's folder, which goes away even when this process is killed.
-            course = make_course(root, cluster.folder / "course", cut or "tests")
+            course = make_course(root, cluster.folder / "course", "quick" if quick else "tests")
             jobs = _run(cluster, course, [path.name for path in chosen], progress, timeout_s)
             _report(console, course, jobs)
             if json_file:

@@ -22,7 +22,7 @@ from workshop.rehearsal.daemons import Daemons
 from workshop.rehearsal.files import hold_ports, write_files
 from workshop.rehearsal.namespaces import Namespaces
 from workshop.rehearsal.shape import shape_of
-from workshop.rehearsal.slurm_files import CLUSTER_NAME, Places
+from workshop.rehearsal.slurm_files import CLUSTER_NAME, HOSTS
 from workshop.rehearsal.software import module_names, option_names
 
 PREFIX = "coursekit-rehearsal-"
@@ -72,11 +72,10 @@ class Cluster:
         check_needs(self.site)
         self.folder = _make_folder()
         try:
-            places = Places(self.folder)
             ports, self._block = hold_ports(self._shape)
-            self.environ = write_files(self._shape, places, ports)
-            self._namespaces = Namespaces(self.folder, CLUSTER_NAME, places.hosts)
-            self._daemons = Daemons(self._shape, places, ports, self.environ, self._namespaces)
+            self.environ = write_files(self._shape, self.folder, ports)
+            self._namespaces = Namespaces(self.folder, CLUSTER_NAME, self.folder / HOSTS)
+            self._daemons = Daemons(self._shape, self.folder, ports, self.environ, self._namespaces)
             self._daemons.start()
         except BaseException:
             self.close()

@@ -10,13 +10,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from coursekit.errors import CourseKitError
 from coursekit.processes import plain_environment
 from coursekit.ranks.own_time import start_up
 from workshop.rehearsal.namespaces import Namespaces
 from workshop.rehearsal.shape import ClusterShape
-from workshop.rehearsal.slurm_files import LOOPBACK, Places, Ports, round_after_slurmctld, rounds_before_slurmctld
+from workshop.rehearsal.slurm_files import (
+    DATABASE_SOCKET,
+    LOOPBACK,
+    MUNGE_SOCKET,
+    Ports,
+    round_after_slurmctld,
+    rounds_before_slurmctld,
+)
 
 START_TIMEOUT_S = 60.0
 COMMAND_TIMEOUT_S = 300.0
@@ -37,13 +45,13 @@ class Daemons:
 
     Attributes:
         shape: which nodes and accounts there are.
-        places: where their files are, written already.
+        folder: where their files are, written already.
         ports: where they listen, on loopback.
         environ: variables with which Slurm's commands find them.
     """
 
     shape: ClusterShape
-    places: Places
+    folder: Path
     ports: Ports
     environ: Mapping[str, str]
     namespaces: Namespaces
@@ -56,7 +64,7 @@ class Daemons:
         """
         self._start_munged()
         self._start_database()
-        variables = {**self.environ, "MYSQL_UNIX_PORT": str(self.places.database_socket)}
+        variables = {**self.environ, "MYSQL_UNIX_PORT": str(self.folder / DATABASE_SOCKET)}
         self._start("slurmdbd", ["slurmdbd", "-D"], lambda: _answers(self.ports.slurmdbd), variables)
         for commands in rounds_before_slurmctld(self.shape, pwd.getpwuid(os.getuid()).pw_name):
             self._account(commands)
@@ -69,7 +77,7 @@ class Daemons:
 
     def start_slurmd(self, node: str) -> None:
         """Start a node's slurmd, which registers the node."""
-        self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self.places.log(node), self.environ)
+        self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self._log(node), self.environ)
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands and return what it prints.
@@ -93,16 +101,16 @@ class Daemons:
         return done.stdout
 
     def _start_munged(self) -> None:
-        folder = self.places.munge_socket.parent
+        socket_file = self.folder / MUNGE_SOCKET
         files = {"key-file": "key", "log-file": "log", "pid-file": "pid", "seed-file": "seed", "socket": "socket"}
-        options = [f"--{option}={folder / name}" for option, name in files.items()]
-        self._start("munged", ["munged", "--foreground", *options], self.places.munge_socket.exists)
+        options = [f"--{option}={socket_file.with_name(name)}" for option, name in files.items()]
+        self._start("munged", ["munged", "--foreground", *options], socket_file.exists)
 
     def _start_database(self) -> None:
-        data, address = self.places.folder / "database", self.places.database_socket
+        data, address = self.folder / "database", self.folder / DATABASE_SOCKET
         # A server that starts deletes the temporary tables it finds: in /tmp, those of another rehearsal.
         options = [*DATABASE_OPTIONS, f"--datadir={data}", f"--tmpdir={data}-tmp"]
-        log = self.places.log("mariadb")
+        log = self._log("mariadb")
         with log.open("ab") as output:
             install = ["mariadb-install-db", *options, "--auth-root-authentication-method=normal", "--skip-test-db"]
             made = subprocess.run(
@@ -122,7 +130,7 @@ class Daemons:
         is_there: Callable[[], bool],
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self.namespaces.start(name, command, self.places.log(name), variables)
+        self.namespaces.start(name, command, self._log(name), variables)
         self._wait(name, is_there)
 
     def _account(self, commands: Sequence[Sequence[str]]) -> None:
@@ -130,11 +138,14 @@ class Daemons:
         with ThreadPoolExecutor() as threads:
             list(threads.map(lambda command: self.call("sacctmgr", "--immediate", *command), commands))
 
+    def _log(self, daemon: str) -> Path:
+        return self.folder / "logs" / f"{daemon}.log"
+
     def _wait(self, name: str, is_there: Callable[[], bool]) -> None:
         deadline = start_up(START_TIMEOUT_S)
         while not is_there():
             for ended in self.namespaces.ended():
-                said = self.places.log(ended).read_text(errors="replace")
+                said = self._log(ended).read_text(errors="replace")
                 raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
             if not deadline.left_s():
                 raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")

@@ -12,7 +12,7 @@ from pathlib import Path
 from coursekit.errors import CourseKitError
 from workshop.rehearsal import slurm_files
 from workshop.rehearsal.shape import ClusterShape
-from workshop.rehearsal.slurm_files import LOOPBACK, Places, Ports
+from workshop.rehearsal.slurm_files import HOSTS, LOOPBACK, SLURM_CONF, Ports, gpu_file
 from workshop.rehearsal.software import plugstack, write_modules
 
 DEV_NULL = os.makedev(1, 3)
@@ -28,27 +28,26 @@ echo "export OMPI_MCA_btl_tcp_if_include=lo"
 """
 
 
-def write_files(shape: ClusterShape, places: Places, ports: Ports) -> dict[str, str]:
+def write_files(shape: ClusterShape, folder: Path, ports: Ports) -> dict[str, str]:
     """Write everything that daemons and jobs read, and return the variables with which commands find it."""
-    folder = places.folder
     folder.chmod(OPEN)  # jobs of any user come through here
     for name in ("munge", "logs", "slurmctld", "database", "database-tmp"):
         (folder / name).mkdir()
     for node in shape.all_nodes:
-        places.temporary(node).mkdir()
-        places.temporary(node).chmod(SHARED)
+        (folder / f"tmp-{node}").mkdir()
+        (folder / f"tmp-{node}").chmod(SHARED)
     for number in range(max(kind.num_gpus_per_node for kind in shape.site.partitions.values())):
-        os.mknod(places.gpu(number), stat.S_IFCHR | 0o666, DEV_NULL)
+        os.mknod(gpu_file(folder, number), stat.S_IFCHR | 0o666, DEV_NULL)
     _write(folder / "munge" / "key", os.urandom(NUM_KEY_BYTES), OWN)
-    _write(places.hosts, slurm_files.hosts(shape).encode())
-    _write(places.slurm_conf, slurm_files.slurm_conf(shape, places, ports).encode())
-    _write(folder / "gres.conf", slurm_files.gres_conf(shape, places).encode())
+    _write(folder / HOSTS, slurm_files.hosts(shape).encode())
+    _write(folder / SLURM_CONF, slurm_files.slurm_conf(shape, folder, ports).encode())
+    _write(folder / "gres.conf", slurm_files.gres_conf(shape, folder).encode())
     _write(folder / "job_submit.lua", slurm_files.job_submit_lua(shape).encode())
-    _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(places, ports).encode(), OWN)
+    _write(folder / "slurmdbd.conf", slurm_files.slurmdbd_conf(folder, ports).encode(), OWN)
     _write(folder / "plugstack.conf", plugstack(shape.site, folder).encode())
     _write(folder / "task-prolog", TASK_PROLOG.format(folder=folder).encode(), OPEN)
     return {
-        "SLURM_CONF": str(places.slurm_conf),
+        "SLURM_CONF": str(folder / SLURM_CONF),
         "SBATCH_ACCOUNT": shape.default_account,
         "COURSEKIT_INTERFACE": "lo",
         # MPI_Init waits at two fences, for which Slurm takes two algorithms: ring and tree. On a busy machine one rank

@@ -15,6 +15,8 @@ from workshop.rehearsal.shape import ClusterShape, qos_of
 
 CLUSTER_NAME = "rehearsal"
 LOOPBACK = "127.0.0.1"
+# In the private folder of a rehearsal.
+MUNGE_SOCKET, DATABASE_SOCKET, HOSTS, SLURM_CONF = "munge/socket", "database.socket", "hosts", "slurm.conf"
 MIB_PER_GB = 1024
 # Slurm then takes the first of them in which a job with this account and these constraints can run.
 JOB_SUBMIT_LUA = """\
@@ -40,46 +42,12 @@ class Ports:
     slurmd: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where a rehearsal keeps its files, all in one private folder."""
-
-    folder: Path
-
-    @property
-    def slurm_conf(self) -> Path:
-        """slurm.conf; Slurm looks for its other files beside it."""
-        return self.folder / "slurm.conf"
-
-    @property
-    def munge_socket(self) -> Path:
-        """The socket of the private munged."""
-        return self.folder / "munge" / "socket"
-
-    @property
-    def database_socket(self) -> Path:
-        """The socket of the private MariaDB."""
-        return self.folder / "database.socket"
-
-    @property
-    def hosts(self) -> Path:
-        """What stands in place of /etc/hosts for the daemons and their jobs."""
-        return self.folder / "hosts"
-
-    def temporary(self, node: str) -> Path:
-        """Return a node's folder for temporary files; `%n` stands for any node."""
-        return self.folder / f"tmp-{node}"
-
-    def gpu(self, number: int) -> Path:
-        """Return the file that stands for a GPU."""
-        return self.folder / f"gpu{number}"
-
-    def log(self, daemon: str) -> Path:
-        """Return a daemon's log."""
-        return self.folder / "logs" / f"{daemon}.log"
+def gpu_file(folder: Path, number: int | str) -> Path:
+    """Return the file that stands for a GPU."""
+    return folder / f"gpu{number}"
 
 
-def slurm_conf(shape: ClusterShape, places: Places, ports: Ports) -> str:
+def slurm_conf(shape: ClusterShape, folder: Path, ports: Ports) -> str:
     """Return slurm.conf."""
     lines = [
         f"ClusterName={CLUSTER_NAME}",
@@ -91,15 +59,15 @@ def slurm_conf(shape: ClusterShape, places: Places, ports: Ports) -> str:
         "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
         "AuthType=auth/munge",
         # A job that is requeued waits until its credential has expired.
-        f"AuthInfo=socket={places.munge_socket},cred_expire=15",
-        f"StateSaveLocation={places.folder}/slurmctld",
-        f"SlurmdSpoolDir={places.folder}/slurmd-%n",
-        f"SlurmctldPidFile={places.folder}/slurmctld.pid",
-        f"SlurmdPidFile={places.folder}/slurmd-%n.pid",
+        f"AuthInfo=socket={folder}/{MUNGE_SOCKET},cred_expire=15",
+        f"StateSaveLocation={folder}/slurmctld",
+        f"SlurmdSpoolDir={folder}/slurmd-%n",
+        f"SlurmctldPidFile={folder}/slurmctld.pid",
+        f"SlurmdPidFile={folder}/slurmd-%n.pid",
         # PMIx keeps its files here: two nodes of one machine must not share them.
-        f"TmpFS={places.temporary('%n')}",
-        f"TaskProlog={places.folder}/task-prolog",
-        f"PlugStackConfig={places.folder}/plugstack.conf",
+        f"TmpFS={folder}/tmp-%n",  # noqa: S108  # in our own folder
+        f"TaskProlog={folder}/task-prolog",
+        f"PlugStackConfig={folder}/plugstack.conf",
         # A machine with two cores plays nodes with a hundred: no binding, no cgroups.
         "SlurmdParameters=config_overrides",
         "ProctrackType=proctrack/linuxproc",
@@ -114,7 +82,7 @@ def slurm_conf(shape: ClusterShape, places: Places, ports: Ports) -> str:
         "AccountingStorageType=accounting_storage/slurmdbd",
         f"AccountingStorageHost={LOOPBACK}",
         f"AccountingStoragePort={ports.slurmdbd}",
-        f"AccountingStoragePass={places.munge_socket}",
+        f"AccountingStoragePass={folder}/{MUNGE_SOCKET}",
         "AccountingStorageEnforce=associations,limits,qos",
         "AccountingStorageTRES=gres/gpu",
         # What no partition could ever run is refused at once, as at a site.
@@ -172,17 +140,17 @@ def _partition(shape: ClusterShape, slurm_name: str) -> str:
     return " ".join(words)
 
 
-def gres_conf(shape: ClusterShape, places: Places) -> str:
+def gres_conf(shape: ClusterShape, folder: Path) -> str:
     """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
     kinds = {node: shape.owner(node) for node in shape.all_nodes}
     return "".join(
-        f"NodeName={node} Name=gpu File={_gpu_files(kind, places)}\n" for node, kind in kinds.items() if kind.has_gpus
+        f"NodeName={node} Name=gpu File={_gpu_files(kind, folder)}\n" for node, kind in kinds.items() if kind.has_gpus
     )
 
 
-def _gpu_files(kind: Partition, places: Places) -> str:
+def _gpu_files(kind: Partition, folder: Path) -> str:
     last = kind.num_gpus_per_node - 1
-    return f"{places.folder}/gpu[0-{last}]" if last else str(places.gpu(0))
+    return str(gpu_file(folder, f"[0-{last}]" if last else 0))
 
 
 def job_submit_lua(shape: ClusterShape) -> str:
@@ -192,17 +160,17 @@ def job_submit_lua(shape: ClusterShape) -> str:
     return JOB_SUBMIT_LUA.format(partitions=",".join(names)) if len(names) > 1 else ""
 
 
-def slurmdbd_conf(places: Places, ports: Ports) -> str:
+def slurmdbd_conf(folder: Path, ports: Ports) -> str:
     """Return slurmdbd.conf."""
     lines = [
         "AuthType=auth/munge",
-        f"AuthInfo=socket={places.munge_socket}",
+        f"AuthInfo=socket={folder}/{MUNGE_SOCKET}",
         f"DbdHost={CLUSTER_NAME}",
         f"DbdAddr={LOOPBACK}",
         f"DbdPort={ports.slurmdbd}",
         "CommunicationParameters=NoInAddrAny",
         "SlurmUser=root",
-        f"PidFile={places.folder}/slurmdbd.pid",
+        f"PidFile={folder}/slurmdbd.pid",
         "StorageType=accounting_storage/mysql",
         "StorageHost=localhost",
         "StorageUser=root",
