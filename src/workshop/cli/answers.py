@@ -19,7 +19,6 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from workshop.answers.answer_bank import BankAnswer, load_bank
-from workshop.answers.busy import busy
 from workshop.answers.run_answers import AnswerResult, run_bank
 from workshop.cli.shared import BANK, TEXT, matching
 
@@ -32,14 +31,6 @@ AS_EXPECTED = "as expected"
 @JOBS
 @TEXT
 @TIMEOUT
-@click.option(
-    "--load",
-    "num_loops",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Number of busy loops that run at the same time.",
-)
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 @SANDBOX
 @IMAGE
@@ -49,7 +40,6 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     num_slots: int | None,
     text: str,
     timeout_s: float,
-    num_loops: int,
     all_messages: bool,
     sandbox: str,
     image: Path | None,
@@ -68,8 +58,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     settings = PoolSettings(
         num_slots or default_num_slots(), sandbox, image, limits=SubmissionLimits(notebook_s=timeout_s)
     )
-    with busy(num_loops):
-        results = _run(bank, source, settings, console)
+    results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]
     if all_messages:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, timezone
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +17,7 @@ from rich.table import Table
 
 from coursekit.cli.shared import JSON_FILE
 from coursekit.files import write_json
-from coursekit.labs.run.facts import Facts, collect
+from coursekit.labs.run.facts import collect
 from workshop.bench.grading import GradingMeasurement, class_rows, remarks
 from workshop.bench.measurement import Measurement, Rows, series_rows
 
@@ -59,26 +59,6 @@ def show(measured: dict[str, Any], console: Console) -> None:
         console.print(sentence, markup=False, highlight=False)
 
 
-@contextmanager
-def showing_progress(name: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that says what is being done: in place on a terminal, in lines elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda text: click.echo(f"{name}: {text} …", err=True)
-        return
-    with console.status(name) as status:
-        yield lambda text: status.update(f"{name}: {text} …")
-
-
-def record(measurements: dict[str, dict[str, Any]], facts: Facts) -> dict[str, Any]:
-    """Return all numbers and what they were measured on."""
-    return {
-        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "facts": asdict(facts),
-        "benchmarks": measurements,
-    }
-
-
 @click.command(epilog="Example: workshop bench launch --repeat 5 --json launch.json")
 @click.argument("names", nargs=-1, type=click.Choice(sorted(BENCHMARKS)), metavar="[NAME]...")
 @click.option(
@@ -107,9 +87,13 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     facts = collect(Path.cwd())
     measurements: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(names or BENCHMARKS):
-        with showing_progress(name) as progress:
-            measurements[name] = asdict(load(name)(repeat, progress))
+        measurements[name] = asdict(load(name)(repeat, partial(_tell, name)))
         show(measurements[name], Console())
         if json_file is not None:  # at once: the next one may take most of an hour
-            write_json(json_file, record(measurements, facts))
+            now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            write_json(json_file, {"time": now, "facts": asdict(facts), "benchmarks": measurements})
     click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")
+
+
+def _tell(name: str, what: str) -> None:
+    click.echo(f"{name}: {what} …", err=True)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import click
 
 import coursekit.cli
 import workshop.cli
-from coursekit.files import Report, no_report, write_if_changed
+from coursekit.files import write_if_changed
 from coursekit.paths import find_root
 from coursekit.text import markdown_table
 from workshop.pages import troubleshooting
@@ -54,13 +53,8 @@ A checkout of the kit has a second program, `workshop`, for the authors of the c
 def pages() -> None:
     """Generate docs/commands.md and docs/troubleshooting.md."""
     root = find_root()
-    write_commands(root)
-    troubleshooting.write_page(root)
-
-
-def write_commands(root: Path, report: Report = no_report) -> None:
-    """Write the page on commands."""
-    write_if_changed(root / PAGE, commands_page().encode(), report)
+    write_if_changed(root / PAGE, commands_page().encode())
+    write_if_changed(root / troubleshooting.PAGE, troubleshooting.page().encode())
 
 
 def commands_page() -> str:

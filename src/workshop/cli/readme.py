@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,25 +34,21 @@ def readme() -> None:
         if lab.picture:
             keep_picture(root, lab)
     build_tables(root)
-    report = read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")
-    pages = {
-        "README.md": {"deadlock": deadlock_block(executed_cell(root, *DEADLOCK).outputs)},
-        "docs/benchmarks.md": {
-            "run": run_block(report),
-            "bench": bench_block(read_benchmarks(root / "build" / "bench.json")),
-        },
-    }
-    for name, blocks in pages.items():
-        refresh_page(root / name, blocks)
-        click.echo(f"{name}: {', '.join(blocks)} refreshed")
+    run = read_json(root / "build" / "runs" / "latest" / "report.json", "coursekit run")
+    bench = read_json(root / "build" / "bench.json", "make bench")
+    said = "".join(output.get("text", "") for output in executed_cell(root, *DEADLOCK).outputs)
+    who_waits, _, _stacks = said.partition("\n\n")
+    fill(root / "README.md", deadlock=f"```\n{who_waits}\n```\n")
+    fill(root / "docs" / "benchmarks.md", run=run_block(run), bench=bench_block(bench))
 
 
-def refresh_page(page: Path, blocks: Mapping[str, str]) -> None:
+def fill(page: Path, **blocks: str) -> None:
     """Replace what a page shows between the marks of each block."""
     text = page.read_text(encoding="utf-8")
     for name, block in blocks.items():
         text = refresh_block(text, name, block)
     page.write_text(text, encoding="utf-8")
+    click.echo(f"{page.name}: {', '.join(blocks)} refreshed")
 
 
 def keep_picture(root: Path, lab: Lab) -> None:
@@ -84,13 +79,6 @@ def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
     return next((cell for cell in cells if cell.id == cell_id), nbformat.v4.new_code_cell())
 
 
-def deadlock_block(outputs: Sequence[NotebookNode]) -> str:
-    """Return the first paragraph of what `ranks.run` said about a deadlock, as a code block."""
-    said = "".join(output.get("text", "") for output in outputs)
-    first, _, _ = said.partition("\n\n")
-    return f"```\n{first}\n```\n"
-
-
 def read_json(path: Path, command: str) -> dict[str, Any]:
     """Read what a command has recorded.
 
@@ -101,18 +89,6 @@ def read_json(path: Path, command: str) -> dict[str, Any]:
         raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
-
-
-def read_benchmarks(path: Path) -> dict[str, Any]:
-    """Read what `make bench` has recorded.
-
-    Raises:
-        CourseKitError: it has not, or it did not come to its end.
-    """
-    record = read_json(path, "make bench")
-    if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
-        raise CourseKitError(f"{path.name} is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
-    return record
 
 
 def run_block(report: dict[str, Any]) -> str:
@@ -127,7 +103,13 @@ def run_block(report: dict[str, Any]) -> str:
 
 
 def bench_block(record: dict[str, Any]) -> str:
-    """Return the benchmarks as Markdown tables."""
+    """Return the benchmarks as Markdown tables.
+
+    Raises:
+        CourseKitError: `make bench` did not come to its end.
+    """
+    if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
+        raise CourseKitError(f"bench.json is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
     parts = []
     for measured in record["benchmarks"].values():
         (head, *rows), sentences = told(measured)

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import click
 
 from coursekit.errors import CourseKitError
+from workshop.answers.answer_bank import BankAnswer
+from workshop.attacks.attack import Attack
 
 BANK = click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 TEXT = click.option("-k", "text", metavar="TEXT", default="", help="Only those with this text in their name or title.")
 
-
-class Named(Protocol):
-    """An answer or an attack."""
-
-    @property
-    def name(self) -> str:
-        """The name of its file without its ending."""
-
-    @property
-    def title(self) -> str:
-        """One line."""
-
-
-Some = TypeVar("Some", bound=Named)
+Some = TypeVar("Some", BankAnswer, Attack)
 
 
 def matching(bank: Sequence[Some], text: str) -> list[Some]:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.files import Report, no_report, write_if_changed
 from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES, WEAK_HINTS, Hint
 from coursekit.slurm.jobs.pending import REASONS
 from coursekit.slurm.jobs.refusals import REFUSALS
@@ -38,11 +37,6 @@ OF_A_SITE = {
     "script": "tell the course's instructors, the site's profile is out of date",
     "look": "look with `coursekit jobs`, then ",
 }
-
-
-def write_page(root: Path, report: Report = no_report) -> None:
-    """Write the page."""
-    write_if_changed(root / PAGE, page().encode(), report)
 
 
 def page() -> str:
