@@ -1,6 +1,6 @@
 """JupyterHub for a class that hands in through nbgrader: one file, two settings.
 
-demo  `make hub`: one machine, demo accounts, a token for each, nothing beyond loopback.
+demo  `make hub`: one machine, demo accounts with one password, nothing beyond loopback.
 site  COURSEKIT_SITE=karolina COURSEKIT_COURSE=/srv/course COURSEKIT_INSTRUCTORS=ada,alan \
           jupyterhub -f hub/jupyterhub_config.py
       for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. Logins

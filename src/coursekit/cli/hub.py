@@ -6,11 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
-from coursekit.jupyter.hub.demo_hub import demo_hub
+from coursekit.jupyter.hub.demo_hub import INSTRUCTOR, STUDENTS, demo_hub
 from coursekit.paths import find_root
 
 WHAT_TO_DO = (
@@ -42,18 +40,14 @@ def hub(port: int, state: Path | None) -> None:
     It has an instructor, 3 students and all labs, and only this machine can reach it.
     The accounts exist only in the demo. Their files are kept for the next start.
     """
-    console = Console()
+    console = Console(highlight=False)
     with ExitStack() as stack:
         with console.status("making the course and starting JupyterHub: about half a minute"):
             running = stack.enter_context(demo_hub(find_root(), port, state))
-        table = Table(box=SIMPLE, padding=(0, 2, 0, 0))
-        for title in ("username", "password (a token, only shown here)", "who"):
-            table.add_column(title, no_wrap=True)
-        for person, token in running.tokens.items():
-            table.add_row(person.name, token, person.full_name)
-        console.print(f"\nOpen  {running.address}  and log in:", highlight=False)
-        console.print(table)
+        names = ", ".join(person.name for person in (INSTRUCTOR, *STUDENTS))
+        console.print(f"\nOpen  {running.address}  and log in as {names}")
+        console.print(f"password of each, only shown here:  {running.password}\n", markup=False)
         for line in WHAT_TO_DO:
-            console.print(line, highlight=False)
+            console.print(line)
         running.wait()
-    console.print(f"everything has ended; the people's files stay in {running.state}", highlight=False)
+    console.print(f"everything has ended; the people's files stay in {running.state}")

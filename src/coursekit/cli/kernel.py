@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from coursekit.cli.shared import PARTITION, SITE
+from coursekit.jupyter.kernel import PlannedKernel
 from coursekit.jupyter.kernel import install as write
-from coursekit.jupyter.kernel import plan_kernel
 from coursekit.paths import find_root
 from coursekit.slurm.sites.load import load_site
 
@@ -23,15 +23,12 @@ def kernel() -> None:
 @SITE
 @PARTITION
 @click.option(
-    "--name", default="", metavar="NAME", help="The kernel's name in Jupyter.  [default: coursekit-SITE-PARTITION]"
-)
-@click.option(
     "--prefix",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Install in share/jupyter of this folder.  [default: in your home folder]",
 )
-def install(site: str, partition: str | None, name: str, prefix: Path | None) -> None:
+def install(site: str, partition: str | None, prefix: Path | None) -> None:
     """Install a kernel that runs the labs on a machine.
 
     It loads the machine's software as the job scripts do, and starts the Python of the course's environment.
@@ -39,7 +36,8 @@ def install(site: str, partition: str | None, name: str, prefix: Path | None) ->
     An existing kernel of the same name is replaced.
     """
     root = find_root()
-    planned = plan_kernel(root, load_site(root, site), partition or "", name, os.environ.get("COURSEKIT_VENV", ""))
+    venv = os.environ.get("COURSEKIT_VENV", "")
+    planned = PlannedKernel(load_site(root, site), partition or "", root, venv and str(Path(venv).absolute()))
     folder = write(planned, prefix)
     click.echo(f"{planned.name}: “{planned.title}” is in {folder}.")
     click.echo("In JupyterLab, choose it for a notebook: Kernel > Change Kernel.")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_data_dir
 
-from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.slurm.jobs.render import templates
 from coursekit.slurm.sites.profile import Site
 
 TEMPLATE, LAUNCHER, SPEC = "kernel.sh.j2", "launch.sh", "kernel.json"
 MARK = "coursekit"  # in the metadata of kernels that are ours
-# Stricter than Jupyter's own rule: the name is a folder, a part of an address, and a word of the launcher.
-NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 READABLE, EXECUTABLE = 0o644, 0o755
 
 
@@ -27,40 +23,26 @@ class PlannedKernel:
     """What a kernel is made from.
 
     Attributes:
-        partition: whose modules it loads, a name in the site's file.
-        name: by which Jupyter knows it.
+        partition: whose modules it loads, a name in the site's file; '' for the site's usual one.
         root: the course's checkout, an absolute path.
         venv: the environment, an absolute path; '' for `.venv` in the checkout.
     """
 
     site: Site
     partition: str
-    name: str
     root: Path
     venv: str = ""
 
     @property
+    def name(self) -> str:
+        """By which Jupyter knows it."""
+        return f"coursekit-{self.site.name}{f'-{self.partition}' if self.partition else ''}".lower()
+
+    @property
     def title(self) -> str:
         """What people see in JupyterLab's launcher."""
-        other = "" if self.partition == self.site.default_partition else f", {self.partition}"
+        other = f", {self.partition}" if self.partition not in {"", self.site.default_partition} else ""
         return f"Course on {self.site.title}{other}"
-
-
-def plan_kernel(root: Path, site: Site, partition: str, name: str, venv: str = "") -> PlannedKernel:
-    """Return a kernel for names as people type them; '' stands for the default.
-
-    Raises:
-        CourseKitError: the site has no such partition, or the name is not safe.
-    """
-    chosen = partition or site.default_partition
-    site.kind(chosen)
-    usual = f"coursekit-{site.name}" + (f"-{partition}" if partition else "")
-    wanted = name or usual.lower()
-    if not NAME.fullmatch(wanted):
-        raise CourseKitError(
-            f"{wanted!r} is not a name for a kernel: use small letters, digits, dots and hyphens, such as {usual}."
-        )
-    return PlannedKernel(site, chosen, wanted, root.resolve(), str(Path(venv).absolute()) if venv else "")
 
 
 def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
@@ -75,7 +57,10 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
         "language": "python",
         # Ctrl-C would reach srun, which does not pass the first one on to the container.
         "interrupt_mode": "message" if kernel.site.software.srun_options else "signal",
-        "metadata": {"debugger": True, MARK: {"site": kernel.site.name, "partition": kernel.partition}},
+        "metadata": {
+            "debugger": True,
+            MARK: {"site": kernel.site.name, "partition": kernel.partition or kernel.site.default_partition},
+        },
     }
     data = prefix.absolute() / "share" / "jupyter" if prefix else Path(jupyter_data_dir())
     folder = data / "kernels" / kernel.name
@@ -85,16 +70,21 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
 
 
 def launcher(kernel: PlannedKernel) -> str:
-    """Return the text of the launcher, from the same parts as job scripts."""
+    """Return the text of the launcher, from the same parts as job scripts.
+
+    Raises:
+        CourseKitError: the site has no such partition.
+    """
     site = kernel.site
+    partition = kernel.partition or site.default_partition
     return (
         templates(kernel.root)
         .get_template(TEMPLATE)
         .render(
             site=site,
             name=kernel.name,
-            partition=kernel.partition,
-            modules=(*site.software.modules, *site.partitions[kernel.partition].modules),
+            partition=partition,
+            modules=(*site.software.modules, *site.kind(partition).modules),
             root=shlex.quote(str(kernel.root)),
             venv=shlex.quote(kernel.venv) if kernel.venv else "",
         )

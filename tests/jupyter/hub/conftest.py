@@ -36,12 +36,6 @@ def hub(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def tokens(hub):
-    """The token of everybody who logs in, by name."""
-    return {person.name: token for person, token in hub.tokens.items()}
-
-
-@pytest.fixture(scope="module")
 def browser():
     """Headless Chromium."""
     with chromium() as browser:

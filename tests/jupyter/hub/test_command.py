@@ -16,7 +16,6 @@ import psutil
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.jupyter.hub.demo import barriers, topmost
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS, PEOPLE, demo_hub
 
 from ...ports import free_ports
@@ -48,10 +47,9 @@ def as_ordinary_user(place):
     code = f"""
 import os, sys
 from pathlib import Path
-from coursekit.jupyter.hub.demo import barriers, change_etc, cover, topmost
+from coursekit.jupyter.hub.demo import change_etc, show_only
 needed = [Path(sys.base_prefix), Path({str(ROOT)!r}), Path({str(place)!r})]
-for folder in topmost(barriers(needed)):
-    cover(folder, [path for path in needed if path.is_relative_to(folder)])
+show_only(needed)
 change_etc(Path({str(place)!r}, "etc"), {files!r})
 os.environ.update(HOME={str(place / "mine")!r}, XDG_STATE_HOME={str(place / "mine")!r})
 words = "setpriv --reuid=somebody --regid=somebody --clear-groups --inh-caps=-all".split()
@@ -86,8 +84,8 @@ def test_a_signal_ends_everything(place, is_root, number, status):
     assert ended_with == status
     said = log.read_text()
     assert title == "JupyterHub"
-    assert f"Open  http://127.0.0.1:{port}" in said
-    assert re.findall(r"^ (\w+) +[\w-]{16} ", said, re.MULTILINE) == ["instructor", "ada", "alan", "grace"]
+    assert f"Open  http://127.0.0.1:{port}  and log in as instructor, ada, alan, grace\n" in said
+    assert re.search(r"password of each, only shown here:  [\w-]{16}\n", said)
     assert len(running) >= len(("unshare", "jupyterhub", "its proxy", "formgrader"))
     assert psutil.wait_procs(running, timeout=END_TIMEOUT_S)[1] == []
     assert str(place) not in Path("/proc/mounts").read_text()
@@ -116,17 +114,24 @@ def test_who_may_make_no_accounts_is_told_what_to_do(tmp_path):
         os.seteuid(0)
 
 
-def test_folders_that_others_may_not_pass_are_found(tmp_path):
-    """Above what is to be reached, each folder without the right to pass; of nested ones the outermost is covered."""
-    paths = [tmp_path / "open" / "private" / "inner" / "file", tmp_path / "open" / "other"]
-    for path in paths:
-        path.mkdir(parents=True)
-    for folder in (*tmp_path.parents, tmp_path):
-        assert folder in barriers(paths) or folder.stat().st_mode & 0o001
-    (tmp_path / "open" / "private").chmod(0o700)
-    (tmp_path / "open" / "private" / "inner").chmod(0o750)
+@pytest.mark.needs("unshare")
+def test_folders_that_others_may_not_pass_are_covered(place):
+    """What is to be reached can be, through the outermost of nested folders that are closed; all else there is gone."""
+    inner = place / "closed" / "inner"
+    (inner / "shown").mkdir(parents=True)
+    for path in (inner / "secret", inner / "shown" / "file"):
+        path.write_text("")
+    for folder in (inner, place / "closed"):
+        folder.chmod(0o700)
+    code = f"""
+import os, sys
+from pathlib import Path
+from coursekit.jupyter.hub.demo import show_only
+show_only([Path({str(inner)!r}, "shown")])
+print(*os.listdir({str(inner)!r}), *os.listdir(Path({str(inner)!r}, "shown")), Path({str(inner)!r}).stat().st_mode & 1)
+"""
+    done = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    found = {folder for folder in barriers(paths) if folder.is_relative_to(tmp_path / "open")}
-
-    assert found == {tmp_path / "open" / "private", tmp_path / "open" / "private" / "inner"}
-    assert topmost(found) == [tmp_path / "open" / "private"]
+    assert done.stdout.split() == ["shown", "file", "1"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.jupyter.kernel import install, plan_kernel
+from coursekit.jupyter.kernel import PlannedKernel, install
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.jobs import job_environment
@@ -42,7 +42,7 @@ REPORT_TIMEOUT_S = 900
 def test_kernel_in_a_container_runs_as_a_step_of_the_servers_job(course, home):
     """On a node, the kernel starts through the site's `srun`, knows the job, and its ranks are tasks of a step."""
     profile = load_site(ROOT, SITE)
-    folder = install(plan_kernel(course, profile, "", ""), home / ".local")
+    folder = install(PlannedKernel(profile, "", course), home / ".local")
     report, script = course.parent / "report.json", course.parent / "server.sh"
     script.write_text(SERVER.format(python=sys.executable, report=report))
     with Cluster(profile, num_nodes=1) as cluster:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.jupyter.kernel import install, launcher, plan_kernel
+from coursekit.jupyter.kernel import PlannedKernel, install, launcher
 from coursekit.slurm.sites.load import load_site, site_names
 from workshop.rehearsal.software import module_names, write_modules
 
@@ -27,7 +27,7 @@ def install_kernel(course):
     """A function that installs the kernel of a site and returns its launcher."""
 
     def make(site, partition=""):
-        kernel = plan_kernel(course, load_site(course, site), partition, "")
+        kernel = PlannedKernel(load_site(course, site), partition, course)
         return kernel.name, install(kernel) / "launch.sh"
 
     return make
@@ -100,7 +100,7 @@ def test_kernel_has_the_sites_modules_and_nothing_of_the_hub(nodes, install_kern
 def test_steps_are_those_of_the_sites_job_scripts(site, course):
     """From `set -e` to the environment, and in a job up to the first command, launcher and job script read the same."""
     profile = load_site(ROOT, site)
-    ours = [line.strip() for line in launcher(plan_kernel(course, profile, "", "")).splitlines()]
+    ours = [line.strip() for line in launcher(PlannedKernel(profile, "", course)).splitlines()]
     script = (ROOT / "slurm" / "jobs" / site / "02-horovod-sgd.sbatch").read_text().splitlines()
     steps = script[script.index("set -euo pipefail # the first command that fails ends the job") :]
     steps = steps[: steps.index(next(x for x in steps if x.startswith("# papermill")))]
@@ -116,7 +116,7 @@ def test_shellcheck_finds_nothing(course, tmp_path):
     scripts = []
     for site in SITES:
         scripts.append(tmp_path / f"{site}.sh")
-        scripts[-1].write_text(launcher(plan_kernel(course, load_site(ROOT, site), "", "", "it's a/venv")))
+        scripts[-1].write_text(launcher(PlannedKernel(load_site(ROOT, site), "", course, "it's a/venv")))
 
     done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True, check=False)
 

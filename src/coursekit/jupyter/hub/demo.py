@@ -8,24 +8,20 @@ All that is mounted here is gone when the last process ends, and nothing of this
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
 import subprocess
 import sys
 from collections.abc import Iterable
-from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-from jupyterhub.auth import Authenticator
 from jupyterhub.spawner import LocalProcessSpawner
-from traitlets import Dict
 
 from coursekit.files import write_file
 from coursekit.grading.isolation import system
-from coursekit.jupyter.hub.demo_hub import GRADER, INSTRUCTOR, PASSABLE, PEOPLE, PRIVATE, STUDENTS, TOKENS
+from coursekit.jupyter.hub.demo_hub import GRADER, INSTRUCTOR, PASSABLE, PASSWORD, PEOPLE, PRIVATE, STUDENTS
 from coursekit.labs.lab import find_labs
 from coursekit.paths import ROOT_VARIABLE
 
@@ -36,23 +32,10 @@ SHOWN = (".venv", "src", "hub")
 COPIED = ("labs", "slurm", "solutions", "students")
 
 
-class TokenAuthenticator(Authenticator):  # type: ignore[misc]  # jupyterhub has no types
-    """Lets in who knows the token of the account."""
-
-    tokens = Dict(help="The token of each account.").tag(config=True)
-
-    async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
-        """Return the name of the account, or None if the token is not that account's."""
-        del handler
-        name, token = data["username"].strip(), data["password"].strip()
-        known = self.tokens.get(name, "")
-        return name if known and compare_digest(known.encode(), token.encode()) else None
-
-
 def configure(c: Any) -> None:
     """Set what only the demo needs on JupyterHub's configuration."""
-    c.JupyterHub.authenticator_class = TokenAuthenticator
-    c.TokenAuthenticator.tokens = json.loads(Path(TOKENS).read_text())  # main() came here
+    c.JupyterHub.authenticator_class = "shared-password"
+    c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() came here
     c.JupyterHub.spawner_class = LocalProcessSpawner
     c.JupyterHub.db_url = "sqlite:///jupyterhub.sqlite"
     c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 - the name of a file
@@ -74,8 +57,7 @@ def main() -> None:
     labs = [lab.name for lab in find_labs(root)]
     _copy_kit(root, kit)
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
-    for folder in topmost({root, *barriers(shown)}):
-        cover(folder, [path for path in shown if path.is_relative_to(folder)])
+    show_only(shown, hidden=(root,))
     change_etc(state / "etc", _accounts(homes))
     _as_grader(kit, "course", "init", "--name", "demo", "--roster", "roster.csv", str(course))
     _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
@@ -115,37 +97,36 @@ def _as_grader(kit: Path, *words: str) -> None:
 
 def _accounts(homes: Path) -> dict[str, str]:
     """Return this machine's files `passwd` and `group` with the people of the demo in them."""
-    added = {
-        "passwd": "{0.name}:x:{0.uid}:{0.uid}:{0.full_name}:{1}/{0.name}:/bin/bash\n",
-        "group": "{0.name}:x:{0.uid}:\n",
-    }
     names = {person.name for person in PEOPLE}
     texts = {}
-    for file, line in added.items():
+    for file, line in (
+        ("passwd", "{0.name}:x:{0.uid}:{0.uid}:{0.full_name}:{1}/{0.name}:/bin/bash\n"),
+        ("group", "{0.name}:x:{0.uid}:\n"),
+    ):
         there = Path("/etc", file).read_text().splitlines(keepends=True)
         kept = [entry for entry in there if entry.partition(":")[0] not in names]
         texts[file] = "".join([*kept, *(line.format(person, homes) for person in PEOPLE)])
     return texts
 
 
-def barriers(paths: Iterable[Path]) -> set[Path]:
-    """Return the folders on the way to these paths through which others may not pass."""
-    return {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
+def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
+    """Hide folders, and those on the way to `paths` that others may not pass, with all in them but the paths.
 
-
-def topmost(folders: set[Path]) -> list[Path]:
-    """Return those of the folders that lie in no other of them."""
-    return sorted(folder for folder in folders if not folders & {*folder.parents})
-
-
-def cover(folder: Path, shown: list[Path]) -> None:
-    """Mount an empty folder over this one, and in it the paths that stay in view."""
-    handles = [os.open(path, os.O_PATH) for path in shown]
-    system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
-    for path, handle in zip(shown, handles):
-        path.mkdir(mode=PASSABLE, parents=True)
-        system.mount(f"/proc/self/fd/{handle}", str(path), None, system.BIND | system.RECURSIVE)
-        os.close(handle)
+    An empty folder is mounted over each of them, and in it the paths that stay in view.
+    """
+    paths = list(paths)
+    covered = {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
+    covered |= {*hidden}
+    for folder in covered:
+        if covered & {*folder.parents}:
+            continue  # it is in one of the others
+        shown = [path for path in paths if path.is_relative_to(folder)]
+        handles = [os.open(path, os.O_PATH) for path in shown]
+        system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
+        for path, handle in zip(shown, handles):
+            path.mkdir(mode=PASSABLE, parents=True)
+            system.mount(f"/proc/self/fd/{handle}", str(path), None, system.BIND | system.RECURSIVE)
+            os.close(handle)
 
 
 def change_etc(folder: Path, files: dict[str, str]) -> None:

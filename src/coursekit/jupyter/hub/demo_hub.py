@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import secrets
@@ -12,8 +11,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +26,7 @@ LOGGER = logging.getLogger(__name__)
 NUM_PORTS = 4
 PROXY = "hub/node_modules/.bin/configurable-http-proxy"
 PASSABLE = 0o711  # not readable: who knows a path below may go there
-PRIVATE, TOKENS = "hub", "tokens.json"  # JupyterHub's own folder within the demo's, and what is in it
+PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's, and what is in it
 START_TIMEOUT_S, END_TIMEOUT_S = 180, 20
 NUM_LOG_LINES = 15
 UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
@@ -57,19 +56,11 @@ PEOPLE = (GRADER, INSTRUCTOR, *STUDENTS)
 
 @dataclass(frozen=True)
 class DemoHub:
-    """A running demo.
-
-    Attributes:
-        state: the folder that keeps the people's files.
-        address: what to open in a browser.
-        tokens: the token of everybody who logs in.
-        log: what JupyterHub and the servers print.
-        process: the process that holds all others.
-    """
+    """A running demo: where files are kept, what to open, the password of all, the log, what holds all processes."""
 
     state: Path
     address: str
-    tokens: Mapping[Person, str]
+    password: str
     log: Path
     process: subprocess.Popen[bytes]
 
@@ -91,17 +82,13 @@ class DemoHub:
             CourseKitError: it ended or is late; the message has the end of its log.
         """
         deadline = start_up(START_TIMEOUT_S)
-        while not self._answers():
+        while deadline.left_s():
             if self.process.poll() is not None:
                 raise self._failure("did not start")
-            if not deadline.left_s():
-                raise self._failure(f"did not answer in {START_TIMEOUT_S} s")
+            with suppress(OSError), urllib.request.urlopen(f"{self.address}/hub/api/", timeout=5):  # noqa: S310 - our own
+                return
             time.sleep(0.2)
-
-    def _answers(self) -> bool:
-        with suppress(OSError), urllib.request.urlopen(f"{self.address}/hub/api/", timeout=5):  # noqa: S310 - our own
-            return True
-        return False
+        raise self._failure(f"did not answer in {START_TIMEOUT_S} s")
 
     def _failure(self, what: str) -> CourseKitError:
         said = "\n".join(self.log.read_text(errors="replace").splitlines()[-NUM_LOG_LINES:])
@@ -121,8 +108,10 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
     Raises:
         CourseKitError: it cannot start; the message says why.
     """
-    root, state = root.resolve(), (state or _default_state(root)).resolve()
-    as_user = () if os.geteuid() == 0 else AS_USER
+    is_root = os.geteuid() == 0
+    of_user = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "coursekit" / "hub"
+    root, state = root.resolve(), (state or (root / "build" / "hub" if is_root else of_user)).resolve()
+    as_user = () if is_root else AS_USER
     _check_machine(as_user)
     _check_ports(port)
     if not (root / PROXY).exists():
@@ -131,9 +120,8 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
     state.chmod(PASSABLE)
     (state / PRIVATE).mkdir(mode=0o700, exist_ok=True)
     with locked(state / PRIVATE / "lock", f"another demo runs in {state}: end it first."):
-        tokens = {person: secrets.token_urlsafe(12) for person in (INSTRUCTOR, *STUDENTS)}
-        by_name = {person.name: token for person, token in tokens.items()}
-        write_file(state / PRIVATE / TOKENS, json.dumps(by_name).encode(), mode=0o600)
+        password = secrets.token_urlsafe(12)
+        write_file(state / PRIVATE / PASSWORD, password.encode())
         words = (sys.executable, "-m", "coursekit.jupyter.hub.demo", root, state, port)
         log_file = state / PRIVATE / "jupyterhub.log"
         with log_file.open("wb") as log:
@@ -150,18 +138,12 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
             )
         LOGGER.info("JupyterHub, in namespaces of its own, is process %d; it writes %s", process.pid, log_file)
         try:
-            hub = DemoHub(state, f"http://127.0.0.1:{port}", tokens, log_file, process)
+            hub = DemoHub(state, f"http://127.0.0.1:{port}", password, log_file, process)
             hub.wait_until_ready()
             yield hub
         finally:
             process.kill()  # and with it all that is in the namespace: two Ctrl-C in a row must not leave a server
             process.wait(END_TIMEOUT_S)
-
-
-def _default_state(root: Path) -> Path:
-    if os.geteuid() == 0:
-        return root / "build" / "hub"
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "coursekit" / "hub"
 
 
 def _check_machine(as_user: tuple[str, ...]) -> None:
@@ -178,14 +160,12 @@ def _check_machine(as_user: tuple[str, ...]) -> None:
 
 
 def _check_ports(first: int) -> None:
-    last = first + NUM_PORTS - 1
-    for port in range(first, last + 1):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                raise CourseKitError(
-                    f"port {port} is in use, and the demo needs {first} to {last}: "
-                    "choose others with --port (make hub PORT=...)."
-                ) from None
+    with ExitStack() as held:
+        try:
+            for port in range(first, first + NUM_PORTS):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+        except OSError:
+            raise CourseKitError(
+                f"port {port} is in use, and the demo needs {first} to {first + NUM_PORTS - 1}: "
+                "choose others with --port (make hub PORT=...)."
+            ) from None

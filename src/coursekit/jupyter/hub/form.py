@@ -18,7 +18,7 @@ from coursekit.slurm.jobs.explain import explain
 from coursekit.slurm.jobs.job_script import JUPYTER_MIN
 from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, UNKNOWN, JobState
-from coursekit.slurm.sites.profile import Partition, Qos, Site, account
+from coursekit.slurm.sites.profile import Partition, Site, account
 from coursekit.text import counted, format_minutes
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -36,12 +36,6 @@ ENDINGS = {
     "PREEMPTED": f"It had to make room for a more important job. {SAVED} Start it again.",
     COMPLETED: f"It was shut down from within. {SAVED}",
 }
-# What `batchspawner-singleuser` says on a node that cannot reach the hub; `slurm.jobs` takes it for the internet.
-NO_HUB = re.compile(r"Max retries exceeded with url: \S*/api/batchspawner")
-NO_HUB_WORDS = (
-    "Its node did not reach the hub, which is not your fault: tell the course's instructors. "
-    "(COURSEKIT_HUB_ADDRESS is to be an address of the hub that nodes see.)"
-)
 
 
 @dataclass(frozen=True)
@@ -89,16 +83,10 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     project = f"the project's name, such as {site.access.account_example}"
     if kind.account_suffix:
         project += f" (it becomes {account(site, kind)} by itself)"
-    nodes = _number("Nodes", values["num_nodes"], default.num_nodes, most_nodes)
-    ranks = _number(f"{_noun(kind)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks)
-    most_gpus = min((qos.max_num_gpus for qos in _qos(site, kind) if qos.max_num_gpus), default=nodes * ranks)
-    if nodes * ranks > most_gpus:
-        asked = f"{counted(nodes, 'node')} with {ranks} {_noun(kind)} each"
-        raise CourseKitError(f"{asked} are more than the {most_gpus} that one job may have in {key}: ask for fewer.")
     return ServerWish(
         key,
-        nodes,
-        ranks,
+        _number("Nodes", values["num_nodes"], default.num_nodes, most_nodes),
+        _number(f"{_noun(kind)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks),
         _number("Minutes", values["time_min"], default.time_min, most_min),
         _name(ACCOUNT, "Project", values["account"].removesuffix(kind.account_suffix), project),
         _name(RESERVATION, "Reservation", values["reservation"], "the instructors' name for it"),
@@ -125,12 +113,9 @@ def form_html(site: Site, shown: Mapping[str, object]) -> str:
 def _most(site: Site, kind: Partition) -> tuple[int, int, int]:
     """Return the most nodes, ranks of a node and minutes that a server gets of a partition."""
     nodes = min(number for number in (MOST_NODES, kind.max_num_nodes, kind.num_nodes) if number)
-    times = (kind.max_time_min, *(qos.max_time_min for qos in _qos(site, kind)))
+    qos = [site.qos[name] for name in (*kind.qos[:1], kind.partition_qos) if name]
+    times = (kind.max_time_min, *(one.max_time_min for one in qos))
     return nodes, kind.num_gpus_per_node, min(time_min for time_min in times if time_min)
-
-
-def _qos(site: Site, kind: Partition) -> list[Qos]:
-    return [site.qos[name] for name in (*kind.qos[:1], kind.partition_qos) if name]
 
 
 def _noun(kind: Partition) -> str:
@@ -188,19 +173,12 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
     )
 
 
-def explain_ended(job_id: str, state: JobState, log: str = "", log_name: str = "") -> str:
-    """Return why a server is gone; `log` is the end of the job's log, `log_name` where it lies."""
+def explain_ended(job_id: str, state: JobState, log: str) -> str:
+    """Return why a server is gone; `log` is where its log lies."""
     if state.state == UNKNOWN:
         return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED}"
     where = f" on {state.nodes}" if state.nodes else ""
     after = f"after {state.elapsed}" if state.ever_ran else "at once"
-    return f"Your server (job {job_id}{where}) ended {after}: {_cause(state, log, log_name)}"
-
-
-def _cause(state: JobState, log: str, log_name: str) -> str:
-    if NO_HUB.search(log):
-        return NO_HUB_WORDS
-    if state.state in ENDINGS:
-        return ENDINGS[state.state]
-    words = next((each.words for each in explain(state, log)), f"Slurm calls it {state.state}.")
-    return f"{words} Its log {log_name} says more." if log else words
+    words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, ""))
+    cause = words or f"Slurm calls it {state.state}."
+    return f"Your server (job {job_id}{where}) ended {after}: {cause} Its log {log} says more."

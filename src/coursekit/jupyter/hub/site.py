@@ -18,7 +18,7 @@ from coursekit.jupyter.hub.form import TEMPLATES
 from coursekit.jupyter.hub.spawner import CourseSpawner
 from coursekit.slurm.sites.load import load_site
 
-START_TIMEOUT_S = 3600 + 300 + 300  # the spawner's own limits come before it: the hub cannot say why
+START_TIMEOUT_S = 3600 + 600  # the spawner's own limit of an hour comes first: the hub cannot say why a job waits
 AS_STUDENT = "runuser -u {username} --"  # keeps variables as they are, which sudo does not
 PORT_ADDRESS = r"/api/batchspawner"  # where `batchspawner-singleuser` sends a server's port
 PORTS = range(1024, 65536)

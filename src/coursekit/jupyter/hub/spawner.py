@@ -10,7 +10,7 @@ import os
 import secrets
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -22,19 +22,16 @@ from traitlets import Float, Unicode, default
 
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused, form_html, read_wish
-from coursekit.slurm.jobs.explain import NUM_TAIL_BYTES
 from coursekit.slurm.jobs.job_script import Event, JobScript
 from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.render import render
 from coursekit.slurm.jobs.slurm_cli import (
-    ACCOUNTING_FORMAT,
     ENDED,
     PENDING,
     QUEUE_FORMAT,
     TIMEOUT_S,
     UNKNOWN,
     JobState,
-    parse_accounting,
     parse_queue,
     without_prefix,
 )
@@ -67,7 +64,6 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     site_name = Unicode(help="The site, as slurm/sites/ calls it.").tag(config=True)
     root = Unicode(help="The course's checkout, under the same path on every node, with its .venv.").tag(config=True)
     pending_limit_s = Float(3600, help="How long a job may wait for nodes before it is cancelled.").tag(config=True)
-    server_limit_s = Float(300, help="How long a server may take to start on its node.").tag(config=True)
     req_folder = Unicode(help="Where the server and its log live.")
     req_name = Unicode(help="The name of the job.")
 
@@ -77,7 +73,6 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     # A Slurm that does not answer ends nothing, nor does a state that batchspawner has not heard of.
     state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(ENDED)})\b)"
 
-    _submission: asyncio.Task[str] | None = None
     _stopped = False
 
     @default("req_username")
@@ -137,19 +132,33 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         self.endings.pop(self._key, None)
         self.port, self._stopped = 0, False
         await self._submit()
-        await self._until(self.state_isrunning, self.pending_limit_s, self._late_job)
-        await self._until(lambda: self.port, self.server_limit_s, self._late_server)
+        if self._stopped:  # by the student, while sbatch still talked to Slurm
+            await self.stop()
+        deadline_s = time.monotonic() + self.pending_limit_s
+        while not self.port:
+            if await self.query_job_status() == JobStatus.NOTFOUND:
+                self.clear_state()
+                raise Refused(self.endings.get(self._key, "The server was stopped."))
+            if time.monotonic() > deadline_s and not self.state_isrunning():
+                waits = self._waits()
+                await self.stop()
+                raise self._refused(
+                    f"The job was cancelled: it did not start within {self.pending_limit_s / 60:g} min, the hub's "
+                    f"limit. {waits} Ask for fewer nodes or less time, or try another partition."
+                )
+            await asyncio.sleep(self.startup_poll_interval)
         return self.state_gethost(), self.port
 
     async def _submit(self) -> None:
         self.job_status, self.req_name = "", f"hub-{secrets.token_hex(4)}"
-        # As a task of its own: when the student stops it now, the job's number must not get lost.
-        self._submission = asyncio.ensure_future(self.submit_batch_script())
         try:
-            await asyncio.shield(self._submission)
-        except RuntimeError as error:
-            with suppress(RuntimeError):  # a Slurm that is busy may have taken the job without an answer
+            await self.submit_batch_script()
+        except BaseException as error:
+            # A student who stops it now, or a Slurm that is busy: the job may have been taken, without a number here.
+            with suppress(RuntimeError):
                 await self._ask(f"scancel --name={self.req_name}")
+            if not isinstance(error, RuntimeError):
+                raise
             words = without_prefix(str(error), "sbatch")
             raise self._refused(explain_refused(words, self.site, self.wish(self.user_options))) from None
 
@@ -162,65 +171,32 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         self.user.db.commit()
         return job_id
 
-    async def _until(self, is_so: Callable[[], object], limit_s: float, late: Callable[[], str]) -> None:
-        """Look at the job until something is so; refuse when the job has ended, or it is late."""
-        deadline_s = time.monotonic() + limit_s
-        while not is_so():
-            if await self.query_job_status() == JobStatus.NOTFOUND:
-                self.clear_state()
-                raise Refused(self.endings.get(self._key, "The server was stopped."))
-            if time.monotonic() > deadline_s and not is_so():
-                sentence = late()
-                await self.stop()
-                raise self._refused(sentence)
-            await asyncio.sleep(self.startup_poll_interval)
-
     def _refused(self, sentence: str) -> Refused:
         self.endings[self._key] = sentence
         return Refused(sentence)
 
-    def _late_job(self) -> str:
-        return (
-            f"The job was cancelled: it did not start within {self.pending_limit_s / 60:g} min, the hub's limit. "
-            f"{self._waits()} Ask for fewer nodes or less time, or try another partition."
-        )
-
-    def _late_server(self) -> str:
-        return (
-            f"The server did not report to the hub within {self.server_limit_s:g} s from {self.state_gethost()}, and "
-            f"was stopped: its log {self._log} says more. Tell the course's instructors if it happens again."
-        )
-
     async def progress(self) -> AsyncIterator[dict[str, object]]:
         """Say why it waits, each time that this changes, and where it starts."""
         told = ""
-        while True:
-            here = self.state_isrunning()
-            words = f"Job {self.job_id} runs on {self._queued().nodes}: the server starts." if here else self._waits()
+        while not self.port:
+            words = self._waits()
             if words != told:
-                yield {"progress": 60 if here else 20 if self.job_id else 5, "message": words}
-            if self.port:
-                return
+                yield {"progress": 60 if self.state_isrunning() else 20 if self.job_id else 5, "message": words}
             told = words
             await asyncio.sleep(self.startup_poll_interval)
 
     def _waits(self) -> str:
         if not self.job_id:
             return "The job is being submitted."
+        if self.state_isrunning():
+            return f"Job {self.job_id} runs on {self._queued().nodes}: the server starts."
         return explain_pending(self.job_id, self._queued().reason, self._queued().start)
 
     # From then on.
 
-    async def poll(self) -> int | None:
-        """Return None while the job exists or Slurm does not answer, and 1 after its end."""
-        await self._end_of_submission()
-        status: int | None = await super().poll()
-        return status
-
     async def stop(self, now: bool = False) -> None:
         """Cancel the job, and wait until it has ended; nothing is then to be explained."""
         self._stopped = True
-        await self._end_of_submission()
         if self.job_id:
             try:
                 await super().stop(now)
@@ -229,35 +205,17 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
                     raise
         self.clear_state()
 
-    async def _end_of_submission(self) -> None:
-        if self._submission and not self._submission.done():
-            await asyncio.wait([self._submission])
-
     async def query_job_status(self) -> JobStatus:
         """Ask Slurm for the job; at its end, keep the reason for the hub's pages."""
         status: JobStatus = await super().query_job_status()
         if status == JobStatus.NOTFOUND and self.job_id and not self._stopped:
-            self.endings[self._key] = await self._ending()
+            log = f"{self.req_folder}/hub-{self.job_id}.out"
+            self.endings[self._key] = explain_ended(self.job_id, self._queued(UNKNOWN), log)
         return status
-
-    async def _ending(self) -> str:
-        """Return why the job is gone; its log is read as the student, who may have put anything in its place."""
-        words = f"sacct --jobs={self.job_id} --parsable2 --noheader --format={ACCOUNTING_FORMAT}"
-        state, log = self._queued(UNKNOWN), ""
-        with suppress(RuntimeError):  # a site without accounting
-            accounted = parse_accounting(await self._ask(words)).get(self.job_id)
-            state = accounted if accounted and accounted.ended else state
-        with suppress(RuntimeError):
-            log = await self._ask(f"tail --bytes={NUM_TAIL_BYTES} {self.req_folder}/{self._log}")
-        return explain_ended(self.job_id, state, log, self._log)
 
     def _queued(self, otherwise: str = PENDING) -> JobState:
         """Return what the queue said last."""
         return parse_queue(self.job_status.partition("|")[2]).get(self.job_id, JobState(otherwise))
-
-    @property
-    def _log(self) -> str:
-        return f"hub-{self.job_id}.out"
 
     @property
     def _key(self) -> tuple[str, str]:
@@ -274,10 +232,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         """
         env = env or {name: os.environ[name] for name in NEEDED if name in os.environ}
         pipe = asyncio.subprocess.PIPE
-        try:
-            process = await asyncio.create_subprocess_shell(cmd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, cwd="/")
-        except OSError as error:
-            raise RuntimeError(str(error)) from None
+        process = await asyncio.create_subprocess_shell(cmd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, cwd="/")
         try:
             out, said = await asyncio.wait_for(process.communicate((input or "").encode()), TIMEOUT_S)
         except asyncio.TimeoutError:  # Python 3.10 has it apart from TimeoutError
