@@ -12,7 +12,6 @@ from unittest import mock
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 import coursekit.cli
@@ -27,7 +26,6 @@ print(sorted(name for name in sys.modules if name.startswith("coursekit.")))
 """
 
 
-LAB_03 = "03-keras-cnn"
 PROGRAMS = {"coursekit": coursekit.cli, "workshop": workshop.cli}
 VERBS = [(name, verb) for name, program in PROGRAMS.items() for verbs in program.GROUPS.values() for verb in verbs]
 
@@ -171,25 +169,3 @@ def test_an_option_has_one_form_in_all_commands():
         **{name: [(False, kind, "-o", "--output") for kind in ("FILE", "DIR")] for name in ("-o", "--output")},
     }
     assert [option for option in forms if re.search("timeout|limit", option)] == ["--timeout-s"]
-
-
-def labs_taken():
-    """Return the words of every command that takes a lab, in either program."""
-    found = []
-    for name, command in every_command():
-        arguments = [one for one in command.params if isinstance(one, click.Argument)]
-        if any("LAB" in one.make_metavar(click.Context(command)) for one in arguments):
-            found.append(name.split())
-    return found
-
-
-@pytest.mark.parametrize("words", labs_taken(), ids=" ".join)
-def test_a_shell_completes_a_lab_in_every_command(words):
-    """By number as people type it, by the beginning of its name, and all of them when nothing was typed."""
-    program, *command = words
-    shell = ShellComplete(PROGRAMS[program].cli, {}, program, "")
-    completed = {
-        typed: [one.value for one in shell.get_completions(command, typed)] for typed in ("3", "03", "01-", "9")
-    }
-    assert completed == {"3": [LAB_03], "03": [LAB_03], "01-": ["01-sgd"], "9": []}
-    assert len(shell.get_completions(command, "")) == 7

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from keyword import iskeyword
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -51,12 +50,8 @@ GROUPS = {
 class LazyGroup(click.Group):
     """A group that imports a verb's module on use, so that `--help` answers at once.
 
-    A verb without a module is left out: the students' copy has only some of them.
-
-    Args:
-        package: where each verb has a module of its name.
-        groups: verbs by who uses them, with what `--help` says of each.
-        settings: those of click's group.
+    Each verb is a module of its name in `package`; `groups` has verbs by who uses them, with what `--help` says of
+    each. A verb without a module is left out: the students' copy has only some of them.
     """
 
     def __init__(self, package: str, groups: Mapping[str, Mapping[str, str]], **settings: Any) -> None:
@@ -96,8 +91,7 @@ class LazyGroup(click.Group):
 
 
 def _module(verb: str) -> str:
-    name = verb.replace("-", "_")
-    return name + "_" * iskeyword(name)
+    return verb.replace("-", "_")
 
 
 @click.group(cls=LazyGroup, package="coursekit.cli", groups=GROUPS)

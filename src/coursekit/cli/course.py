@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, LabName
+from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.due import extend as extend_lab
 from coursekit.course.due import sync_due_dates
@@ -63,7 +63,7 @@ def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
 
 
 @course.command(epilog="Example: coursekit course release 01 02")
-@click.argument("names", metavar="LAB...", nargs=-1, required=True, type=LabName())
+@click.argument("names", metavar="LAB...", nargs=-1, required=True)
 @click.option("--force", is_flag=True, help="Release a new version of a lab that was released before.")
 @COURSE
 def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None:
@@ -78,7 +78,7 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
 
 
 @course.command(epilog="Example: coursekit course extend 02 --days 2 --student ada")
-@click.argument("name", metavar="LAB", type=LabName())
+@click.argument("name", metavar="LAB")
 @click.option(
     "--days", metavar="N", type=click.FloatRange(min=0, min_open=True), help="Days to add to the current due date."
 )

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
-
-from coursekit.errors import CourseKitError
-from coursekit.labs.lab import find_labs, matching
-from coursekit.paths import find_root
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
 
-class LabName(click.ParamType):  # type: ignore[type-arg]  # click 8.1 knows no arguments of it
-    """A lab by its name or the beginning of it, such as 03 or 3; a shell that asks gets the names that fit."""
-
-    name = "lab"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the labs that are meant by what was typed."""
-        del ctx, param
-        with suppress(CourseKitError):  # not within a course
-            titles = {lab.name: lab.title for lab in find_labs(find_root())}
-            names = matching([*titles], incomplete) if incomplete else titles
-            return [CompletionItem(name, help=titles[name]) for name in names]
-        return []
-
-
-LAB = click.argument("lab", type=LabName())
-LABS = click.argument("names", metavar="[LAB]...", nargs=-1, type=LabName())
+LAB = click.argument("lab")
+LABS = click.argument("names", metavar="[LAB]...", nargs=-1)
 COURSE = click.option(
     "--course",
     "folder",
