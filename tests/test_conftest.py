@@ -9,12 +9,11 @@ import subprocess
 import sys
 import textwrap
 import time
-from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from .side_by_side import APART, LONG, TOGETHER
+from .side_by_side import LONG
 
 RULES = ("conftest.py", "quick.py", "side_by_side.py")
 # Of the installed plugins none but the one that is asked for: to load the others takes a third of a run.
@@ -101,17 +100,6 @@ def test_skip_fails_in_ci(words, run_pytest, tmp_path):
 
 
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
-def test_module_that_skips_itself_fails_in_ci(words, run_pytest):
-    """A whole module cannot be skipped in CI either."""
-    source = "import pytest\npytest.importorskip('no_such_module')\n"
-
-    assert run_pytest(source, *words)[1] == pytest.ExitCode.NO_TESTS_COLLECTED
-    _, status, output = run_pytest(source, *words, CI="true")
-    assert status in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED}
-    assert "a test may not be skipped in CI" in output
-
-
-@pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
 def test_process_left_behind_fails_its_test_alone(words, run_pytest, tmp_path):
     """A test that leaves a child or a daemon fails and names it; it is ended, and the next test is not blamed."""
     counts, status, output = run_pytest(
@@ -138,37 +126,6 @@ def test_process_left_behind_fails_its_test_alone(words, run_pytest, tmp_path):
     assert re.search(r"the test left processes behind: \d+ \(sleep 611\)", output)
     assert re.search(r"the test left processes behind: \d+ \(sleep 612\)", output)
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
-
-
-def test_shared_server_is_no_leftover_but_a_second_one_is(run_pytest):
-    """The fork server that the first test starts may live on; what it starts, or a second one, may not."""
-    counts, status, output = run_pytest("""
-        import subprocess, sys
-
-        # Ends with this pytest (PR_SET_PDEATHSIG), as the real one does.
-        SERVER = '''if "coursekit.ranks.server":
-            import ctypes, time
-            ctypes.CDLL(None).prctl(1, 9)
-            print(flush=True)
-            time.sleep(613)
-        '''
-        FORKING = '''if "coursekit.ranks.server":
-            import subprocess
-            with subprocess.Popen(["sleep", "614"]) as process:
-                print(process.pid, flush=True)
-        '''
-
-        def test_first():
-            subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE).stdout.readline()
-
-        def test_second():
-            subprocess.Popen([sys.executable, "-c", FORKING], stdout=subprocess.PIPE).stdout.readline()
-    """)
-
-    assert (counts, status) == ({"passed": 2, "error": 1}, 1)
-    message = re.search(r"the test left processes behind: (.*)", output, re.DOTALL)[1]
-    assert "sleep 614" in message
-    assert "time.sleep(613)" not in message
 
 
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])
@@ -211,13 +168,6 @@ def test_a_quick_run_says_what_it_leaves_out(words, run_pytest):
     assert (counts, status) == ({"passed": 1}, 0)
     _, _, table = output.partition("left out: 3 tests, which `make test` runs")
     assert [line.strip() for line in table.splitlines()[1:3]] == ["2 need sh", f"1 of tests/{LONG[0]}: long"]
-
-
-def test_the_plan_names_files_that_are_there():
-    """A file that was renamed would lose its place, and what shares the machine would run beside it."""
-    folder = Path(__file__).parent
-    assert [name for name in (*LONG, *APART, *chain(*TOGETHER)) if not (folder / name).exists()] == []
-    assert set(APART) <= set(LONG)
 
 
 @pytest.mark.parametrize("words", [(), SIDE_BY_SIDE])

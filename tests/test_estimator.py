@@ -132,48 +132,6 @@ def test_a_checkpoint_of_tensorflow_2_15_is_read(tmp_path):
     assert (step, weight) == (5, pytest.approx(weight_after(5), rel=FAR))
 
 
-def by_train_and_evaluate(folder):
-    """Train and evaluate in turns, and export at the end; return the results and what the export answers."""
-    import tensorflow as tf
-
-    def serving_input():
-        features = tf.compat.v1.placeholder(tf.float32, [None], name="features")
-        return tf.estimator.export.TensorServingInputReceiver(features, features)
-
-    def exportable(features, labels, mode, params):
-        spec = model_fn(features, labels, mode, params)
-        outputs = {"serving_default": tf.estimator.export.PredictOutput(spec.predictions)} if spec.predictions else None
-        return spec._replace(export_outputs=outputs)
-
-    seen = []
-
-    class Evaluations(tf.estimator.SessionRunHook):
-        def end(self, session):
-            seen.append(int(session.run(tf.compat.v1.train.get_global_step())))
-
-    tf.get_logger().setLevel("ERROR")
-    config = tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=2)
-    estimator = tf.estimator.Estimator(exportable, config=config, params={"start": 0.0, "averages": False})
-    exporter = tf.estimator.FinalExporter("final", serving_input)
-    metrics, (exported,) = tf.estimator.train_and_evaluate(
-        estimator,
-        tf.estimator.TrainSpec(data_fn(), max_steps=6),
-        tf.estimator.EvalSpec(data_fn(), 1, hooks=[Evaluations()], exporters=[exporter], throttle_secs=0),
-    )
-    answer = tf.saved_model.load(exported.decode()).signatures["serving_default"](tf.constant([1.0, 2.0]))
-    return seen, {**metrics}, answer["product"].numpy()
-
-
-def test_train_and_evaluate_evaluates_every_checkpoint_and_exports(tmp_path):
-    """Every checkpoint is evaluated, the last one's metrics come back, and the exported model answers with it."""
-    seen, metrics, products = on_one_rank(by_train_and_evaluate, str(tmp_path))
-
-    assert (seen[-1], metrics["global_step"]) == (6, 6)
-    assert set(seen) == {2, 4, 6}
-    assert metrics["loss"] == pytest.approx((weight_after(6) - TARGET) ** 2, rel=FAR)
-    np.testing.assert_allclose(products, weight_after(6) * np.array([1, 2]), rtol=FAR)
-
-
 def on_two_ranks(folder):
     """Train in two parts with Horovod, the checkpoint on rank 0 alone; return steps and weights of the session."""
     import horovod.tensorflow as hvd

@@ -59,7 +59,7 @@ class _Finder:
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a module of TensorFlow or Horovod is, with a loader of our own; None for every other module."""
+        """Return where a module of TensorFlow or Horovod is, with a loader of our own; None for all others."""
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
                 _load_hwloc()
@@ -90,10 +90,9 @@ def _load_hwloc() -> None:
 @contextlib.contextmanager
 def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
     """Hold back what comes on standard error, and show it at the end, but not these lines."""
-    memory = None
-    with contextlib.suppress(OSError):  # a sandbox may forbid it; nobody reads there what is logged
+    try:
         memory = os.memfd_create("stderr")  # there may be no folder for a file
-    if memory is None:
+    except OSError:  # a sandbox may forbid it; nobody reads there what is logged
         yield
         return
     with os.fdopen(memory, "r+b") as said:
@@ -110,12 +109,7 @@ def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
 
 def _quietly(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     """Return a function that does the same without showing `_LOGGED`."""
-
-    def quiet(module: ModuleType) -> None:
-        with hiding(_LOGGED):
-            load(module)
-
-    return quiet
+    return hiding(_LOGGED)(load)
 
 
 def _with_keras_2(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:

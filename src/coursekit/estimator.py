@@ -36,7 +36,8 @@ def _bring_back() -> None:
         raise CourseKitError("import coursekit.estimator before horovod.tensorflow, which needs tf.estimator")
     # In place of the package's own __init__: that one imports the interface of TensorFlow 1, with its part for TPUs.
     _stand_in(PACKAGE, __path__=list(spec.submodule_search_locations))
-    _stand_in(f"{PACKAGE}.python.estimator.estimator_export", estimator_export=_leave_as_it_is)
+    # A decorator: TensorFlow no longer keeps a list of the Estimator's names.
+    _stand_in(f"{PACKAGE}.python.estimator.estimator_export", estimator_export=lambda *_, **__: lambda symbol: symbol)
     _stand_in(
         "tensorflow.python.distribute.estimator_training",
         init_run_config=_init_run_config,
@@ -52,11 +53,6 @@ def _stand_in(name: str, **attributes: Any) -> None:
     parent, _, own_name = name.rpartition(".")
     if parent.startswith("tensorflow."):
         setattr(import_module(parent), own_name, module)
-
-
-def _leave_as_it_is(*_names: str, **_options: Any) -> Any:
-    """Return a decorator that does nothing: TensorFlow no longer keeps a list of the Estimator's names."""
-    return lambda symbol: symbol
 
 
 def _init_run_config(config: Any, tf_config: dict[str, Any]) -> None:

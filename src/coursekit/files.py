@@ -18,7 +18,6 @@ Report = Callable[[str, "Path"], None]
 """Called with "written", "unchanged" or "removed" for each file."""
 
 
-UNFINISHED = ".tmp"
 LONGEST_WRITE_S = 24 * 3600.0  # far longer than a write takes, and than two nodes' clocks differ
 
 
@@ -29,14 +28,11 @@ def no_report(_verdict: str, _path: Path) -> None:
 def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
     """Write a whole file or nothing, in a folder that is made if it is missing.
 
-    Args:
-        path: the file.
-        data: all that it will hold.
-        mode: its permissions, by default for its owner alone; None for what the process gives to every new file.
+    Its permissions are by default for its owner alone; with None those that the process gives to every new file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # By chance: on two nodes of a shared file system, or in two containers, processes can have the same id.
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
             file.write(data)
@@ -52,7 +48,7 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what killed processes have left below a folder: old ones only, as another node may write just now."""
-    for path in folder.rglob(f".*{UNFINISHED}"):
+    for path in folder.rglob(".*.tmp"):
         with suppress(FileNotFoundError):  # it is finished now, or another one was quicker
             if path.is_file() and path.stat().st_mtime < time.time() - LONGEST_WRITE_S:
                 path.unlink()
@@ -80,9 +76,7 @@ def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> Non
 def faults_of_exchange(exchange: Path, courses: Iterable[str]) -> Iterator[str]:
     """Say what lets other accounts replace nbgrader's exchange, or has done so: one clause for each of its folders.
 
-    Args:
-        exchange: the folder in which every account may make files; who owns the folder around it owns the course.
-        courses: the courses in it that matter.
+    Every account may make files in the exchange; who owns the folder around it owns the course.
     """
     owner = exchange.parent.stat().st_uid
     inner = [exchange / course / name for course in courses for name in ("", "inbound", "outbound", "feedback")]
@@ -101,15 +95,12 @@ def faults_of_exchange(exchange: Path, courses: Iterable[str]) -> Iterator[str]:
 
 @contextmanager
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
-    """Hold a lock file; the lock ends with the process, however it ends.
+    """Hold a lock file, which is made and stays; the lock ends with the process, however it ends.
 
-    Args:
-        path: the file, which is made and stays.
-        refusal: what to say when another process holds it; '' to wait for that process, and to go on without a lock
-            where files cannot be locked.
+    Without `refusal` it waits for who holds it, and goes on without a lock where files cannot be locked.
 
     Raises:
-        CourseKitError: another process holds it, and there is a refusal.
+        CourseKitError: the refusal, as another process holds it.
     """
     with path.open("w", encoding="utf-8") as lock:
         try:

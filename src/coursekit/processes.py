@@ -1,14 +1,11 @@
 """Ending in good order: the signals that ask this process to stop, and all processes that another one has started.
 
-Linux ends some with their parent, and lets a process adopt orphans: the few calls that leave no process behind.
-
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -31,10 +28,7 @@ TIDYING_S = 20.0
 
 
 class StopSignals:
-    """Raise KeyboardInterrupt in the main thread for each signal that asks this process to stop.
-
-    The first such signal is in `received`, None as long as there was none.
-    """
+    """Raise KeyboardInterrupt in the main thread for each signal that asks to stop; the first is in `received`."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -42,7 +36,7 @@ class StopSignals:
 
     @property
     def status(self) -> int:
-        """The exit status of a command that stopped for the first such signal; without one, that after Ctrl-C."""
+        """The exit status of a command that stopped for this signal; without one, that after Ctrl-C."""
         return SIGNAL_STATUS + (self.received or signal.SIGINT)
 
     @contextmanager
@@ -68,17 +62,11 @@ class StopSignals:
 
 
 def signal_name(number: int) -> str:
-    """Return 'SIGKILL' for 9, and 'SIGRTMIN+6' for a real-time signal, for which Python has no name."""
+    """Return 'SIGKILL' for 9, and 'signal 40' for one for which Python has no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        above = number - signal.SIGRTMIN
-        return f"SIGRTMIN+{above}" if 0 < above < signal.SIGRTMAX - signal.SIGRTMIN else f"signal {number}"
-
-
-def marked_processes(folder: Path) -> set[psutil.Process]:
-    """Return the live processes of any kernel that worked in this folder or in one below it."""
-    return {process for process in psutil.process_iter() if _worked_in(process, str(folder))}
+        return f"signal {number}"
 
 
 def end_all(processes: Iterable[psutil.Process]) -> None:
@@ -115,8 +103,8 @@ def kill_below(pid: int) -> None:
 
 
 def end_marked(folder: Path) -> None:
-    """End everything that a kernel of this folder left behind, also what is started while we look."""
-    while remaining := marked_processes(folder):
+    """End what any kernel that worked in this folder or below it left behind, also what is started while we look."""
+    while remaining := [process for process in psutil.process_iter() if _worked_in(process, str(folder))]:
         end_all(remaining)
 
 
@@ -131,8 +119,7 @@ def is_alive(process: psutil.Process) -> bool:
 def _worked_in(process: psutil.Process, folder: str) -> bool:
     try:
         mark = process.environ().get(MARK, "")
-    except (psutil.Error, OSError):
-        # Other people's processes hide their environment, and are not ours.
+    except (psutil.Error, OSError):  # other people's hide it, and are not ours
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)
@@ -165,10 +152,10 @@ def kill_descendants() -> None:
     """Kill and reap everything below this process, which has adopted its orphans."""
     while children := psutil.Process().children(recursive=True):
         for child in children:
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with suppress(psutil.NoSuchProcess):
                 child.kill()
         # Wait for one at a time: a process that was just being forked is not in the list and would not end.
-        with contextlib.suppress(ChildProcessError):
+        with suppress(ChildProcessError):
             os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -38,13 +38,9 @@ class AtLeast:
 
 
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
-    """Read a TOML file into a dataclass.
+    """Read a TOML file into the dataclass that describes it, with fields `given` that must not stand in the file.
 
-    Args:
-        cls: the dataclass that describes the file.
-        path: the file.
-        shown_as: the file's name in messages; `path` when None.
-        **given: fields that come from the program and must not stand in the file.
+    Messages call it `shown_as`, by default by its path.
 
     Raises:
         CourseKitError: the file cannot be read, or anything in it is not as `cls` says; the message names file and key.
@@ -67,34 +63,23 @@ def read(cls: type[T], table: object, where: str, **given: object) -> T:
 def _read_table(
     cls: type[T], table: Mapping[str, object], where: str, key: tuple[str, ...], given: Mapping[str, object]
 ) -> T:
-    expected: dict[str, Field[Any]] = {
-        field.name: field
-        for field in fields(cls)  # type: ignore[arg-type]  # T is a dataclass by contract
-        if field.name not in given
-    }
+    expected = [field for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]  # it is a dataclass
+    allowed = [field.name for field in expected]
+    needed = [one.name for one in expected if one.default is MISSING and one.default_factory is MISSING]
     here = f"{where} [{'.'.join(key)}]" if key else where
-    allowed = ", ".join(expected)
-    unknown = sorted(set(table) - set(expected))
-    if unknown:
-        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {allowed}.")
-    missing = [name for name, field in expected.items() if name not in table and _is_required(field)]
-    if missing:
-        needed = ", ".join(name for name, field in expected.items() if _is_required(field))
-        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {needed}.")
+    if unknown := sorted(set(table) - set(allowed)):
+        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {', '.join(allowed)}.")
+    if missing := [name for name in needed if name not in table]:
+        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {', '.join(needed)}.")
     hints = get_type_hints(cls, include_extras=True)
     values = {name: _read_value(hints[name], value, where, (*key, name)) for name, value in table.items()}
     return cls(**given, **values)
 
 
-def _is_required(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
 def _read_value(hint: Any, value: object, where: str, key: tuple[str, ...]) -> object:
-    marks: tuple[object, ...] = ()
+    marks: list[object] = []
     if get_origin(hint) is Annotated:
-        hint, *rest = get_args(hint)
-        marks = tuple(rest)
+        hint, *marks = get_args(hint)
     parsed = _parse(hint, value, where, key)
     content = parsed.strip() if isinstance(parsed, str) else parsed
     if isinstance(content, (str, tuple, Mapping)) and MAY_BE_EMPTY not in marks and not content:
