@@ -100,10 +100,8 @@ def test_what_the_environment_is_made_from_breaks_the_stamp(change, checkout, pr
     ("name", "changes_build"),
     [
         ("HOROVOD_GPU_OPERATIONS", True),
-        ("HOROVOD_NCCL_HOME", True),
         ("CXX", True),
         ("HOROVOD_CYCLE_TIME", False),
-        ("HOROVOD_TIMELINE", False),
     ],
 )
 def test_only_build_settings_break_the_stamp(name, changes_build, ask):
@@ -233,28 +231,6 @@ def test_packages_lie_there_as_bytecode():
     assert [path.name for path in modules if not Path(importlib.util.cache_from_source(path)).exists()] == []
 
 
-def test_packages_arrive_while_horovod_compiles(checkout, programs, link, finish):
-    """The compilers run beside what is done meanwhile, and the wheel is waited for afterwards."""
-    programs("cmake", "echo cmake version 3.25.1")
-    link("sleep", "mkdir")
-    wait_for_packages = "until [ -e packages ]; do sleep 0.05; done"
-    python = programs("python", f"{wait_for_packages}; mkdir -p build/env/wheels; > build/env/wheels/horovod-0.whl")
-    (checkout / ".venv" / "bin").mkdir(parents=True)
-    (checkout / "build" / "env").mkdir(parents=True)
-    python.rename(checkout / ".venv" / "bin" / "python")
-    (checkout / "compile.py").write_text(
-        "import sys; sys.path.insert(0, 'tools')\n"
-        "import horovod_wheel\n"
-        "with horovod_wheel.compiling() as wheel:\n"
-        "    open('packages', 'w').close()\n"
-        "    print(wheel().name)\n"
-    )
-
-    status, output, errors = finish("compile.py")
-
-    assert (status, output.splitlines()[1:], errors) == (0, ["horovod-0.whl"], "")
-
-
 @pytest.mark.parametrize("place", ["my course (2026)", "plain"])
 def test_compilers_see_no_space_of_the_checkouts_path(place, tmp_path, checkout, ask):
     """Horovod's build files take no such path: its Python, cmake and TMPDIR are reached by a link while it runs."""
@@ -274,28 +250,6 @@ def test_compilers_see_no_space_of_the_checkouts_path(place, tmp_path, checkout,
     assert are_the_same == [True, True]
     assert not any(character in " ()" for path in (python, *variables.values()) for character in path)
     assert ("TMPDIR" in variables) is (place != "plain")
-
-
-def test_last_words_of_a_failed_compilation_are_the_compilers(checkout, ask):
-    """Of the log the 25 lines before setup.py's own traceback are shown: they hold the error."""
-    log = [
-        *(f"line {number}" for number in range(40)),
-        "  CMake Error: no CUDA",
-        "  Traceback (most recent call last):",
-        "  x",
-    ]
-    (checkout / "log").write_text("\n".join(log))
-
-    assert ask("horovod_wheel.last_words(shell.Path('log')).splitlines()") == log[16:41]
-
-
-def test_progress_of_a_compilation_is_makes_own(checkout, ask):
-    """The percentage shown is the last one in the log; before the first there is none."""
-    (checkout / "log").write_text("configuring\n")
-    assert ask("horovod_wheel.percent(shell.Path('log'))") == ""
-
-    (checkout / "log").write_text("[  3%] Building CXX a.o\n[ 42%] Building CXX b.o\n")
-    assert ask("horovod_wheel.percent(shell.Path('log'))") == "(42 % compiled)"
 
 
 def test_kept_wheel_depends_on_all_that_it_was_built_with(programs, tmp_path, ask):

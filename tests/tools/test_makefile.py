@@ -34,12 +34,6 @@ def test_make_alone_lists_every_target(make):
     assert re.findall(r"^make ([a-z-]+) +\S.*$", make(), re.MULTILINE) == targets
 
 
-@pytest.mark.parametrize("target", ["run", "test", "test-quick", "labs", "check", "bench", "lab", "doctor"])
-def test_targets_make_the_environment_first(target, make):
-    """On a fresh clone every target works without another step before it."""
-    assert make("--dry-run", target).splitlines()[0] == "PYTHON='' tools/make-env"
-
-
 def test_check_fails_when_labs_are_stale(tmp_path, checkout, programs):
     """`make check` builds, and a lab that differs from the committed one ends it with a sentence."""
     for name in ("ruff", "mypy", "lint-imports", "python", "make-env"):

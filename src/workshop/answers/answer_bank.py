@@ -105,8 +105,6 @@ def _check_block(path: Path, block: _Block, tests: Collection[str]) -> None:
         raise CourseKitError(f"{path}: {', '.join(both)} must fail, so that it is no mere consequence.")
     if block.fails and not any(block.fails.values()):
         raise CourseKitError(f"{path}: at least one test of [fails] must say something: give words of its message.")
-    if block.consequences and not block.fails:
-        raise CourseKitError(f"{path}: a right answer passes every test: drop consequences, or name what [fails].")
 
 
 def _read_cells(file: _File, end: int, solved: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import cell_name, is_grade, is_solution, is_test
 from coursekit.labs.lab import select_labs
-from workshop.answers.answer_bank import load_bank
+from workshop.answers.answer_bank import BankAnswer, load_bank
 
 RIGHT, WRONG, HANGING, HOSTILE = "right", "wrong", "hanging", "hostile"
 KINDS = (RIGHT, WRONG, RIGHT, WRONG, HANGING, HOSTILE)
@@ -88,28 +88,34 @@ def generate_class(
         raise CourseKitError("a synthetic class needs labs with a bank of answers in tests/answers/.")
     rng = random.Random(seed)  # noqa: S311  # no secret
     sources = build_sources(course.root, chosen)
-    draws = {lab.name: _Draws(course, sources[lab.name], rng) for lab in chosen}
+    may_do = {lab.name: _MadeLab(course, sources[lab.name]) for lab in chosen}
     made = []
     for number in range(num_students):
         lab = chosen[number % len(chosen)].name
         student = f"student-{number + 1:02}"
         kind = KINDS[number // len(chosen) % len(KINDS)]
-        choice, cells = next(draws[lab].decks[kind])
+        done = rng.choice(may_do[lab].choices[kind])
         folder = course.submitted(lab, student)
-        write_file(folder / f"{lab}.ipynb", nbformat.writes(draws[lab].filled(cells, student)).encode())
+        write_file(folder / f"{lab}.ipynb", nbformat.writes(may_do[lab].filled(done.cells, student)).encode())
         write_file(folder / TIMESTAMP, timestamp_text(HANDED_IN).encode())
-        made.append(GeneratedSubmission(student, lab, kind, *choice))
+        made.append(GeneratedSubmission(student, lab, kind, done.title, done.passes, done.fails))
     return tuple(made)
 
 
-Choice = tuple[str, frozenset[str], frozenset[str]]  # title, what passes, what fails
+@dataclass(frozen=True)
+class _Choice:
+    """What a student may do: the tests that must give their points, those that give none, and cells of their own."""
+
+    title: str
+    passes: frozenset[str]
+    fails: frozenset[str]
+    cells: Mapping[str, str]
 
 
-class _Draws:
-    """What students of one lab may hand in: for each kind what must come of it, and cells other than the solution's."""
+class _MadeLab:
+    """A lab, and what students of each kind may hand in, with the solution in all other cells."""
 
-    def __init__(self, course: Course, source: Path, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, course: Course, source: Path) -> None:
         self.released = course.released(source.stem)
         notebook = nbformat.read(source, as_version=4)
         self.tests = frozenset(cell_name(cell) for cell in notebook.cells if is_test(cell))
@@ -119,9 +125,19 @@ class _Draws:
             for cell in notebook.cells
             if is_solution(cell) and not is_grade(cell) and defined(cell.source)
         }
-        self.reach = LabCells(list(notebook.cells))
-        self.bank = load_bank(course.root / "tests" / "answers" / source.stem, source)
-        self.decks = {RIGHT: self._right(), WRONG: self._wrong(), HANGING: self._hanging(), HOSTILE: self._hostile()}
+        reach = LabCells(list(notebook.cells))
+        bank = load_bank(course.root / "tests" / "answers" / source.stem, source)
+        wrong = [answer for answer in bank if answer.fails]
+        self.choices = {
+            RIGHT: [self._of_bank(answer) for answer in bank if not answer.fails],
+            WRONG: [self._of_bank(answer) for answer in wrong if not answer.name.endswith(WAITING)],
+            HANGING: [self._of_bank(answer) for answer in wrong if answer.name.endswith(WAITING)],
+            HOSTILE: self._hostile(),
+        }
+        self.choices[RIGHT].append(_Choice("the solution", self.tests, frozenset(), {}))
+        for name in self.code:
+            cells, title = {name: ENDLESS}, f"an endless loop in the cell {name}"
+            self.choices[HANGING].append(_Choice(title, frozenset(), reach.tests_in_reach(cells), cells))
 
     def filled(self, cells: Mapping[str, str], student: str) -> NotebookNode:
         """Return the released notebook with answers; a remark makes it one of its own."""
@@ -133,39 +149,17 @@ class _Draws:
                 cell.source = {**self.solutions, **cells}[name] + remark
         return notebook
 
-    def _right(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
-        answers = [answer for answer in self.bank if not answer.fails]
-        while True:
-            yield ("the solution", self.tests, frozenset()), {}
-            answer = self.rng.choice(answers)
-            yield (answer.title, self.tests, frozenset()), answer.cells
+    def _of_bank(self, answer: BankAnswer) -> _Choice:
+        fails = frozenset(answer.fails)
+        return _Choice(answer.title, self.tests - fails - answer.consequences, fails, answer.cells)
 
-    def _wrong(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
-        answers = [answer for answer in self.bank if answer.fails and not answer.name.endswith(WAITING)]
-        while True:
-            answer = self.rng.choice(answers)
-            fails = frozenset(answer.fails)
-            yield (answer.title, self.tests - fails - answer.consequences, fails), answer.cells
-
-    def _hanging(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
-        waiting = [answer for answer in self.bank if answer.name.endswith(WAITING)]
-        while True:
-            for answer in waiting:
-                fails = frozenset(answer.fails)
-                yield (answer.title, self.tests - fails - answer.consequences, fails), answer.cells
-            name = self.rng.choice(sorted(self.code))
-            cells = {name: ENDLESS}
-            yield (f"an endless loop in the cell {name}", frozenset(), self.reach.tests_in_reach(cells)), cells
-
-    def _hostile(self) -> Iterator[tuple[Choice, Mapping[str, str]]]:
-        while True:
-            equal = {name: EQUAL + _bound_to_equal(names) for name, names in self.code.items()}
-            yield ("objects that are equal to everything", frozenset(), self.tests), equal
-            first = next(iter(self.code))
-            patched = {**dict.fromkeys(self.code, "pass"), first: PATCHES}
-            yield ("patches of the checks, and no answer", frozenset(), self.tests), patched
-            yield ("an exit before the first answer", frozenset(), self.tests), dict.fromkeys(self.code, EXITS)
-
-
-def _bound_to_equal(names: frozenset[str]) -> str:
-    return "".join(f"{name} = Equal()\n" for name in sorted(names))
+    def _hostile(self) -> list[_Choice]:
+        equal = {
+            name: EQUAL + "".join(f"{one} = Equal()\n" for one in sorted(names)) for name, names in self.code.items()
+        }
+        patched = {**dict.fromkeys(self.code, "pass"), next(iter(self.code)): PATCHES}
+        return [
+            _Choice("objects that are equal to everything", frozenset(), self.tests, equal),
+            _Choice("patches of the checks, and no answer", frozenset(), self.tests, patched),
+            _Choice("an exit before the first answer", frozenset(), self.tests, dict.fromkeys(self.code, EXITS)),
+        ]

@@ -71,13 +71,9 @@ class Daemons:
         self._start("slurmctld", ["slurmctld", "-D"], lambda: _answers(self.ports.slurmctld), variables)
         self._account(round_after_slurmctld(self.shape))
         for node in self.shape.all_nodes:
-            self.start_slurmd(node)
+            self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self._log(node), self.environ)
         words = ("--Node", "--noheader", "--format=%T")
         self._wait("a node", lambda: set(self.call("sinfo", *words).split()) <= READY_STATES)
-
-    def start_slurmd(self, node: str) -> None:
-        """Start a node's slurmd, which registers the node."""
-        self.namespaces.start_node(node, ["slurmd", "-D", "-N", node], self._log(node), self.environ)
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's commands and return what it prints.

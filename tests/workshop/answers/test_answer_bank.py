@@ -138,7 +138,6 @@ def test_an_empty_bank_is_refused(bank, source):
         (BLOCK.replace('["disjoint"]', '"disjoint"') + CELL, None, "[fails]: shard-tests must be a list"),
         (BLOCK.replace('"disjoint"', "") + CELL, None, "must say something"),
         (BLOCK.replace("#\n", '# consequences = ["mean-tests"]\n') + CELL, None, "mean-tests must fail"),
-        (RIGHT.replace("# ///\n", '# consequences = ["mean-tests"]\n# ///\n') + CELL, None, "a right answer passes"),
         (BLOCK, 7, "must follow the block"),
         (BLOCK + "x = 1\n" + CELL, 8, "must follow the block"),
         (BLOCK + CELL.replace('"shard"', '"chart"'), 9, "no answer cell 'chart'; it has shard, mean"),

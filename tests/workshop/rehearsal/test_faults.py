@@ -132,19 +132,6 @@ def test_a_job_that_another_job_submits_is_one_of_its_own(local):
     assert logs[1].splitlines()[-1].startswith(f"{SCRIPT_NAME}: trained on 2 ranks")
 
 
-def test_a_node_comes_back():
-    """A failed node is down, and takes jobs again once its daemon runs again."""
-    with Cluster(load_site(ROOT, "local"), num_nodes=2) as cluster:
-        words = ("sinfo", "--Node", "--noheader", "--format=%N %T")
-        cluster.fail("main-2")
-        down = cluster.call(*words).splitlines()
-        cluster._daemons.start_slurmd("main-2")  # noqa: SLF001  # a rehearsal brings no node back
-        _wait_for(lambda: "main-2 idle" in cluster.call(*words).splitlines(), "the node")
-        up = cluster.call(*words).splitlines()
-        ran = cluster.call("srun", "--account=course", "--nodelist=main-2", "hostname").split()
-    assert (down, up, ran) == (["main-1 idle", "main-2 down"], ["main-1 idle", "main-2 idle"], ["main-2"])
-
-
 class Site:
     """A running Slurm, and a course's folder to submit from."""
 

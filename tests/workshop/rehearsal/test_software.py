@@ -26,12 +26,6 @@ def test_a_login_shell_loads_the_profiles_modules(slurm, module):
     assert (said.returncode, said.stdout.split()) == (0, [module, str(Path(sys.executable).parent / "python")])
 
 
-def test_ml_is_there_too(slurm):
-    """Lmod's short command loads and lists."""
-    said = _login_shell(slurm, "ml water && ml -t 2>&1")
-    assert (said.returncode, said.stdout) == (0, "water\n")
-
-
 @pytest.mark.parametrize("module", ["Horovod/0.28.2", "air"])
 def test_other_modules_are_unknown(slurm, module):
     """A module that the profile does not name cannot be loaded."""
@@ -54,12 +48,6 @@ def test_the_sites_option_asks_for_a_description(slurm, tmp_path):
         "srun: error: Invalid --environment argument: coursekit",
     ]
     assert sorted(taken.stdout.split()) == sorted(at_home.stdout.split()) == ["deep-1", "deep-2"]
-
-
-def test_other_options_are_unknown(slurm):
-    """An option that neither Slurm nor the profile has is refused."""
-    said = slurm("srun", "--container-image=x", "hostname")
-    assert said.stderr.splitlines()[0] == "srun: unrecognized option '--container-image=x'"
 
 
 def _login_shell(slurm, text):

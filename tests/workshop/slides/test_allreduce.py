@@ -73,23 +73,11 @@ def test_reduce_scatter_comes_first() -> None:
     assert finished == [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
-def test_time_model() -> None:
-    """The model's seconds are steps times latency and data on the path times the time of a byte."""
-    cost = allreduce.count(allreduce.ring(4))
-    assert cost.seconds(4e6, alpha_s=1e-3, beta_s=1e-9) == pytest.approx(6e-3 + 6e6 * 1e-9)
-
-
 def test_adding_twice_is_told() -> None:
     """A schedule that adds a rank's data twice is wrong, and is not drawn."""
     twice = Schedule(2, 1, ((Message(0, 1),), (Message(0, 1),)))
     with pytest.raises(ValueError, match="twice"):
         allreduce.states(twice)
-
-
-def test_butterfly_needs_a_power_of_two() -> None:
-    """Three ranks have no butterfly."""
-    with pytest.raises(ValueError, match="power of two"):
-        allreduce.butterfly(3)
 
 
 @pytest.mark.parametrize("way", [allreduce.star, allreduce.tree, allreduce.butterfly])

@@ -96,29 +96,6 @@ def test_process_sets_add_up_their_own_ranks():
     assert results == [2.0, 4.0, 2.0, 4.0]
 
 
-def train_in_session(code, folder):
-    """Train with the deck's historical code, on TensorFlow's interface of version 1, and return the last checkpoint."""
-    import horovod.tensorflow as hvd
-    import tensorflow as tf
-
-    v1 = tf.compat.v1
-    hvd.init()
-    with v1.Graph().as_default():
-        weight = v1.get_variable("weight", initializer=3.0)
-        scope = {"tf": v1, "hvd": hvd, "loss": weight * weight, "rate": 0.1, "num_steps": 8}
-        exec(code, {**scope, "folder": folder if hvd.rank() == 0 else None})  # noqa: S102  # the deck's own
-    return v1.train.latest_checkpoint(folder)
-
-
-def test_the_session_code_starts_on_rank_0_and_stops(tmp_path):
-    """Rank 0 writes checkpoints, and all ranks stop after their share of the steps."""
-    results = ranks.run(
-        train_in_session, code_of("04-horovod", "# Historical"), str(tmp_path), num_ranks=2, timeout_s=TIMEOUT_S
-    )
-
-    assert results[0].endswith("model.ckpt-4")
-
-
 def test_the_elastic_code_trains_under_horovodrun(tmp_path):
     """With the options of the deck, on a host that a script names, each of two ranks takes all steps."""
     (tmp_path / "train.py").write_text(ELASTIC.format(code=code_of("04-horovod", "hvd.elastic.run")))

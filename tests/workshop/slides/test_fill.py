@@ -155,11 +155,3 @@ def test_every_row_of_the_glossary_is_a_term():
     assert glossary(ROOT, "shard", "rank").splitlines()[2:] == [
         f"| **{term}** | {meanings[term]} |" for term in ("shard", "rank")
     ]
-
-
-def test_a_term_that_is_explained_twice_is_refused(tmp_path):
-    """One meaning each."""
-    (tmp_path / "docs").mkdir()
-    (tmp_path / GLOSSARY).write_text("| **rank** | one |\n| **rank** | two |\n")
-    with pytest.raises(CourseKitError, match=r"explains a term twice: rank\."):
-        load_glossary(tmp_path)

@@ -10,10 +10,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.run.facts import Facts
-from coursekit.throughput.picture import PUBLISHED_P100
-from workshop.published.tables import tables
 from workshop.slides.results import checksum, load, record, recorder_names
-from workshop.slides.sources import load_published
 
 ROOT = Path(__file__).parents[3]
 FACTS = Facts("host", "some CPU", 2, {"python": "3.11"}, commit="abc", dirty=False)
@@ -79,23 +76,3 @@ def test_no_result_is_without_a_recorder():
     ).stdout.split()
 
     assert {Path(file).name for file in files} == known
-
-
-def test_the_lecture_and_the_labs_show_the_same_figures_of_piz_daint():
-    """Lab 03 has them in its picture, the last deck in a table: GPUs, images per second, software."""
-    in_the_deck = {tuple(row.values()) for row in load_published(ROOT, "cscs-p100").rows}
-
-    assert in_the_deck == {(one.num_gpus, one.images_per_s, one.software) for one in PUBLISHED_P100}
-
-
-def test_piz_daints_table_is_the_simulators():
-    """The slide and the page of predictions show the same measurements."""
-    table = next(one for one in tables() if one.key == "p100-aries")
-    rows = load_published(ROOT, "daint-2017").rows
-    ours = {
-        (one.images.replace("synthetic", "made"), ranks): speed
-        for one in table.series
-        for ranks, speed in zip(one.num_ranks, one.images_per_s)
-    }
-
-    assert {(row["images"], row["num_gpus"]): row["images_per_s"] for row in rows} == ours

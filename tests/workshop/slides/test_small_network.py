@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workshop.slides.small_network import SmallNetwork, make_samples
+from workshop.slides.small_network import SmallNetwork
 
 NETWORK = SmallNetwork(num_inputs=12, num_hidden=7, num_classes=4)
 
@@ -64,23 +64,3 @@ def test_steepest_direction_is_that_of_the_whole_hessian(samples, weights):
     values, directions = np.linalg.eigh(hessian)
     assert value == pytest.approx(values[-1], rel=1e-3)
     assert abs(direction @ directions[:, -1]) == pytest.approx(1, rel=1e-3)
-
-
-def test_rescaled_network_says_the_same(samples, weights):
-    """Loss and accuracy stay, while the weights change."""
-    other = NETWORK.rescaled(weights, 3.0)
-
-    assert NETWORK.loss(other, *samples) == pytest.approx(NETWORK.loss(weights, *samples))
-    assert NETWORK.accuracy(other, *samples) == NETWORK.accuracy(weights, *samples)
-    assert np.max(np.abs(other - weights)) > 1
-
-
-def test_samples_are_even_and_the_same_again():
-    """Every class occurs as often, and the seed decides all."""
-    x, labels = make_samples(20, 4, 6, seed=1, noise=10)
-    again, _ = make_samples(20, 4, 6, seed=1, noise=10)
-
-    assert x.shape == (20, 6 * 6 * 3)
-    assert np.bincount(labels).tolist() == [5, 5, 5, 5]
-    assert np.abs(x).max() <= 1
-    np.testing.assert_array_equal(x, again)
