@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from coursekit.cli.shared import JSON_FILE
 from coursekit.files import write_json
 from coursekit.labs.run.facts import collect
+from coursekit.text import markdown_table
 from workshop.bench.grading import GradingMeasurement, class_rows, remarks
-from workshop.bench.measurement import Measurement, Rows, series_rows
+from workshop.bench.measurement import Measurement, series_rows
 
 Benchmark = Callable[[int, Callable[[str], None]], Measurement | GradingMeasurement]
 """It measures each way so many times or more, and tells what it is doing."""
@@ -40,23 +38,12 @@ def load(name: str) -> Benchmark:
     return cast("Benchmark", getattr(import_module(module), attribute))
 
 
-def told(measured: dict[str, Any]) -> tuple[Rows, list[str]]:
+def as_markdown(measured: dict[str, Any]) -> str:
     """Return what a benchmark measured, as plain data, as a table and sentences below it."""
-    return (class_rows(measured), remarks(measured)) if "ways" in measured else (series_rows(measured), [])
-
-
-def show(measured: dict[str, Any], console: Console) -> None:
-    """Print what a benchmark measured."""
-    ((title, *headings), *others), sentences = told(measured)
-    result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    result.add_column("", no_wrap=True)
-    for heading in headings:
-        result.add_column(heading, justify="right")
-    for row in others:
-        result.add_row(*row)
-    console.print(result)
-    for sentence in sentences:
-        console.print(sentence, markup=False, highlight=False)
+    is_class = "ways" in measured
+    head, *rows = class_rows(measured) if is_class else series_rows(measured)
+    sentences = "\n".join(["", *remarks(measured), ""]) if is_class else ""
+    return markdown_table(head, rows, "l" + "r" * (len(head) - 1)) + sentences
 
 
 @click.command(epilog="Example: workshop bench launch --repeat 5 --json launch.json")
@@ -88,7 +75,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     measurements: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(names or BENCHMARKS):
         measurements[name] = asdict(load(name)(repeat, partial(_tell, name)))
-        show(measurements[name], Console())
+        click.echo(as_markdown(measurements[name]))
         if json_file is not None:  # at once: the next one may take most of an hour
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             write_json(json_file, {"time": now, "facts": asdict(facts), "benchmarks": measurements})

@@ -17,7 +17,7 @@ from coursekit.labs.lab import Lab, find_labs
 from coursekit.labs.run.results import LabResult, format_memory, format_points, format_time
 from coursekit.paths import find_root
 from coursekit.text import markdown_table
-from workshop.cli.bench import BENCHMARKS, told
+from workshop.cli.bench import BENCHMARKS, as_markdown
 
 DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
 
@@ -110,12 +110,7 @@ def bench_block(record: dict[str, Any]) -> str:
     """
     if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
         raise CourseKitError(f"bench.json is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
-    parts = []
-    for measured in record["benchmarks"].values():
-        (head, *rows), sentences = told(measured)
-        parts.append(markdown_table(head, rows, "l" + "r" * (len(head) - 1)))
-        parts += ["\n".join(sentences) + "\n"] if sentences else []
-    return "\n".join(parts) + machine(record["facts"])
+    return "\n".join(map(as_markdown, record["benchmarks"].values())) + machine(record["facts"])
 
 
 def machine(facts: dict[str, Any]) -> str:

@@ -22,8 +22,16 @@ from coursekit.slurm.sites.load import load_site
 from coursekit.text import counted
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
-from workshop.rehearsal.jobs import RehearsedJob, find_scripts, job_environment, look, release, small_run, submit
-from workshop.rehearsal.progress import RehearsalProgress, table
+from workshop.rehearsal.jobs import (
+    RehearsalProgress,
+    RehearsedJob,
+    find_scripts,
+    job_environment,
+    look,
+    release,
+    small_run,
+    submit,
+)
 
 POLL_S = 1.0
 LEAST_AT_A_TIME = 2
@@ -113,9 +121,7 @@ def _run(
 
 
 def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> None:
-    """Show the table, and the end of the log of each job that was not good: the log itself will be gone."""
-    if jobs:
-        console.print(table(jobs))
+    """Show the end of the log of each job that was not good: the log itself will be gone."""
     for job in jobs:
         lines = [] if job.good else job.log_text(course).splitlines()
         if lines:

@@ -20,7 +20,6 @@ from workshop.published.tables import Prediction, Summary, Table, belief_of, sum
 
 RESULTS = "slides/results"
 HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error", "naive")
-WORDS = {"machine", "training"}
 SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the band")
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6

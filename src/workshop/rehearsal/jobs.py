@@ -6,11 +6,14 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
+
+from rich.console import Console
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.script import SCRIPT_NAME
@@ -199,3 +202,27 @@ def _status(port: int, headers: Mapping[str, str]) -> int:
         return int(getattr(error, "code", 0))
     except OSError:
         return 0
+
+
+class RehearsalProgress:
+    """Show what happens, each line with the time since the beginning."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._states: dict[str, str] = {}
+        self._begun_s = time.monotonic()
+
+    def say(self, text: str) -> None:
+        """Show what begins now."""
+        minutes, seconds = divmod(int(time.monotonic() - self._begun_s), 60)
+        self._console.print(f"[{minutes}:{seconds:02}] {text}", markup=False, highlight=False, soft_wrap=True)
+
+    def show(self, jobs: Sequence[RehearsedJob]) -> None:
+        """Show which jobs have begun or ended since the last call, and how many are done."""
+        for job in jobs:
+            if self._states.get(job.script, "PENDING") != job.state:
+                num_done = sum(one.ended for one in jobs)
+                where = f" on {job.nodes}" if job.nodes and not job.ended else ""
+                end = f" after {job.elapsed_s} s: {job.last_line} ({num_done} of {len(jobs)} done)" if job.ended else ""
+                self.say(f"{job.script}: {job.state}{where}{end}")
+            self._states[job.script] = job.state

@@ -27,7 +27,7 @@ from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
 
 from ...ports import free_ports
-from .conftest import ROOT, SHOTS, until
+from .conftest import ROOT, until
 
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "chromium")
 pytestmark = [
@@ -148,7 +148,6 @@ def page(hub, browser):
 def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
     """The form gives two nodes, where lab 02's ranks are those of a job step; at its time limit the hub says why."""
     fill(page, num_nodes=2, num_ranks_per_node=2, time_min=30, account="OPEN-00-00")
-    screenshot(page, "site-form")
     start(page)
     job = newest_job(hub)
     executed = run_lab(page, hub)
@@ -165,7 +164,6 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
 
     hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=0")
     said = why_ended(page, hub)
-    screenshot(page, "site-time-limit")
 
     assert re.fullmatch(
         rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: It reached its time limit\. .*",
@@ -182,7 +180,6 @@ def test_a_server_that_waits(hub, page):
     page.wait_for_selector("#progress-message:has-text('waits: ')")
     waits = page.inner_text("#progress-message")
     job = newest_job(hub)
-    screenshot(page, "site-pending")
 
     assert re.match(
         rf"Job {job} waits: (other jobs are ahead of it|it is among the next; the nodes that it needs are still busy) "
@@ -198,7 +195,6 @@ def test_a_server_that_waits(hub, page):
     page.wait_for_selector("#progress-message:has-text('Spawn failed')")
     page.reload()
     said = page.inner_text(".container:has(#start)")
-    screenshot(page, "site-waited-too-long")
 
     assert f"did not start within {PENDING_LIMIT_S / 60:g} min" in said
     assert jobs(hub) == [other]
@@ -223,7 +219,6 @@ def test_a_server_that_slurm_refuses(page):
     fill(page, num_nodes=1, time_min=20, account="nobodys")
     page.click("#spawn_form button[type=submit]")
     said = page.inner_text(".spawn-error-msg")
-    screenshot(page, "site-refused")
 
     assert "the project nobodys" in said
     assert said.endswith("Slurm says: Invalid account or account/partition combination specified.")
@@ -238,7 +233,6 @@ def test_a_node_that_fails(hub, page):
     job = newest_job(hub)
     hub.cluster.fail("qgpu-2")
     said = why_ended(page, hub)
-    screenshot(page, "site-node-failure")
 
     assert re.fullmatch(
         rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: A node failed under it, .*",
@@ -268,7 +262,6 @@ def run_lab(page, hub):
             cells = code_cells(notebook)
         except json.JSONDecodeError:  # it is just being written
             return None
-        screenshot(page, "site-lab-02")
         if (cells[-1]["execution_count"] and cells[-1]["outputs"]) or errors(cells):
             return cells
         num_run = sum(bool(cell["execution_count"]) for cell in cells)
@@ -357,8 +350,3 @@ def jobs(hub):
 def newest_job(hub):
     """Return the number of the newest job."""
     return max(jobs(hub), key=int)
-
-
-def screenshot(page, name):
-    """Keep a picture of the page for people to look at."""
-    page.screenshot(path=SHOTS / f"{name}.png")

@@ -7,8 +7,7 @@ import re
 
 from rich.console import Console
 
-from workshop.rehearsal.jobs import RehearsedJob
-from workshop.rehearsal.progress import RehearsalProgress
+from workshop.rehearsal.jobs import RehearsalProgress, RehearsedJob
 
 HELD = RehearsedJob("03.sbatch", "3", "PENDING", held=True)
 RUNS = RehearsedJob("02.sbatch", "2", "RUNNING", 35, "deep-1", "cell 13/29")

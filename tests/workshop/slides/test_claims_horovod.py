@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,28 +14,6 @@ from coursekit import ranks
 ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 90
 SIZES = (7, 3)  # pictures of the two ranks
-ELASTIC = '''
-import horovod.tensorflow as hvd
-import tensorflow as tf
-
-hvd.init()
-model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
-opt = tf.keras.optimizers.SGD(0.01)
-num_batches, steps = 150, []
-
-
-def train_step():
-    """Take a step with the average of all ranks, and count it."""
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(tf.ones((4, 2))) ** 2)
-    weights = model.trainable_variables
-    opt.apply_gradients(zip(hvd.DistributedGradientTape(tape).gradient(loss, weights), weights))
-    steps.append(state.batch)
-
-
-{code}
-print(f"rank {{hvd.rank()}} of {{hvd.size()}}: {{len(steps)}} steps", flush=True)
-'''
 
 
 def code_of(deck, needle, language="python"):
@@ -94,29 +70,6 @@ def test_process_sets_add_up_their_own_ranks():
     results = ranks.run(exchange_in_sets, code_of("04-horovod", "hvd.ProcessSet"), num_ranks=4, timeout_s=TIMEOUT_S)
 
     assert results == [2.0, 4.0, 2.0, 4.0]
-
-
-def test_the_elastic_code_trains_under_horovodrun(tmp_path):
-    """With the options of the deck, on a host that a script names, each of two ranks takes all steps."""
-    (tmp_path / "train.py").write_text(ELASTIC.format(code=code_of("04-horovod", "hvd.elastic.run")))
-    hosts = tmp_path / "hosts.sh"
-    hosts.write_text("#!/bin/sh\necho localhost:2\n")
-    hosts.chmod(0o755)
-    run = [Path(sys.executable).with_name("horovodrun"), "--gloo", "--network-interface", "lo"]
-    elastic = ["-np", "2", "--min-np", "2", "--max-np", "2", "--host-discovery-script", hosts]
-    ended = subprocess.run(
-        [*run, *elastic, sys.executable, "train.py"],
-        capture_output=True,
-        text=True,
-        timeout=2 * TIMEOUT_S,
-        check=False,
-        cwd=tmp_path,
-    )
-
-    assert ended.returncode == 0, ended.stderr
-    assert {line.partition(":")[2] for line in ended.stdout.splitlines() if "steps" in line} == {
-        f"rank {rank} of 2: 150 steps" for rank in range(2)
-    }
 
 
 def warm_up(code, *, momentum_correction):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -14,67 +13,10 @@ from coursekit import ranks
 ROOT = Path(__file__).parents[3]
 
 
-def figure(name):
-    """Return what a figure's script defines."""
-    return runpy.run_path(str(ROOT / f"slides/figures/{name}.py"), run_name="figure")
-
-
 def code_of(deck, needle, language="python"):
     """Return the block of a deck's code that holds these words."""
     blocks = re.findall(rf"```{language}\n(.*?)```", (ROOT / f"slides/{deck}.md").read_text(), re.DOTALL)
     return next(block for block in blocks if needle in block)
-
-
-def test_formats_and_ranges_are_those_of_the_libraries():
-    """Bits and exponents agree with what NumPy and ml_dtypes say of FP32, FP16 and bfloat16."""
-    import ml_dtypes
-
-    formats, ranges = figure("float-formats")["FORMATS"], figure("float-ranges")["RANGES"]
-    kinds = {"FP32": ("FP32, TF32", np.float32), "FP16": ("FP16", np.float16), "bfloat16": ("bfloat16", None)}
-    for name, (row, kind) in kinds.items():
-        info = np.finfo(kind) if kind else ml_dtypes.finfo(ml_dtypes.bfloat16)
-        smallest, normal, largest = ranges[row]
-        assert formats[name] == (info.bits - 1 - info.nmant, info.nmant)
-        assert (float(info.smallest_subnormal), float(info.tiny)) == (2.0**smallest, 2.0**normal)
-        assert float(info.max) < 2.0**largest <= 2 * float(info.max)
-
-
-def test_the_dynamic_scale_is_that_of_keras():
-    """The model moves as Keras's LossScaleOptimizer does on gradients that overflow where the model's do."""
-    import tensorflow as tf
-
-    script = figure("dynamic-scale")
-    limits = ((0, 18), (20, 15))
-    script["simulate"].__globals__.update(GROWTH_STEPS=3, NUM_STEPS=40, LIMITS=limits)
-    scales, skipped = script["simulate"]()
-    inner = tf.keras.optimizers.SGD(1.0)
-    first = 2.0 ** script["FIRST"]
-    optimizer = tf.keras.mixed_precision.LossScaleOptimizer(inner, initial_scale=first, dynamic_growth_steps=3)
-    weight = tf.Variable(0.0)
-    for step, scale in enumerate(scales):
-        limit = [power for start, power in limits if step >= start][-1]
-        before = float(weight)
-        assert float(optimizer.loss_scale) == 2.0**scale
-        gradient = np.inf if float(optimizer.loss_scale) > 2.0**limit else 1.0
-        optimizer.apply_gradients([(tf.constant(gradient), weight)])
-        assert (float(weight) == before) == (step in skipped)
-
-
-def test_memory_per_parameter_is_what_keras_makes():
-    """Optimisers hold as many bytes for each parameter as the picture says."""
-    import tensorflow as tf
-
-    rows = figure("memory-per-parameter")["ROWS"]
-    optimizers = {
-        "FP32, momentum": tf.keras.optimizers.SGD(momentum=0.9),
-        "FP32, Adam": tf.keras.optimizers.Adam(),
-    }
-    weight = tf.Variable(tf.zeros(1000))
-    for name, optimizer in optimizers.items():
-        optimizer.build([weight])
-        slots = [variable for variable in optimizer.variables if variable.shape == weight.shape]
-        assert rows[name] == (4, 4, 4 * len(slots), 0)
-    assert {row[2] for name, row in rows.items() if name.startswith("mixed, Adam")} == {rows["FP32, Adam"][2]}
 
 
 def fit_shown_code(code, scales):

@@ -98,26 +98,6 @@ def test_every_block_of_every_deck_parses_and_names_what_exists():
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("import tensorflow as tf\ntf.data.Datasets.range(3)", ["line 2: tf.data.Datasets does not exist"]),
-        ("hvd.callbacks.BroadcastCallback(0)", ["line 1: hvd.callbacks.BroadcastCallback does not exist"]),
-        ("hvd.allreduce(x, opp=hvd.Sum)", ["line 1: hvd.allreduce takes no opp"]),
-        ("import torch", ["line 1: No module named 'torch'"]),
-        ("from tensorflow import sesion", ["line 1: cannot import name 'sesion' from 'tensorflow'"]),
-        ("if True\n    pass", ["line 1: expected ':'"]),
-        ("# Not run here: PyTorch\nimport torch as", ["line 2: invalid syntax"]),
-        ("# Historical: TensorFlow 1.12\ntf.Session().run(x)", []),
-        ("import horovod.tensorflow.keras as hvd\nhvd.callbacks.MetricAverageCallback()", []),
-        ("optimizer = hvd.DistributedOptimizer(optimizer, groups=1)", []),  # of both Horovod modules
-    ],
-)
-def test_what_is_not_there_is_told(code, told):
-    """Wrong names, keywords, modules and syntax are told with their line; code of elsewhere is only parsed."""
-    assert faults(code) == told
-
-
 @pytest.mark.parametrize("slide", [slide for _, slide in HANDS_ON], ids=[where for where, _ in HANDS_ON])
 def test_what_people_do_themselves_runs_as_it_stands(slide, tmp_path):
     """Python and commands end well and say something; what fails on purpose names a rank."""
