@@ -30,16 +30,14 @@ class AnswerResult:
 
     Attributes:
         scores: One per test of the lab but the answer's consequences, in the order of the notebook.
-        seconds: Wall-clock time of its run.
+        seconds: Wall-clock time of its run, which answers may have shared.
         fault: Why the machine could not run it, or ''.
-        num_sharing: How many answers had this run and its time together.
     """
 
     answer: BankAnswer
     scores: tuple[CellScore, ...]
     seconds: float
     fault: str = ""
-    num_sharing: int = 1
 
     @property
     def expected(self) -> float:
@@ -130,10 +128,7 @@ def _run_groups(
     jobs = [job_of(name, group, source, labs[source], asked[source]) for (_, name), (source, group) in named.items()]
     for verdict in judge_all(jobs, settings) if jobs else ():
         source, group = named[verdict.lab, verdict.student]
-        yield (
-            source,
-            [_result(answer, labs[source], asked[source][answer.name], verdict, len(group)) for answer in group],
-        )
+        yield source, [_result(answer, labs[source], asked[source][answer.name], verdict) for answer in group]
 
 
 def asked_tests(answers: Sequence[BankAnswer], lab: LabCells) -> TestsByAnswer:
@@ -202,12 +197,10 @@ def job_of(
     return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
 
 
-def _result(
-    answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict, num_sharing: int
-) -> AnswerResult:
+def _result(answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict) -> AnswerResult:
     """Return the scores of all tests but the consequences; those not asked have the solution's full points."""
     if verdict.fault:
-        return AnswerResult(answer, (), verdict.seconds, verdict.fault, num_sharing)
+        return AnswerResult(answer, (), verdict.seconds, verdict.fault)
     found = {score.grade_id: score for score in verdict.scores}
     tests = [lab.cells[i].metadata.nbgrader for i in sorted(lab.tests)]
     scores = tuple(
@@ -217,4 +210,4 @@ def _result(
         for test in tests
         if test.grade_id not in answer.consequences
     )
-    return AnswerResult(answer, scores, verdict.seconds, num_sharing=num_sharing)
+    return AnswerResult(answer, scores, verdict.seconds)

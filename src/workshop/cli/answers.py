@@ -88,7 +88,7 @@ def _run(
         def report(result: AnswerResult) -> None:
             progress.update(task, advance=1, description=result.answer.name)
             if not console.is_terminal:  # a log has no bar that moves
-                console.print(f"{result.answer.name}: {_word(result)}, {_seconds(result)}", highlight=False)
+                console.print(f"{result.answer.name}: {_word(result)}, {result.seconds:.0f} s", highlight=False)
 
         return run_bank(bank, source, settings, report)
 
@@ -99,14 +99,8 @@ def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:
         table.add_column(name, justify="left" if name in {"answer", ""} else "right")
     for result in results:
         verdict = f"[{'green' if _word(result) == AS_EXPECTED else 'red'}]{_word(result)}[/]"
-        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", _seconds(result), verdict)
+        table.add_row(result.answer.name, f"{result.expected:g}", f"{result.got:g}", f"{result.seconds:.0f} s", verdict)
     return table
-
-
-def _seconds(result: AnswerResult) -> str:
-    """Return the time of a run; of one that answers shared, nobody knows whose it was."""
-    shared = f" for {result.num_sharing} together" if result.num_sharing > 1 else ""
-    return f"{result.seconds:.0f} s{shared}"
 
 
 def _word(result: AnswerResult) -> str:

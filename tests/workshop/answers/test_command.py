@@ -78,7 +78,7 @@ def test_a_disagreement_is_told_in_full(bank, tmp_path):
 
 @pytest.mark.needs("bwrap")
 def test_a_pattern_chooses_and_messages_are_shown_for_agreements_too(bank):
-    """Case does not matter; what a test says is printed with `--messages` only; one answer's run is its own."""
+    """Case does not matter; what a test says is printed with `--messages` only."""
     bank("library", RIGHT)
     bank("off-by-one", WRONG.replace("WORD", "is 3"))
 
@@ -87,7 +87,6 @@ def test_a_pattern_chooses_and_messages_are_shown_for_agreements_too(bank):
     said = "\noff-by-one: Divides by one less\n- mean-tests: AssertionError: the mean of 1, 2 and 6 is 3\n"
     assert [row[0] for row in rows(quiet)] == ["off-by-one"]
     assert (said in quiet, said in told) == (False, True)
-    assert "together" not in told
 
 
 def test_a_pattern_that_fits_nothing_is_refused(bank):

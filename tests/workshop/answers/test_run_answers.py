@@ -103,7 +103,6 @@ def test_answers_that_do_not_fit_together_are_run_alone(source):
         (looking, 3.5, ()),
     ]
     assert sorted(result.answer.name for result in reported) == ["looking", "marking"]
-    assert [result.num_sharing for result in results] == [1, 1]
     assert grouped([marking, looking], lab_of(source)) == [[marking, looking]]
 
 
@@ -116,12 +115,3 @@ def test_answers_share_no_run_where_one_uses_what_the_other_breaks(source):
 
     assert grouped([wrong, right], lab) == [[wrong, right]]
     assert grouped([wrong, uses_it], lab) == [[wrong], [uses_it]]
-
-
-@pytest.mark.needs("bwrap")
-def test_the_time_of_a_shared_run_is_nobodys_own(source):
-    """Each result says how many answers had its seconds together."""
-    wrong = BankAnswer("half", "", {"shard-tests": ("disjoint",)}, {"shard": FIRST_HALF})
-    right = BankAnswer("own", "", {}, {"mean": "def mean(x): return sum(x) / len(x)"})
-
-    assert [result.num_sharing for result in run_bank([wrong, right], source, PoolSettings())] == [2, 2]
