@@ -62,11 +62,12 @@ class StopSignals:
 
 
 def signal_name(number: int) -> str:
-    """Return 'SIGKILL' for 9, and 'signal 40' for one for which Python has no name."""
+    """Return 'SIGKILL' for 9, and 'SIGRTMIN+6' for a real-time signal, for which Python has no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        above = number - signal.SIGRTMIN
+        return f"SIGRTMIN+{above}" if 0 < above < signal.SIGRTMAX - signal.SIGRTMIN else f"signal {number}"
 
 
 def end_all(processes: Iterable[psutil.Process]) -> None:
