@@ -11,6 +11,7 @@ STATIONS = ("files", "shard", "interleave", "decode", "cache", "shuffle", "augme
 GREYS = {"A": "0.35", "B": "0.72", "C": "0.55", "D": "0.86"}  # of the files
 MINE = ("A1", "C1", "A2", "C2", "A3", "C3", "A4", "C4")  # the records of rank 0, interleaved
 SHUFFLED = ("A2", "A1", "C3", "C1", "A4", "C2", "A3", "C4")  # with a buffer of four
+SHUFFLED_2 = ("C2", "A3", "A1", "C3", "C4", "C1", "A4", "A2")  # the same buffer, in epoch 2
 SIDE = 0.62
 TOP, LOW = 2.75, 0.85
 
@@ -128,7 +129,7 @@ def augment(axes):
     windows = {TOP - 0.1: (0.0, 0.55, 0.3, 0.1, 0.5, 0.2), LOW: (0.5, 0.1, 0.0, 0.45, 0.25, 0.5)}
     for epoch, (y, shifts) in enumerate(windows.items(), 1):
         say(axes, y, f"epoch {epoch}")
-        for number, (name, shift) in enumerate(zip(SHUFFLED, shifts)):
+        for number, (name, shift) in enumerate(zip((SHUFFLED, SHUFFLED_2)[epoch - 1], shifts)):
             x = 2.6 + 1.5 * number
             axes.add_patch(Rectangle((x, y - 0.62), 1.24, 1.24, facecolor=GREYS[name[0]], alpha=0.35))
             corner = (x + 0.62 * shift, y - 0.62 * shift)
@@ -189,7 +190,7 @@ def words():
         "Station 4, decode: JPEG bytes become pixels, four records at a time on four cores.",
         "Station 5, cache: epoch 1 fills memory, or a file on the node; later epochs read it, and nothing above runs.",
         f"Station 6, shuffle: a buffer holds four records; one is drawn and replaced: {' '.join(SHUFFLED)}.",
-        "Station 7, augment: of each image another window is cut in epoch 2 than in epoch 1.",
+        f"Station 7, augment: in epoch 2 the order differs ({' '.join(SHUFFLED_2)}), and so does each image's window.",
         "Station 8, batch: four elements become one tensor; eight elements make two batches.",
         "Station 9, prefetch: without it, CPU and GPU work in turns; with it, the CPU makes the next batch meanwhile.",
     ]

@@ -6,12 +6,19 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ()
-CAPTION = "1 281 167 images of 224 \N{MULTIPLICATION SIGN} 224 pixels in 3 channels; JPEG: size of ImageNet's archive."
+CAPTION = (
+    "1 281 167 images in 3 channels; whole: 400 \N{MULTIPLICATION SIGN} 350 pixels assumed; JPEG: ImageNet's archive."
+)
 NUM_IMAGES = 1_281_167
 NUM_NODES = 8
 JPEG_GB = 138
-ROWS = {"JPEG bytes": JPEG_GB, "decoded, 8 bits": NUM_IMAGES * 224 * 224 * 3 / 1e9}
-ROWS["decoded, 32 bits"] = 4 * ROWS["decoded, 8 bits"]
+WHOLE = 400 * 350  # pixels of a whole image: an assumption, since sizes differ
+ROWS = {
+    "JPEG bytes": JPEG_GB,
+    "whole, 8 bits": NUM_IMAGES * WHOLE * 3 / 1e9,
+    "224 \N{MULTIPLICATION SIGN} 224, 8 bits": NUM_IMAGES * 224 * 224 * 3 / 1e9,
+    "224 \N{MULTIPLICATION SIGN} 224, 32 bits": NUM_IMAGES * 224 * 224 * 3 * 4 / 1e9,
+}
 SIZES = ((COLORS[0], "", "all of it"), (COLORS[2], "//", f"the shard of one of {NUM_NODES} nodes"))
 
 

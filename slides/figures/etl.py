@@ -12,8 +12,8 @@ def draw():
     figure, axes = diagram()
     columns = [
         (1.95, "Extract", "storage", "0.35", ["files", "shard", "interleave"]),
-        (5.8, "Transform", "CPU cores", INPUT, ["map: decode", "cache, shuffle", "map: augment", "batch"]),
-        (9.65, "Load", "GPU", COMPUTE, ["prefetch", "training step"]),
+        (5.8, "Transform", "CPU cores", INPUT, ["map: decode", "cache, shuffle", "map: augment", "batch, prefetch"]),
+        (9.65, "Load", "GPU", COMPUTE, ["training step"]),
     ]
     for x, name, place, color, functions in columns:
         box(axes, (x, 4.0), name, (3.0, 0.75), color, fontsize=22, weight="bold")
@@ -31,6 +31,6 @@ def words():
     """Return the text alternative."""
     return (
         "Extract, from storage: files, shard, interleave. Transform, on the CPU cores: map to decode, cache and "
-        "shuffle, map to augment, batch. Load, to the GPU: prefetch, then the training step. While the GPU trains on "
+        "shuffle, map to augment, batch and prefetch. Load, to the GPU: the training step. While the GPU trains on "
         "batch 1, the cores prepare batch 2 and the storage gives batch 3."
     )

@@ -8,8 +8,8 @@ from workshop.slides.drawing import canvas
 DATA = ()
 CAPTION = "From the smallest subnormal to the largest number."
 # Exponents of the smallest subnormal, the smallest normal and (about) the largest number.
-RANGES = {"FP16": (-24, -14, 16), "bfloat16": (-133, -126, 128), "FP32, TF32": (-149, -126, 128)}
-COLOR = {"FP16": COLORS[1], "bfloat16": COLORS[2], "FP32, TF32": COLORS[0]}
+RANGES = {"FP16": (-24, -14, 16), "bfloat16": (-133, -126, 128), "FP32": (-149, -126, 128)}
+COLOR = {"FP16": COLORS[1], "bfloat16": COLORS[2], "FP32": COLORS[0]}
 
 
 def draw():

@@ -1,7 +1,7 @@
 """Two networks on one and two ranks of this machine: speed, and where a step's time goes."""
 
 from coursekit.pictures import COLORS
-from workshop.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, canvas
 
 DATA = ("results/scaling", "results/allreduce")
 CAPTION = "One core per rank, Gloo, the three kinds of steps in turns; medians."
@@ -24,14 +24,12 @@ def draw(scaling, allreduce):
             left.text(place + shift, speeds[key], f"{speeds[key]:.0f}", ha="center", va="bottom")
         left.plot([place - 0.02, place + 0.42], [2 * speeds["alone"]] * 2, color="black", lw=3)
         left.text(place + 0.2, 2.03 * speeds["alone"], "ideal", ha="center", va="bottom", fontsize=16)
-        step, alone = network["step_s"], network["step_s"]["alone"]
-        # Two ranks at once are as fast as one alone, or slower; what they seem faster is noise.
-        parts = (min(alone, step["together"]), step["together"] - alone, step["averaging"] - step["together"])
-        bottom = 0.0
-        for part, color, hatch in zip(parts, (COMPUTE, WAIT, COMMUNICATE), ("", "..", "//")):
-            share = max(part, 0) / step["averaging"]
-            right.bar(place, share, bottom=bottom, width=0.5, color=color, hatch=hatch, ec="white")
-            bottom += share
+        step = network["step_s"]
+        together, alone = (step[kind] / step["averaging"] for kind in ("together", "alone"))
+        right.bar(place, together, width=0.5, color=COMPUTE, ec="white")
+        right.bar(place, 1 - together, bottom=together, width=0.5, color=COMMUNICATE, hatch="//", ec="white")
+        right.plot([place - 0.25, place + 0.25], [alone] * 2, color="white", lw=5)
+        right.plot([place - 0.25, place + 0.25], [alone] * 2, color=COLORS[2], lw=3, ls=":")
         level = _level(network, allreduce)
         right.plot([place - 0.34, place + 0.34], [level] * 2, color="black", lw=3)
     names = [network["network"] for network in networks]
@@ -41,9 +39,9 @@ def draw(scaling, allreduce):
     left.legend(loc="upper right")
     _finish(right, names, "share of a step", 1.4)
     right.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    labels = ("computing", "sharing", "averaging")
-    for color, hatch, label in zip((COMPUTE, WAIT, COMMUNICATE), ("", "..", "//"), labels):
+    for color, hatch, label in ((COMPUTE, "", "computing"), (COMMUNICATE, "//", "averaging")):
         right.bar(0, 0, color=color, hatch=hatch, ec="white", label=label)
+    right.plot([], [], color=COLORS[2], lw=3, ls=":", label="1 rank alone")
     right.plot([], [], color="black", lw=3, label="predicted")
     right.legend(loc="upper left", ncols=2, columnspacing=1, handlelength=1.2, borderpad=0)
     return figure
@@ -61,7 +59,8 @@ def words(scaling, allreduce):
         f"{network['network']}, {network['million_parameters']} million parameters: "
         f"{network['images_per_s']['alone']:.0f} images/s on one rank, "
         f"{network['images_per_s']['averaging']:.0f} on two, an efficiency of {network['efficiency']:.0%}; "
-        f"{network['communication_share']:.0%} of a step is averaging. "
+        f"{network['communication_share']:.0%} of a step is averaging; "
+        f"one rank alone needs {network['step_s']['alone'] / network['step_s']['averaging']:.0%} of it. "
         f"Latency and bandwidth predict {_level(network, allreduce):.0%} of the measured step."
         for network in scaling["networks"]
     )

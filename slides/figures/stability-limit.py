@@ -9,7 +9,18 @@ DATA = ("results/stability-limit",)
 CAPTION = "Left: the first steps over lab 02's loss surface. Right: how far above its minimum the loss ends."
 
 NUM_DRAWN = 16  # points of each path
-LABELS = ((-0.5, "arrives"), (-0.25, "swings"), (0.6, "jumps on"), (0.95, "grows"))  # height, and what it does
+HEIGHTS = (-0.5, -0.25, 0.6, 0.95)  # of the labels
+
+
+def behaviour(factor):
+    """Say what a step does to a distance that it multiplies by this factor.
+
+    0.2: nearer to the minimum, on the same side; -0.6: across it, and nearer;
+    -1: across it, as far; -1.04: across it, and farther.
+    """
+    if abs(factor + 1) < 0.01:  # as near as 100 steps can tell
+        return "jumps on"
+    return "grows" if factor < -1 else "swings" if factor < 0 else "no swing"
 
 
 def draw(data):
@@ -24,7 +35,8 @@ def draw(data):
         path = np.array(one["path"][:NUM_DRAWN])
         look = {"color": COLORS[number], "linestyle": LINE_STYLES[number]}
         left.plot(path[:, 0], path[:, 1], marker=MARKERS[number], markersize=4, linewidth=1.8, **look)
-        left.text(2.02, LABELS[number][0], f"{one['rate']:g}: {LABELS[number][1]}", color=COLORS[number], va="center")
+        label = f"{one['rate']:g}: {behaviour(1 - one['rate'] * data['eigenvalues'][1])}"
+        left.text(2.02, HEIGHTS[number], label, color=COLORS[number], va="center")
     left.plot(*data["best"], "x", color="red", markersize=13, markeredgewidth=3, zorder=5)
     left.set(
         xlabel="slope",
@@ -36,15 +48,15 @@ def draw(data):
     )
     left.grid(visible=False)
     rates = [one["rate"] for one in data["rates"]]
-    excess = [max(one["excess"], 1e-9) for one in data["rates"]]
+    excess = [one["excess"] for one in data["rates"]]
     right.plot(rates, excess, "o-", color=COLORS[0])
     right.axvline(data["limit"], color=COLORS[1], linestyle="--")
     right.axhline(data["first_excess"], color="0.5", linestyle=":")
     right.text(0.2, data["first_excess"] * 3, "at the start", fontsize=16, color="0.3")
     right.text(data["limit"] - 0.02, 1e11, r"$2/\lambda_{\max}$", ha="right", color=COLORS[1], fontsize=20)
-    right.set(yscale="log", xlabel="scaled rate: rate of one rank · 2", xlim=(0.15, 1.13), ylim=(3e-10, 1e16))
+    right.set(yscale="log", xlabel="scaled rate: rate of one rank · 2", xlim=(0.15, 1.13), ylim=(1e-16, 1e16))
     right.set_ylabel(f"loss above minimum, step {data['num_steps']}")
-    right.set_yticks([1e-9, 1e-4, 1e1, 1e6, 1e11, 1e16])
+    right.set_yticks([1e-15, 1e-10, 1e-5, 1, 1e5, 1e10, 1e15])
     return figure
 
 
