@@ -538,7 +538,7 @@ for name, history in runs.items():
 
 # %% [markdown] role="readonly" id="files-text"
 # *Expected:* up to four ranks training settles, sooner with every rank added; with six, at a rate of 1.2, the loss grows without end.
-# Real networks meet the same limit at much larger counts; a gradual warm-up of the rate moves it (lab 03).
+# Real networks meet the same limit at much larger counts; a gradual warm-up of the rate (lab 03) helps through the first steps, and does not lift the limit.
 #
 # ## 7. One rank writes (5 minutes)
 #

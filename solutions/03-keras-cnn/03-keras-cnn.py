@@ -787,7 +787,7 @@ def main(name=model, more_callbacks=(), **changes):
 #
 # On CPUs three settings make the steps faster:
 #
-# - `bind_cores=True` keeps each rank to its own cores. Otherwise the system moves them about, and Horovod's background threads push in between. In a job, `srun --cpu-bind=cores` does it.
+# - `bind_cores=True` keeps each rank to its own cores. Otherwise the system moves them about, and Horovod's background threads push in between. In a job, Slurm does it.
 # - Horovod's background thread looks for gradients to send once in every *cycle*, by default each millisecond, and each look takes time from computing. `HOROVOD_CYCLE_TIME=10` lets it look every 10 ms.
 # - `num_groups = 1`, for `make_optimizer`: one large message instead of many small ones.
 #
