@@ -4,7 +4,6 @@
 # class = "persistence"
 # fails = []
 # flags = []
-# baseline = "it never ends"
 # ///
 
 # %% role="answer" id="num-updates"

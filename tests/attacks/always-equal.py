@@ -2,7 +2,6 @@
 # title = "Return an object that is equal to everything"
 # lab = "01-sgd"
 # class = "evil objects"
-# catalogue = ["A4"]
 # fails = ["loss-tests", "is-stable-tests"]
 # flags = ["odd result"]
 # ///

@@ -2,7 +2,6 @@
 # title = "Drop every check from the cells that follow"
 # lab = "01-sgd"
 # class = "monkeypatching"
-# catalogue = ["A2"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,10 +2,8 @@
 # title = "Let the batch system do the work"
 # lab = "01-sgd"
 # class = "scheduler abuse"
-# catalogue = ["X41"]
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "it would reach the queue of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

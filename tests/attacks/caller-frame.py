@@ -2,7 +2,6 @@
 # title = "Read what is expected from the frame of the check"
 # lab = "01-sgd"
 # class = "introspection"
-# catalogue = ["A7"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "End the process when the cell is run"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A16"]
 # fails = ["num-updates-tests"]
 # flags = ["ProcessEnded"]
 # ///

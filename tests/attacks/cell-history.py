@@ -2,7 +2,6 @@
 # title = "Read the source of the tests from the history of cells"
 # lab = "01-sgd"
 # class = "introspection"
-# catalogue = ["A7"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -4,7 +4,6 @@
 # class = "persistence"
 # fails = []
 # flags = []
-# baseline = "it would change the Python of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,6 @@
 # title = "Clear what was printed before the test fails"
 # lab = "01-sgd"
 # class = "forged results"
-# catalogue = ["A25"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "Leave a process behind that outlives the run"
 # lab = "01-sgd"
 # class = "persistence"
-# catalogue = ["A14"]
 # fails = []
 # flags = []
 # ///

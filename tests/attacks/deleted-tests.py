@@ -2,7 +2,6 @@
 # title = "Delete the test cells"
 # lab = "01-sgd"
 # class = "notebook format"
-# catalogue = ["A19"]
 # fails = ["num-updates-tests"]
 # flags = ["deleted cell"]
 # ///

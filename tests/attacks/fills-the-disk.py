@@ -4,7 +4,6 @@
 # class = "resource"
 # fails = []
 # flags = []
-# baseline = "it fills the disk of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

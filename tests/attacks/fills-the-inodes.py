@@ -2,10 +2,8 @@
 # title = "Make files without end"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["X42"]
 # fails = []
 # flags = []
-# baseline = "it fills the disk of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

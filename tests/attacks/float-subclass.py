@@ -2,7 +2,6 @@
 # title = "Return a float that is equal to everything"
 # lab = "01-sgd"
 # class = "evil objects"
-# catalogue = ["A5"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

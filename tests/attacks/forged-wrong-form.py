@@ -4,7 +4,6 @@
 # class = "forged results"
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "there is no such channel"
 # ///
 
 # %% role="answer" id="num-updates"

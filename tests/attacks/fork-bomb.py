@@ -4,7 +4,6 @@
 # class = "resource"
 # fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["limit"]
-# baseline = "it stops this machine"
 # ///
 
 # %% role="answer" id="num-updates"

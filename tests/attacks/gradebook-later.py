@@ -2,7 +2,6 @@
 # title = "Leave a process that writes points when grading is over"
 # lab = "01-sgd"
 # class = "grader store"
-# catalogue = ["A10"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

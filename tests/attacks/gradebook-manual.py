@@ -2,7 +2,6 @@
 # title = "Write points into the gradebook"
 # lab = "01-sgd"
 # class = "grader store"
-# catalogue = ["A9"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -4,7 +4,6 @@
 # class = "archive tricks"
 # fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["files"]
-# baseline = "there is no reduced notebook of that form"
 # ///
 
 # %% role="hand-in"

@@ -2,10 +2,8 @@
 # title = "Hand in a notebook with 90 MB of output"
 # lab = "01-sgd"
 # class = "notebook format"
-# catalogue = ["X43"]
 # fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["note"]
-# baseline = "it fills the memory of this machine"
 # ///
 
 # %% role="hand-in"

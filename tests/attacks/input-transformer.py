@@ -2,7 +2,6 @@
 # title = "Rewrite the source of each test before it runs"
 # lab = "01-sgd"
 # class = "monkeypatching"
-# catalogue = ["A3"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "Ship a file that runs instead of the kernel"
 # lab = "01-sgd"
 # class = "shadow modules"
-# catalogue = ["A8"]
 # fails = ["num-updates-tests"]
 # flags = ["files"]
 # ///

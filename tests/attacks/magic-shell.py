@@ -4,7 +4,6 @@
 # class = "scheduler abuse"
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "it would write on this machine"
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,6 @@
 # title = "Hand in three thousand files"
 # lab = "01-sgd"
 # class = "archive tricks"
-# catalogue = ["X42"]
 # fails = []
 # flags = ["files"]
 # ///

@@ -2,10 +2,8 @@
 # title = "Ask for far more memory than there is"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A24"]
 # fails = ["num-updates-tests"]
 # flags = ["memory"]
-# baseline = "it fills the memory of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

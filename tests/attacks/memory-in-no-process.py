@@ -4,7 +4,6 @@
 # class = "resource"
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "it fills the memory of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

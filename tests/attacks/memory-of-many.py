@@ -5,7 +5,6 @@
 # fails = ["num-updates-tests"]
 # consequences = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["limit|memory"]
-# baseline = "it fills the memory of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

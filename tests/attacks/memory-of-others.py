@@ -4,7 +4,6 @@
 # class = "introspection"
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "it stops processes of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

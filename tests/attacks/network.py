@@ -2,7 +2,6 @@
 # title = "Fetch the answer from a server"
 # lab = "01-sgd"
 # class = "exfiltration"
-# catalogue = ["A15"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -5,7 +5,6 @@
 # fails = ["plan-tests"]
 # consequences = ["pin-gpu-tests", "load-picture-tests", "shards-tests", "order-tests", "elastic-tests", "warmed-up-tests", "optimizer-tests", "compression-tests", "start-tests", "metrics-tests", "files-tests", "resume-tests", "evaluate-tests", "train-tests", "continued-tests", "make-step-tests"]
 # flags = []
-# baseline = "it needs lab 03"
 # ///
 
 # %% role="answer" id="plan"

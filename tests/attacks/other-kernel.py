@@ -2,7 +2,6 @@
 # title = "Switch the notebook to another language"
 # lab = "01-sgd"
 # class = "notebook format"
-# catalogue = ["A21"]
 # fails = []
 # flags = ["kernel"]
 # ///

@@ -4,7 +4,6 @@
 # class = "resource"
 # fails = ["num-updates-tests"]
 # flags = []
-# baseline = "it may crash what reads it"
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,6 @@
 # title = "Claim a hundred points in the metadata"
 # lab = "01-sgd"
 # class = "notebook format"
-# catalogue = ["A20"]
 # fails = ["num-updates-tests"]
 # flags = ["changed metadata"]
 # ///

@@ -2,7 +2,6 @@
 # title = "Print a verdict, and write one"
 # lab = "01-sgd"
 # class = "forged results"
-# catalogue = ["X31"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

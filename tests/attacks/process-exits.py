@@ -2,7 +2,6 @@
 # title = "End the process in the middle of a test"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A16"]
 # fails = ["num-updates-tests"]
 # flags = ["ProcessEnded"]
 # ///

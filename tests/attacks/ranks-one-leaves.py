@@ -5,7 +5,6 @@
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
 # flags = ["ProcessEnded"]
-# baseline = "it needs lab 02"
 # ///
 
 # %% role="answer" id="average"

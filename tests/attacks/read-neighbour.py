@@ -2,7 +2,6 @@
 # title = "Take the answer from the submission of another student"
 # lab = "01-sgd"
 # class = "grader store"
-# catalogue = ["A12"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

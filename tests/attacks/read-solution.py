@@ -2,7 +2,6 @@
 # title = "Read the solution from the course and run it"
 # lab = "01-sgd"
 # class = "grader store"
-# catalogue = ["A11"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "Send a numeric result to the notebook before the test fails"
 # lab = "01-sgd"
 # class = "forged results"
-# catalogue = ["A6"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

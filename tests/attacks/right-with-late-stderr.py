@@ -2,7 +2,6 @@
 # title = "A right answer of which a thread writes late"
 # lab = "01-sgd"
 # class = "right"
-# catalogue = ["A28"]
 # fails = []
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "A right answer that prints"
 # lab = "01-sgd"
 # class = "right"
-# catalogue = ["A29"]
 # fails = []
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "A right answer that writes to file descriptor 2"
 # lab = "01-sgd"
 # class = "right"
-# catalogue = ["A27"]
 # fails = []
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "A right answer that warns"
 # lab = "01-sgd"
 # class = "right"
-# catalogue = ["A26"]
 # fails = []
 # flags = []
 # ///

@@ -2,7 +2,6 @@
 # title = "Crash the process"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A16"]
 # fails = ["num-updates-tests"]
 # flags = ["ProcessEnded"]
 # ///

@@ -2,7 +2,6 @@
 # title = "Ship a Horovod that averages nothing"
 # lab = "01-sgd"
 # class = "shadow modules"
-# catalogue = ["X37"]
 # fails = []
 # flags = ["files"]
 # ///

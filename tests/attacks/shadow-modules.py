@@ -2,7 +2,6 @@
 # title = "Ship modules that are imported in place of the real ones"
 # lab = "01-sgd"
 # class = "shadow modules"
-# catalogue = ["A22"]
 # fails = ["num-updates-tests"]
 # flags = ["files"]
 # ///

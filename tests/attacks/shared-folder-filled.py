@@ -5,7 +5,6 @@
 # fails = []
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
 # flags = []
-# baseline = "it needs lab 02"
 # ///
 
 # %% role="answer" id="rank-facts"

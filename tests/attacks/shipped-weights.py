@@ -2,7 +2,6 @@
 # title = "Ship results that were computed before"
 # lab = "01-sgd"
 # class = "forged results"
-# catalogue = ["X34"]
 # fails = ["num-updates-tests"]
 # flags = ["note"]
 # ///

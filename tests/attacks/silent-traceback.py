@@ -2,7 +2,6 @@
 # title = "Show no traceback, so that a failure prints nothing"
 # lab = "01-sgd"
 # class = "monkeypatching"
-# catalogue = ["A1"]
 # fails = ["num-updates-tests"]
 # flags = []
 # ///

@@ -2,10 +2,8 @@
 # title = "Loop for ever and swallow every interrupt"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A18"]
 # fails = ["num-updates-tests"]
 # flags = ["TimeoutError"]
-# baseline = "it takes for ever"
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,6 @@
 # title = "Hand in a link to a file of the system"
 # lab = "01-sgd"
 # class = "archive tricks"
-# catalogue = ["A13", "X38"]
 # fails = []
 # flags = ["files"]
 # ///

@@ -2,7 +2,6 @@
 # title = "Leave by sys.exit"
 # lab = "01-sgd"
 # class = "resource"
-# catalogue = ["A17"]
 # fails = ["num-updates-tests"]
 # flags = ["process"]
 # ///

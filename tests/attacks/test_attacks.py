@@ -18,9 +18,8 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
 from workshop.attacks.attack import CLASSES, load_attacks
-from workshop.attacks.make_hand_in import write_hand_in
 from workshop.attacks.traces import Bait, Before
-from workshop.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack
+from workshop.attacks.trial import LIMITS, AttackedLab, grade_staged, run_attack, write_hand_in
 from workshop.cli.attacks import attacks as command
 
 FOLDER = Path(__file__).parent
@@ -40,7 +39,7 @@ def courses():
 def test_no_attack_pays_or_leaves_anything(courses):
     """Of every attack: no points for what it attacks, all points for the rest, its flags, and no trace."""
     complaints = {}
-    with Slot("bwrap", LIMITS) as slot:
+    with Slot(LIMITS) as slot:
         for attack in BANK:
             outcome = run_attack(attack, courses[attack.lab], slot)
             if outcome.complaints:
@@ -62,7 +61,7 @@ def rank_facts():
 
 def test_what_a_submission_leaves_costs_the_next_student_nothing(courses):
     """Neither files that it has locked away in the folder of its ranks, nor ports that wait after their end."""
-    with Slot("bwrap", LIMITS) as slot:
+    with Slot(LIMITS) as slot:
         for name in ("shared-folder-filled", "ports-that-wait"):
             attack = next(one for one in BANK if one.name == name)
             course = courses[attack.lab]

@@ -4,7 +4,6 @@
 # class = "scheduler abuse"
 # fails = []
 # flags = []
-# baseline = "it would change the timetable of this machine"
 # ///
 
 # %% role="answer" id="num-updates"

@@ -2,7 +2,6 @@
 # title = "Write a script into the text cells"
 # lab = "01-sgd"
 # class = "hostile text"
-# catalogue = ["X44"]
 # fails = []
 # flags = ["note"]
 # ///

@@ -2,7 +2,6 @@
 # title = "Hand in an archive with paths that lead outside"
 # lab = "01-sgd"
 # class = "archive tricks"
-# catalogue = ["X45"]
 # fails = []
 # flags = ["files"]
 # ///

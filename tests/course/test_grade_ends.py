@@ -40,13 +40,13 @@ PAGE_BYTES = 4096
 def judged(course, seen=None, before_each=lambda _: None, within=""):
     """Return a function that grades everybody with `within` in their name; its judge gives full points at once."""
 
-    def judge(jobs, settings):
+    def judge(jobs, _):
         for job in jobs:
             if seen is not None:
                 seen[job.work.student] += 1
             before_each(job.work.student)
             scores = (CellScore("shard-tests", 2.0, 2.0, ""), CellScore("mean-tests", 1.0, 1.0, ""))
-            yield Verdict(NAME, job.work.student, scores, key=job.key, sandbox=settings.sandbox)
+            yield Verdict(NAME, job.work.student, scores, key=job.key)
 
     source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
     staged = stage(course, {NAME: source}, (), PoolSettings())

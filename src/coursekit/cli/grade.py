@@ -21,7 +21,7 @@ from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import find_course
 from coursekit.course.grade import GradedHandIn, Staged
 from coursekit.errors import CourseKitError
-from coursekit.grading.isolation.sandbox import SANDBOXES, require_sandbox
+from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
@@ -41,12 +41,6 @@ JOBS = click.option(
     metavar="N",
     type=click.IntRange(min=1),
     help="Submissions to grade at a time.  [default: one per core; in a job, as many as its memory allows]",
-)
-SANDBOX = click.option(
-    "--sandbox", type=click.Choice(SANDBOXES), default="bwrap", show_default=True, help="Sandbox to grade in."
-)
-IMAGE = click.option(
-    "--image", metavar="FILE", type=click.Path(exists=True, path_type=Path), help="Container image, for apptainer."
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -69,8 +63,6 @@ class GradeOptions:
     students: tuple[str, ...]
     again: bool
     num_slots: int | None
-    sandbox: str
-    image: Path | None
     timeout_s: float
     memory_gb: float
     folder: Path | None
@@ -81,8 +73,6 @@ class GradeOptions:
 @STUDENTS
 @click.option("--again", is_flag=True, help="Also grade again what has not changed.")
 @JOBS
-@SANDBOX
-@IMAGE
 @TIMEOUT
 @click.option(
     "--memory-gb",
@@ -129,7 +119,7 @@ def grade(**options: Any) -> None:
                 whose = f" of {', '.join(asked.students)}" if asked.students else ""
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
             if to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
-                require_sandbox(asked.sandbox, asked.image)
+                require_sandbox()
             stream = grade_all(course, staged, settings, again=asked.again)
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
             _grade(stream, done, len(staged), console, log)
@@ -154,7 +144,7 @@ def grade(**options: Any) -> None:
 def _pool_settings(asked: GradeOptions) -> PoolSettings:
     cell_s = min(asked.timeout_s, SubmissionLimits.cell_s)
     limits = SubmissionLimits(notebook_s=asked.timeout_s, cell_s=cell_s, memory_gb=asked.memory_gb)
-    return PoolSettings(asked.num_slots or default_num_slots(limits), asked.sandbox, asked.image, limits)
+    return PoolSettings(asked.num_slots or default_num_slots(limits), limits)
 
 
 def _grade(

@@ -79,13 +79,12 @@ def stage(
 
     `sources` holds by lab its notebook with hidden tests; a verdict depends on the limits in the settings, too.
     """
-    around = f"{settings.sandbox} {settings.limits}"
     staged = []
     for hand_in in find_hand_ins(course, sources, students):
         cells = staged_cells(hand_in, course.released(hand_in.lab))
         work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra))
         source, flags = sources[hand_in.lab], (*hand_in.flags, *cells.flags)
-        submission = Submission(source, work, key_of(work, source, around))
+        submission = Submission(source, work, key_of(work, source, f"{settings.limits}"))
         staged.append(Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags))
     return staged
 
@@ -117,7 +116,7 @@ def grade_all(
         waiting.setdefault(one.submission.key, []).append(one)
     for one in staged:
         if one.is_empty:
-            verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags, sandbox=settings.sandbox)
+            verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags)
             yield GradedHandIn(one.hand_in, verdict, one.notes)
         elif one.submission.key not in waiting and (earlier := load_verdict(course, one.submission.key)):
             yield replace(_recorded(course, one, earlier), is_cached=True)

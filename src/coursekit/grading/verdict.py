@@ -12,12 +12,7 @@ from coursekit.labs.cells import CellScore
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that the instructor should look at; students never see it.
-
-    Attributes:
-        kind: one word or two, the same for the same cause.
-        text: one sentence.
-    """
+    """Something that the instructor should look at; students never see it: a kind of cause, and one sentence."""
 
     kind: str
     text: str
@@ -33,7 +28,6 @@ class Verdict:
         fault: '' or why the machine, not the student, needs another run; then nothing is recorded.
         seconds: wall-clock time of run and judgement.
         peak_memory_gb: the most memory that the run used at a time.
-        sandbox: the one that it ran in.
         outputs: by id of a cell, what it printed, for the instructor only.
         key: digest of the answers, the tests and the environment.
     """
@@ -45,7 +39,6 @@ class Verdict:
     fault: str = ""
     seconds: float = 0.0
     peak_memory_gb: float = 0.0
-    sandbox: str = ""
     outputs: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
 
@@ -59,9 +52,9 @@ class Verdict:
         """The points that could be earned."""
         return sum(score.max_points for score in self.scores)
 
-    def dumps(self, indent: int | None = 1) -> str:
-        """Return the verdict as JSON, on one line without an indent."""
-        return json.dumps(asdict(self), indent=indent)
+    def dumps(self) -> str:
+        """Return the verdict as JSON."""
+        return json.dumps(asdict(self), indent=1)
 
     @classmethod
     def loads(cls, text: str) -> Verdict:

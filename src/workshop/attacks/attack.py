@@ -50,8 +50,6 @@ class Attack:
         flags: kinds of flags that the instructor must see, "one|other" for one of two; right work may raise none.
         cells: what is handed in; answers that are not among them are the solution's.
         consequences: ids of tests that may go either way.
-        catalogue: numbers of the same attack in lists of attacks.
-        baseline: '' or why it is not tried on stock nbgrader.
     """
 
     name: str
@@ -62,8 +60,6 @@ class Attack:
     flags: Names
     cells: tuple[AttackCell, ...]
     consequences: Names = ()
-    catalogue: Names = ()
-    baseline: str = ""
 
     @property
     def at_stake(self) -> tuple[str, ...]:

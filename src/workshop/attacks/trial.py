@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
@@ -20,12 +26,12 @@ from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import cell_name, is_solution
 from workshop.attacks.attack import Attack, AttackCell
-from workshop.attacks.make_hand_in import write_hand_in
 from workshop.attacks.traces import Bait, Before
 
 LIMITS = SubmissionLimits(
     notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05
 )
+MARK, COURSE = "@MARK@", "@COURSE@"  # in an attack's text: a word by which its traces are known, the bait course
 # The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
 WHOLE = "01-sgd"
 PROBE = """\
@@ -76,6 +82,11 @@ class AttackOutcome:
         return sum(score.points for score in self.verdict.scores if score.grade_id in self.attack.at_stake)
 
     @property
+    def flags(self) -> str:
+        """The kinds of flags that the instructor sees."""
+        return ", ".join(sorted({flag.kind for flag in self.verdict.flags}))
+
+    @property
     def complaints(self) -> tuple[str, ...]:
         """One sentence for each thing that is not as it must be."""
         return tuple(self._complaints())
@@ -104,7 +115,7 @@ class AttackOutcome:
 def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome:
     """Hand an attack in, stage it, run it, judge it, and look for traces.
 
-    An attack of class "persistence" is followed by an honest submission that looks for what it left.
+    One of class "persistence" is followed by an honest submission that looks for what it left.
     """
     mark = f"mark{secrets.token_hex(6)}"
     with slot.submission():  # so that the slot is warm: what is alive before and after can be compared
@@ -133,6 +144,36 @@ def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:
         cells = staged_cells(hand_in, released)
     notes = tuple(Flag("note", sentence) for sentence in (*hand_in.notes, *cells.notes))
     return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags, *notes))
+
+
+def write_hand_in(  # noqa: PLR0913  # what there is to fill in
+    attack: Attack, released: NotebookNode, honest: dict[str, str], folder: Path, *, mark: str, course: Path
+) -> None:
+    """Write a hand-in into an empty folder; `mark` and `course` stand for `MARK` and `COURSE`.
+
+    Cells with the role "hand-in" run here and now, with this process's rights.
+    Answers that the attack leaves alone are those of `honest`.
+    """
+
+    def filled(source: str) -> str:
+        return source.replace(MARK, mark).replace(COURSE, str(course))
+
+    notebook = deepcopy(released)
+    answers = {**honest, **{cell.name: filled(cell.source) for cell in attack.cells if cell.kind == "answer"}}
+    for cell in notebook.cells:
+        cell.source = answers.get(cell_name(cell), cell.source)
+    for number, cell in enumerate(attack.cells):
+        if cell.kind == "extra":
+            names = [cell_name(known) for known in notebook.cells]
+            place = names.index(cell.name) + 1 if cell.name else 0
+            notebook.cells.insert(place, new_code_cell(filled(cell.source), id=f"extra-{number}"))
+    path = folder / f"{attack.lab}.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    for cell in attack.cells:
+        if cell.kind == "hand-in":
+            names_in_cell: dict[str, Any] = {"folder": folder, "notebook": path, "course": course, "mark": mark}
+            exec(compile(filled(cell.source), attack.name, "exec"), names_in_cell)  # noqa: S102  # as documented
+    sys.stdout.flush()
 
 
 def grade_staged(attack: Attack, work: Work, course: AttackedLab, slot: Slot) -> Verdict:

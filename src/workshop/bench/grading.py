@@ -86,7 +86,7 @@ def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeas
     root = find_root()
     num_students, names = class_size(os.environ.get(CLASS_VARIABLE, DEFAULT_CLASS))
     labs = select_labs(root, names)
-    require_sandbox("bwrap", None)
+    require_sandbox()
     with tempfile.TemporaryDirectory(prefix="coursekit-bench-course-") as folder:
         progress(f"writing {num_students} submissions")
         course = init_course(root, Path(folder) / "kit", "bench", None).course

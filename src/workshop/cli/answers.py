@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import TimeElapsedColumn
 from rich.table import Table
 
-from coursekit.cli.grade import IMAGE, JOBS, SANDBOX, TIMEOUT
+from coursekit.cli.grade import JOBS, TIMEOUT
 from coursekit.cli.shared import LAB, counting_bar
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -32,8 +32,6 @@ AS_EXPECTED = "as expected"
 @TEXT
 @TIMEOUT
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
-@SANDBOX
-@IMAGE
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
     lab: str,
     folder: Path | None,
@@ -41,8 +39,6 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     text: str,
     timeout_s: float,
     all_messages: bool,
-    sandbox: str,
-    image: Path | None,
 ) -> None:
     """Check the tests of LAB with right and wrong answers, and show where the tests are mistaken.
 
@@ -50,14 +46,12 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     """
     root = find_root()
     (chosen,) = select_labs(root, [lab])
-    require_sandbox(sandbox, image)
+    require_sandbox()
     source = build_sources(root, [chosen])[chosen.name]
     place = folder or root / "tests" / "answers" / chosen.name
     bank = matching(load_bank(place, source), text)
     console = Console()
-    settings = PoolSettings(
-        num_slots or default_num_slots(), sandbox, image, limits=SubmissionLimits(notebook_s=timeout_s)
-    )
+    settings = PoolSettings(num_slots or default_num_slots(), SubmissionLimits(notebook_s=timeout_s))
     results = _run(bank, source, settings, console)
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]

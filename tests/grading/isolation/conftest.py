@@ -29,7 +29,7 @@ from pathlib import Path
 from coursekit.grading.isolation.sandbox import View, command
 shown, environ, extra, argv = json.loads(sys.argv[1])
 view = View({inside: Path(outside) for inside, outside in shown.items()}, environ, 1 << 20)
-words = command("bwrap", view, argv)
+words = command(view, argv)
 words[1:1] = extra
 os.execvp(words[0], words)
 """

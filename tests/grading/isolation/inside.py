@@ -8,13 +8,11 @@ import os
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.grading.isolation.allowance import Allowance
-from coursekit.grading.isolation.namespaces import enter
+from coursekit.grading.isolation.namespaces import Allowance, enter
 
 PLENTY = {
     "tmp_bytes": 1 << 20,
     "num_files": 100,
-    "shared": None,
     "max_num_processes": 30,
     "max_file_bytes": 1 << 24,
     "max_memory_bytes": 1 << 28,
@@ -22,7 +20,7 @@ PLENTY = {
 }
 
 
-def start(function, keep=(), **changes):
+def start(function, **changes):
     """Start a function in an isolated process; return its waiter's process id and a file with the lines it says."""
     listen, tell = os.pipe()
     pid = os.fork()
@@ -30,7 +28,7 @@ def start(function, keep=(), **changes):
         status = 99
         try:
             os.close(listen)
-            enter(Allowance(**{**PLENTY, **changes}), keep)
+            enter(Allowance(**{**PLENTY, **changes}))
             status = function(tell) or 0
         finally:
             os._exit(status)

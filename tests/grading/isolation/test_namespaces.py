@@ -12,8 +12,6 @@ import resource
 import select
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -41,7 +39,6 @@ def test_a_process_gets_everything_of_its_own(sandbox):
                 "ids": [os.getuid(), os.getgid()],
                 "folders": [os.listdir(path) for path in ("/tmp", "/dev/shm", "/shared")],
                 "cwd": [os.getcwd(), os.environ["TMPDIR"]],
-                "shared": os.environ.get("COURSEKIT_SHARED"),
                 "status": status_lines("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs"),
             }
 
@@ -52,7 +49,6 @@ def test_a_process_gets_everything_of_its_own(sandbox):
         "ids": [1000, 1000],
         "folders": [[], [], []],
         "cwd": ["/tmp", "/tmp"],
-        "shared": None,
         "status": {**dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), "0" * 16), "NoNewPrivs": "1"},
     }
 
@@ -70,7 +66,7 @@ def test_processes_share_a_folder_and_nothing_else(sandbox):
                 while len(os.listdir("/shared")) < 2:
                     pass
                 found = [sorted(os.listdir(folder)) for folder in ("/tmp", "/dev/shm", "/shared")]
-                say(tell, [found, os.environ["COURSEKIT_SHARED"]])
+                say(tell, found)
 
             return work
 
@@ -82,8 +78,8 @@ def test_processes_share_a_folder_and_nothing_else(sandbox):
         return [*found, sorted(os.listdir("/tmp")), sorted(os.listdir("/tmp/one"))]
 
     assert sandbox.run(share) == [
-        [[["a"], ["a"], ["a", "b"]], "/shared"],
-        [[["b"], ["b"], ["a", "b"]], "/shared"],
+        [["a"], ["a"], ["a", "b"]],
+        [["b"], ["b"], ["a", "b"]],
         sorted(["one", *sandbox.kept_in_tmp]),
         ["a", "b"],
     ]
@@ -146,7 +142,7 @@ def test_limits_hold(sandbox):
 
 @counts_by_namespace
 def test_a_fork_bomb_is_bounded(ordinary_sandbox):
-    """The number of processes is limited for an ordinary account; for root that is the cgroup's to do."""
+    """The number of processes is limited for an ordinary account; for root the watcher counts them."""
 
     def explode():
         def bomb():
@@ -186,6 +182,7 @@ def test_calls_that_take_what_nobody_counts_are_refused(sandbox):
                 "mq_open": lambda: libc.syscall(240, b"x", os.O_CREAT | os.O_RDWR, 0o600, None),
                 "vmsplice": lambda: libc.syscall(278, 1, None, 0, 0),
                 "add_key": lambda: libc.syscall(248, b"user", b"x", b"x", 1, -2),
+                "keyctl": lambda: libc.syscall(250, 10, -3, b"user", b"ticket", 0),  # looks for a Kerberos ticket
                 "affinity": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
             }
             found = {}
@@ -206,13 +203,9 @@ def test_calls_that_take_what_nobody_counts_are_refused(sandbox):
 
         return isolated(answers)
 
-    refused = ("unshare", "clone", "memfd_create", "shmget", "msgget", "semget", "inotify", "io_uring", "add_key")
-    assert sandbox.run(ask) == {
-        **dict.fromkeys((*refused, "io_setup", "mq_open", "vmsplice", "affinity"), errno.EPERM),
-        "clone3": errno.ENOSYS,
-        "thread": 0,
-        "fork": 0,
-    }
+    found = sandbox.run(ask)
+    assert {name: found.pop(name) for name in ("clone3", "thread", "fork")} == {"clone3": 38, "thread": 0, "fork": 0}
+    assert (len(found), {*found.values()}) == (14, {errno.EPERM})
 
 
 @counts_by_namespace
@@ -376,27 +369,22 @@ def test_nothing_survives(sandbox):
     assert sandbox.run(detach) == [['"up"\n', ""]] * 2  # long before the daemon's hour is over
 
 
-def test_the_waiter_holds_nothing_open_but_what_it_is_told_to(sandbox):
-    """A pipe that the process closes is closed, though its waiter lives on; what `keep` names stays."""
+def test_the_waiter_holds_nothing_open(sandbox):
+    """A pipe that the process closes is closed, though its waiter lives on."""
 
     def close():
-        kept, told_to = os.pipe()
-
-        def close_both(tell):
+        def close_it(tell):
             os.close(tell)
-            os.close(told_to)
             time.sleep(3600)
 
-        pid, said = start(close_both, keep=[told_to])
-        os.close(told_to)
+        pid, said = start(close_it)
         end = said.read()
         said.close()
-        still_open = select.select([kept], [], [], 0.5)[0] == []
         os.kill(pid, 9)
         os.waitpid(pid, 0)
-        return [end, still_open, os.read(kept, 1) == b""]
+        return end
 
-    assert sandbox.run(close) == ["", True, True]
+    assert sandbox.run(close) == ""
 
 
 def test_other_processes_cannot_be_touched(sandbox):
@@ -434,55 +422,26 @@ def test_other_processes_cannot_be_touched(sandbox):
 
 
 def test_mounts_cannot_be_changed(sandbox):
-    """Mounts stay as they are: for the process itself, and in a user namespace that it makes."""
+    """Mounts stay as they are; a user namespace in which they could be changed is refused."""
 
     def move():
         libc = ctypes.CDLL(None, use_errno=True)
 
         def try_mounts():
-            return {
-                "uncover /tmp": libc.umount2(b"/tmp", 2),
-                "uncover /proc": libc.umount2(b"/proc", 2),
-                "write to /usr": libc.mount(b"none", b"/usr", None, 32 | 4096, None),
-                "write to /": libc.mount(b"none", b"/", None, 32 | 4096, None),
-                "mount": libc.mount(b"tmpfs", b"/shared", b"tmpfs", 0, None),
-                "see beneath": libc.mount(b"/", b"/shared", None, 4096, None),
-                "chroot": libc.chroot(b"/tmp"),
-            }
+            return [
+                libc.umount2(b"/tmp", 2),
+                libc.umount2(b"/proc", 2),
+                libc.mount(b"none", b"/usr", None, 32 | 4096, None),
+                libc.mount(b"none", b"/", None, 32 | 4096, None),
+                libc.mount(b"tmpfs", b"/shared", b"tmpfs", 0, None),
+                libc.mount(b"/", b"/shared", None, 4096, None),  # to see what is beneath
+                libc.chroot(b"/tmp"),
+                libc.unshare(0x10000000 | 0x00020000),
+            ]
 
-        def try_in_user_namespace():
-            made = libc.unshare(0x10000000 | 0x00020000)
-            found = try_mounts()
-            # What it mounts there itself is its own and shows nothing.
-            return made, {name: found[name] for name in ("uncover /tmp", "write to /usr", "write to /", "see beneath")}
+        return isolated(try_mounts)
 
-        open("/tmp/secret", "w").close()
-        return [isolated(try_mounts), isolated(try_in_user_namespace)[1]]
-
-    refused = dict.fromkeys(
-        ("uncover /tmp", "uncover /proc", "write to /usr", "write to /", "mount", "see beneath", "chroot"), -1
-    )
-    names = ("uncover /tmp", "write to /usr", "write to /", "see beneath")
-    assert sandbox.run(move) == [refused, dict.fromkeys(names, -1)]
-
-
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the test knows the numbers of calls on x86_64 only")
-def test_keys_of_the_session_stay_outside(sandbox):
-    """A key that the launcher could use, as a Kerberos ticket would be, is not to be found inside."""
-
-    def search():
-        libc = ctypes.CDLL(None, use_errno=True)
-
-        def find():
-            if libc.syscall(250, 10, -3, b"user", b"ticket", 0) < 0:  # KEYCTL_SEARCH in the session's keyring
-                return errno.errorcode[ctypes.get_errno()]
-            return "found"
-
-        libc.syscall(250, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING
-        libc.syscall(248, b"user", b"ticket", b"secret", 6, -3)  # add_key
-        return [find(), isolated(find)]
-
-    assert sandbox.run(search) == ["found", "EPERM"]
+    assert sandbox.run(move) == [-1] * 8
 
 
 def test_an_impossible_isolation_is_one_sentence(own_sandbox):
@@ -498,27 +457,3 @@ def test_an_impossible_isolation_is_one_sentence(own_sandbox):
     assert said.startswith(f"{FAILED} (")
     assert "nested user namespaces" in said
     assert own_sandbox.run(fail_as_first_process).startswith(f"{FAILED}: ")
-
-
-def test_without_isolation_limits_and_a_private_folder_remain(kit):
-    """As the sandbox `none` has it: a folder that is gone afterwards, limits, and an end with the waiter."""
-    code = """
-import json, os, resource, sys
-sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-from inside import say, start
-
-def look(tell):
-    open(os.path.join(os.environ["TMPDIR"], "x"), "w").close()
-    say(tell, [os.getcwd(), os.environ["TMPDIR"], os.environ["COURSEKIT_SHARED"],
-               resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_CORE)])
-    return 6
-
-pid, said = start(look, isolated=False, shared=Path(sys.argv[1]))
-print(said.readline(), os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
-"""
-    done = subprocess.run([sys.executable, "-c", code, kit], capture_output=True, text=True, check=True)
-    line, code = done.stdout.split("\n")[:2]
-    folder, tmpdir, *rest = json.loads(line)
-    assert (folder, rest, int(code)) == (tmpdir, [str(kit), [20, 25], [0, 0]], 6)
-    assert not Path(folder).exists()

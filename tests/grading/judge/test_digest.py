@@ -22,10 +22,7 @@ def package(tmp_path_factory):
     return shutil.copytree(PACKAGE, tmp_path_factory.mktemp("kit") / PACKAGE.name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["way_out.py", "text.py", "errors.py", "files.py", "processes.py", "pictures/tensorboard.py", "checks/check.py"],
-)
+@pytest.mark.parametrize("name", ["way_out.py", "pictures/tensorboard.py", "checks/check.py"])
 def test_a_change_of_any_module_that_decides_is_another_kit(name, package):
     """Points come through modules of the floor, too."""
     before = fresh_digest(package)
@@ -45,7 +42,7 @@ def test_compiled_modules_are_no_change(package):
     assert fresh_digest(package) == before
 
 
-@pytest.mark.parametrize("name", ["keras", "cloudpickle", "of-a-later-year"])
+@pytest.mark.parametrize("name", ["keras", "of-a-later-year"])
 def test_another_version_of_any_distribution_is_another_kit(name, package, tmp_path, monkeypatch):
     """Nobody keeps a list of those that decide."""
     before = fresh_digest(package)

@@ -50,11 +50,10 @@ def test_ranks_that_cannot_be_isolated_are_no_students_fault(program, work):
     assert num_scores == 0
 
 
-@pytest.mark.parametrize(("load", "why"), [(1e6, r"the machine is overloaded \(load 1000000 on "), (0, "are not busy")])
-def test_a_sandbox_that_is_late_is_told_as_such(monkeypatch, load, why):
-    """By what the machine has to do, with what helps; what a library wrote meanwhile is no reason."""
+def test_a_sandbox_that_is_late_is_told_as_such(monkeypatch):
+    """With what the machine has to do, and what helps; what a library wrote meanwhile is no reason."""
     monkeypatch.setattr(slot_module, "START_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
-    with Slot() as slot, pytest.raises(CourseKitError, match=f"not start within 0.01 s.*{why}.*`--jobs 1`"):  # noqa: SIM117
-        with slot.submission(needs_tensorflow=False):
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.6, 1, 1))
+    with Slot() as slot, pytest.raises(CourseKitError, match=r"not start within 0.01 s \(load 100 on .*`--jobs 1`"):  # noqa: SIM117
+        with slot.submission():
             pass

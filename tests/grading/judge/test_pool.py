@@ -45,12 +45,12 @@ def test_every_submission_gets_its_verdict(jobs):
 
 
 def test_a_key_covers_all_that_a_verdict_depends_on(source, work):
-    """Answers, tests and sandbox change it; the student's name does not."""
-    key = key_of(work(), source, "bwrap")
-    others = [key_of(work(loss="x = 1"), source, "bwrap"), key_of(work(), source, "none")]
+    """Answers, tests and limits change it; the student's name does not."""
+    key = key_of(work(), source, "6 GB")
+    others = [key_of(work(loss="x = 1"), source, "6 GB"), key_of(work(), source, "9 GB")]
     source.write_text(source.read_text() + " ")
-    others.append(key_of(work(), source, "bwrap"))
+    others.append(key_of(work(), source, "6 GB"))
 
     assert key not in others
     assert len(set(others)) == 3
-    assert key_of(replace(work(), student="bob"), source, "bwrap") == others[2]
+    assert key_of(replace(work(), student="bob"), source, "6 GB") == others[2]

@@ -6,7 +6,7 @@ import ast
 import sys
 from pathlib import Path
 
-from coursekit.grading.judge.view import DATA, MODULES, shown_files, submission_view
+from coursekit.grading.judge.slot import MODULES, shown_files
 from coursekit.paths import PACKAGE
 
 if sys.version_info >= (3, 11):
@@ -57,12 +57,3 @@ def test_what_is_shown_needs_nothing_that_is_not():
 
     assert len(modules) > len(MODULES)
     assert {module: names for module, names in missing.items() if names} == {}
-
-
-def test_no_images_are_made_for_a_lab_that_reads_none(monkeypatch, tmp_path):
-    """The view of a slot without TensorFlow has no images and asks for none."""
-    monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path / "cache"))
-    view = submission_view("", 2**20, with_data=False)
-
-    assert not (tmp_path / "cache").exists()
-    assert (DATA in view.read_only, "COURSEKIT_DATA" in view.environ) == (False, False)

@@ -22,7 +22,7 @@ from coursekit.course.roster import Student, columns_of
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
 from coursekit.files import locked
-from coursekit.grading.submission.cells import num_known
+from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import NOTEBOOK, TIMESTAMP, classify, shown, timestamp_text, utc
 from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
@@ -242,7 +242,7 @@ def _lab_of(folder: Path, name: str, released: Mapping[str, NotebookNode]) -> st
     if made_from:
         _check_lab(made_from[0], released)
         return made_from[0]
-    known = {lab: num_known(notebook, notebook_of_lab) for lab, notebook_of_lab in released.items()}
+    known = {lab: len(find_answers(notebook, one).answers) for lab, one in released.items()}
     most = max(known.values(), default=0)
     best = [lab for lab, num in known.items() if num == most and num]
     if len(best) != 1:

@@ -27,7 +27,6 @@ from coursekit.text import counted, printable
 
 SCHEMA = 2
 NUM_CHARACTERS = 2000  # of what a cell printed
-NO_SANDBOX = "none"
 NUM_WORST = 5
 NUM_BLOCKS = 12
 LEGEND = "l late, b waits for points by hand, r has changed and needs a run, n has a new version, f has feedback."
@@ -99,9 +98,6 @@ def print_call(graded: Sequence[GradedHandIn], console: Console) -> None:
         whose = ", ".join(f"{one.hand_in.student} {one.hand_in.lab}" for one in those)
         line = printable(f"{those[0].outcome}: {whose}: {reason(those[0])}").replace("\n", " ")
         console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
-    if any(one.verdict.sandbox == NO_SANDBOX for one in graded):
-        words = "there was NO SANDBOX: what was handed in ran with your rights."
-        console.print(words, style="bold red", highlight=False)
 
 
 def headline(graded: Sequence[GradedHandIn]) -> str:
@@ -189,8 +185,6 @@ def render(found: ClassStatus, now: datetime, graded: Sequence[GradedHandIn] = (
         graded=graded,
         attention=[(reason(those[0]), those) for those in by_cause(graded)],
         flag_words=flag_words,
-        sandboxes=sorted({one.verdict.sandbox for one in graded}),
-        no_sandbox=NO_SANDBOX,
         special=(FAULT, EMPTY),
         num_characters=NUM_CHARACTERS,
     )

@@ -8,38 +8,33 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import os
 import re
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 
-from coursekit.drivers.places import left_in
+from coursekit.drivers.places import Place, left_in, settle
 from coursekit.grading.inside import wire
-from coursekit.grading.inside.rank import Folders, drive, isolate_rank
 from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess, ShellReply, is_words
-from coursekit.grading.inside.wire import DriverLaunch, TimedCell
-from coursekit.grading.isolation import namespaces
-from coursekit.grading.isolation.allowance import Allowance
+from coursekit.grading.inside.wire import TimedCell
+from coursekit.grading.isolation.namespaces import OWN, Allowance, enter
+from coursekit.grading.isolation.sandbox import HIDDEN, SHARED
 from coursekit.ranks.environ import HIDE_GPUS, fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
 from coursekit.ranks.forkserver import ForkedServer
 from coursekit.ranks.own_time import TooSlowError
-from coursekit.ranks.request import RunningRanks
+from coursekit.ranks.request import INPUT_VARIABLE, RunningRanks
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import Task
+from coursekit.ranks.worker import Task, seed_all
 
-MAX_OUTPUT_LENGTH = 20_000  # characters that are kept of what ranks print
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
-# Horovod's threads look for news once in a cycle; the default, 1 ms, takes a fifth of the processor from many judges.
-SETTINGS_OF_RANKS = {**HIDE_GPUS, "HOROVOD_CYCLE_TIME": "10"}
 GRACE_S = 3.0  # of own time, for an interrupted cell to end; then its process is ended
 MAX_NUM_PORTS = 8000  # that are in use in the slot, of some 28,000; a launch leaves a few dozen for a minute
 NO_SHELL = "the process for the student's cells did not start"
@@ -56,45 +51,34 @@ def serve(judge: Connection, settings: dict[str, Any]) -> None:
     answers: dict[str, Callable[..., dict[str, Any]]] = {
         "cells": submission.run_cells,
         "call": submission.call,
-        "launch": lambda **parts: submission.launch(DriverLaunch(**parts)),
+        "launch": submission.launch,
     }
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
-            fault = _told(submission, submission.revive_shell)
+            fault = _told(submission.revive_shell)
             request = wire.loads(judge.recv_bytes())
             op = request.pop("op")
             if op == "end":
                 return
-            judge.send_bytes(_packed(fault or _told(submission, functools.partial(answers[op], **request))))
+            judge.send_bytes(_packed(fault or _told(functools.partial(answers[op], **request))))
             del request
     finally:
         submission.close()
 
 
-def _told(submission: _Submission, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an answer to the judge, or what kept it from coming, and whose fault that is.
-
-    An exception that the kit does not know is the student's once a shell is there: another run would end the same.
-    What the machine lacks ends this process, and so remains the machine's.
-    """
+def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return an answer to the judge, or the machine's fault that kept it from coming."""
     try:
         return answer()
     except (IsolationError, TooSlowError) as error:
         return {"fault": str(error)}
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:
-        if submission.shell is None:
-            raise
-        submission.shell.close()
-        return {"error": ["ProcessEnded", f"the run failed ({type(error).__name__})"]}
 
 
 def _ask_for(cell: TimedCell, shell: ShellProcess) -> ShellReply:
     """Let a shell run a cell; when its time is up, it is interrupted, so that the shell and all names stay."""
-    name, source, timeout_s, definitions_only = cell
-    return shell.ask("cell", timeout_s, grace_s=GRACE_S, name=name, source=source, definitions_only=definitions_only)
+    parts = cell._asdict()
+    return shell.ask("cell", parts.pop("timeout_s"), grace_s=GRACE_S, **parts)
 
 
 def lacks_ports() -> bool:
@@ -112,7 +96,7 @@ def _packed(reply: dict[str, Any]) -> bytes:
 
 class _Submission:
     def __init__(self, judge: Connection, settings: dict[str, Any]) -> None:
-        self.allowance = Allowance(**settings, shared=None)
+        self.allowance = Allowance(**settings)
         self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
         self.server = ForkedServer()
         self.judge = judge
@@ -137,7 +121,8 @@ class _Submission:
             value, error = _ask_for(cell, shell)
         except ShellGoneError as gone:
             self.cells.append(cell._replace(definitions_only=True))
-            return {"name": cell.name, "error": gone.words(cell.timeout_s), "output": self._output_of_shell()}
+            output = self.shell.take_output() if self.shell else ""
+            return {"name": cell.name, "error": gone.words(cell.timeout_s), "output": output}
         self.cells.append(cell._replace(definitions_only=shell.interrupted))
         told = value if error is None else error
         if shell.interrupted:
@@ -168,7 +153,7 @@ class _Submission:
 
     def _start_shell(self) -> ShellProcess:
         try:
-            shell = ShellProcess(functools.partial(namespaces.enter, self.allowance), [self.judge, self.server])
+            shell = ShellProcess(functools.partial(enter, self.allowance), [self.judge, self.server])
         except OSError as error:
             raise IsolationError(f"{NO_SHELL} ({error})") from None
         try:
@@ -189,9 +174,6 @@ class _Submission:
             rest = [] if cell.definitions_only else [cell._replace(definitions_only=True)]
             self.cells[num_run : num_run + 1] = rest
 
-    def _output_of_shell(self) -> str:
-        return self.shell.take_output() if self.shell else ""
-
     def _ask(self, op: str, timeout_s: float, **parts: Any) -> ShellReply:
         if self.shell is None or not self.shell.alive:
             return ShellReply(error=ShellGoneError("restarts").words(timeout_s))
@@ -204,40 +186,55 @@ class _Submission:
         """Call a driver in the shell; return its value or its error, and what was printed."""
         value, error = self._ask("call", timeout_s, call=call)
         told = {"value": value} if error is None else {"error": error}
-        return {**told, "output": self._output_of_shell(), "num_odd": self.shell.num_odd if self.shell else 0}
+        return {**told, "num_odd": self.shell.num_odd if self.shell else 0}
 
-    def launch(self, launch: DriverLaunch) -> dict[str, Any]:
-        """Call a driver on ranks; return what became of them, as `coursekit.ranks.explain.RunOutcome` has it."""
-        packed, error = self._ask("pack", launch.timeout_s, names=launch.names)
+    def launch(  # noqa: PLR0913, PLR0917  # the settings of a launch
+        self,
+        call: bytes,
+        names: list[str],
+        num_ranks: int,
+        ranks_per_node: int,
+        timeout_s: float,
+        look: bool,
+        inputs: list[bytes],
+    ) -> dict[str, Any]:
+        """Call a driver on ranks; return what became of them, as `coursekit.ranks.explain.RunOutcome` has it.
+
+        `call` is the driver and its arguments, `names` are those of the answers among them, and `inputs` are for each
+        rank its seed and what it alone may know. With `look` comes what each rank has left in its own folder.
+        """
+        packed, error = self._ask("pack", timeout_s, names=names)
         if error is not None:
             return {"error": error}
         if not isinstance(packed, bytes):
             return {"error": ["TypeError", "the answers cannot be sent to the ranks, since they cannot be pickled"]}
-        if self.allowance.isolated and lacks_ports():
+        if lacks_ports():
             return {"error": ["OSError", f"no ranks were started: more than {MAX_NUM_PORTS} connections are open"]}
         self.num_launches += 1
-        folders = Folders(self.folder / f"launch-{self.num_launches}", launch.num_ranks)
+        folder = self.folder / f"launch-{self.num_launches}"
+        shared, *own = (folder / name for name in ("shared", *map(str, range(num_ranks))))
+        for path in (shared, *own):
+            path.mkdir(parents=True)
         task = Task(
-            call=cloudpickle.dumps((drive, (launch.call, packed), {})),
-            num_ranks=launch.num_ranks,
+            call=cloudpickle.dumps((drive, (call, packed), {})),
+            num_ranks=num_ranks,
             entropy=0,  # each rank's seed is its own, see `drive`
             num_threads=1,
             bind_cores=False,
-            folder="/tmp" if self.allowance.isolated else str(folders.shared),  # noqa: S108  # private to each rank
+            folder=HIDDEN[0],  # private to each rank
             search_path=tuple(sys.path),
             returns_bytes=True,
         )
-        nodes = fill_nodes(launch.num_ranks, launch.ranks_per_node)
-        environ = {**os.environ, **SETTINGS_OF_RANKS, **folders.environ(self.allowance)}
-        enter = functools.partial(isolate_rank, self.allowance, folders)
-        return self._watch(launch, self.server.launch(task, environ, nodes, launch.inputs, enter), folders)
+        nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}
+        isolate = functools.partial(_isolate_rank, replace(self.allowance, shared=shared), own)
+        reply = self._watch(self.server.launch(task, environ, nodes, inputs, isolate), num_ranks, timeout_s)
+        # Now, with all ranks dead: what a rank says of its files is a claim.
+        return {**reply, "left": [left_in(path) for path in own] if look else []}
 
-    def _watch(self, launch: DriverLaunch, running: RunningRanks, folders: Folders) -> dict[str, Any]:
-        printed = io.StringIO()
-        max_bytes = wire.MAX_REPLY_BYTES // launch.num_ranks
+    def _watch(self, running: RunningRanks, num_ranks: int, timeout_s: float) -> dict[str, Any]:
+        max_bytes = wire.MAX_REPLY_BYTES // num_ranks
         try:
-            with redirect_stdout(printed):
-                outcome = RunWatch(running, timeout_s=launch.timeout_s, show=True, max_report_bytes=max_bytes).run()
+            outcome = RunWatch(running, timeout_s=timeout_s, show=False, max_report_bytes=max_bytes).run()
         finally:
             if not running.stop():
                 self.server.close()
@@ -254,7 +251,22 @@ class _Submission:
             "exit_codes": outcome.exit_codes,
             "stopped": outcome.stopped,
             "stacks": outcome.stacks,
-            "output": printed.getvalue()[-MAX_OUTPUT_LENGTH:],
-            # Now, with all ranks dead: what a rank says of its files is a claim.
-            "left": [left_in(own) for own in folders.own] if launch.look else [],
         }
+
+
+def _isolate_rank(allowance: Allowance, own: list[Path], rank: int) -> None:
+    """Return in a new, isolated process that sees this rank's own folder."""
+    enter(replace(allowance, own=own[rank]))
+
+
+def drive(call: bytes, packed: bytes) -> bytes:
+    """On a rank: call the driver of `call` with the answers in `packed`, and return its result as `wire` writes it.
+
+    The seed and the private value come in a file of this rank's own.
+    """
+    with os.fdopen(int(os.environ.pop(INPUT_VARIABLE)), "rb") as own_input:
+        seed, private = wire.loads(own_input.read())
+    seed_all(seed)
+    settle(Place(private, Path(OWN), Path(SHARED)))
+    driver, args = wire.loads(call, cloudpickle.loads(packed))
+    return wire.dumps(driver(*args))

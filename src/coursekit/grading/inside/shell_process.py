@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import signal
 import socket
 import struct
@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from coursekit.grading.inside import shell, wire
 from coursekit.processes import signal_name
@@ -25,6 +25,7 @@ READ_SIZE = 1 << 16
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
 LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
 MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is ended
+NEVER_ENDED = "did not finish in time, or ended their process"
 
 
 class ShellReply(NamedTuple):
@@ -56,16 +57,12 @@ class ShellGoneError(Exception):
     def words(self, timeout_s: float) -> list[str]:
         """Return the name of an exception and a sentence for the student."""
         kind = str(self)
-        if kind == "timeout":
-            return ["TimeoutError", f"it ran for longer than {timeout_s:g} s"]
-        if kind == "restarts":
-            return [
-                "TimeoutError",
-                "not run: too many cells of this notebook did not finish in time, or ended their process",
-            ]
-        if kind == "output":
-            return ["OutputError", f"it printed more than {MAX_OUTPUT >> 20} MiB"]
-        return ["ProcessEnded", f"the process ended ({kind})"]
+        told = {
+            "timeout": ["TimeoutError", f"it ran for longer than {timeout_s:g} s"],
+            "restarts": ["TimeoutError", f"not run: too many cells of this notebook {NEVER_ENDED}"],
+            "output": ["OutputError", f"it printed more than {MAX_OUTPUT >> 20} MiB"],
+        }
+        return told.get(kind, ["ProcessEnded", f"the process ended ({kind})"])
 
 
 class ShellProcess:
@@ -108,19 +105,25 @@ class ShellProcess:
         self._number += 1
         self._deadline, self._grace_s, self.interrupted = self._deadline_in(timeout_s), grace_s, False
         data = wire.dumps({"op": op, "number": self._number, **parts})
-        self._to_send = memoryview(HEADER.pack(len(data)) + data)
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._channel, selectors.EVENT_READ | selectors.EVENT_WRITE, self._exchange)
-            selector.register(self._output, selectors.EVENT_READ, self._read_output)
-            while True:
-                reply = self._next_reply()
-                if reply is not None:
-                    self._read_output()
-                    return reply
-                if not self._to_send:
-                    selector.modify(self._channel, selectors.EVENT_READ, self._exchange)
-                for key, _ in selector.select(self._left_s()):
-                    key.data()
+        to_send = memoryview(HEADER.pack(len(data)) + data)
+        while (reply := self._next_reply()) is None:
+            number = self._channel.fileno()
+            ready, can_send, _ = select.select([number, self._output], [number] * bool(to_send), [], self._left_s())
+            if self._output in ready:
+                self._read_output()
+            try:
+                if can_send:
+                    to_send = to_send[self._channel.send(to_send[:READ_SIZE]) :]
+                received = self._channel.recv(READ_SIZE) if number in ready else None
+            except BlockingIOError:
+                continue
+            except OSError:
+                received = b""
+            if received == b"":
+                self._end_of_process()
+            self._received += received or b""
+        self._read_output()
+        return reply
 
     def take_output(self) -> str:
         """Return the beginning of what was printed since the last call."""
@@ -155,34 +158,18 @@ class ShellProcess:
             self._end("timeout")
         return left_s
 
-    def _end(self, kind: str) -> None:
+    def _end(self, kind: str) -> NoReturn:
         self.close()
         raise ShellGoneError(kind)
 
-    def _exchange(self) -> None:
-        try:
-            if self._to_send:
-                with contextlib.suppress(BlockingIOError):
-                    self._to_send = self._to_send[self._channel.send(self._to_send[:READ_SIZE]) :]
-            with contextlib.suppress(BlockingIOError):
-                data = self._channel.recv(READ_SIZE)
-                self._received += data
-                if not data:
-                    self._end_of_process()
-        except OSError:
-            self._end_of_process()
-
-    def _end_of_process(self) -> None:
+    def _end_of_process(self) -> NoReturn:
         self._read_output()
         deadline = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < deadline:
-            pid, status = os.waitpid(self._pid, os.WNOHANG)
-            if pid:
-                self.alive = False
-                self._channel.close()
-                os.close(self._output)
-                code = os.waitstatus_to_exitcode(status)
-                raise ShellGoneError(signal_name(-code) if code < 0 else f"exit status {code}")
+            ended = os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended:
+                by_itself = ended.si_code == os.CLD_EXITED
+                self._end(f"exit status {ended.si_status}" if by_itself else signal_name(ended.si_status))
             time.sleep(0.01)
         self._end("it closed its connection to the grader")
 

@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -44,26 +43,6 @@ class TimedCell(NamedTuple):
     source: str
     timeout_s: float
     definitions_only: bool = False
-
-
-@dataclass(frozen=True)
-class DriverLaunch:
-    """A driver to be called on ranks.
-
-    Attributes:
-        call: the driver and its arguments, as `wire` writes them.
-        names: of the answers among the arguments.
-        look: whether to return what each rank has left in its own folder.
-        inputs: for each rank its seed and what it alone may know, as `wire` writes them.
-    """
-
-    call: bytes
-    names: list[str]
-    num_ranks: int
-    ranks_per_node: int
-    timeout_s: float
-    look: bool
-    inputs: list[bytes]
 
 
 class NotPlainError(Exception):
@@ -196,25 +175,19 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
     if isinstance(value, list):
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode(
-            "utf-16", "replace"
-        )  # half a pair could be written nowhere
+        half_pairs_too = value.encode("utf-16", "surrogatepass")
+        return half_pairs_too.decode("utf-16", "replace")  # as they could be written nowhere
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]
     if tag in {"driver", "answer"}:
         if answers is None:
             raise NotPlainError("a function is not plain data")
-        return answers[content] if tag == "answer" else find_driver(*content)
+        return answers[content] if tag == "answer" else _find_driver(*content)
     return _READERS[tag](content if tag in _ATOMS else [_decode(one, answers) for one in content])
 
 
-def find_driver(module: str, name: str) -> Any:
-    """Return a function of `coursekit.drivers`.
-
-    Raises:
-        NotPlainError: the name is not one of there.
-    """
+def _find_driver(module: str, name: str) -> Any:
     if not (module.startswith(DRIVERS) and name.isidentifier()):
         raise NotPlainError(f"{module}.{name} is not a driver")
     return getattr(import_module(module), name)
@@ -247,13 +220,10 @@ def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
 
 def _decode_sight(content: Any) -> Sight:
     bias, samples, training = content
-    if not (_is_array(bias, "f") and _is_array(samples, "iu")):
-        raise NotPlainError("a sight without its arrays is not plain data")
+    for array, kinds in ((bias, "f"), (samples, "iu")):
+        if not (isinstance(array, np.ndarray) and array.dtype.kind in kinds):
+            raise NotPlainError("a sight without its arrays is not plain data")
     return Sight(bias, samples, bool(training))
-
-
-def _is_array(value: Any, kinds: str) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in kinds
 
 
 _ATOMS = {"int", "float", "bytes", "array", "scalar"}

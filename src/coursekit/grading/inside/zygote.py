@@ -20,21 +20,18 @@ MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PI
 
 
 def main() -> None:
-    """Serve a judge on the socket whose number is the first argument, until it closes it.
-
-    A further argument, the word "tensorflow", says that this will be needed.
-    """
+    """Serve a judge on the socket whose number is the argument, until it closes it."""
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
-    judge.send_bytes(wire.dumps({"failure": preload(*MORE, tensorflow="tensorflow" in sys.argv)}))
+    judge.send_bytes(wire.dumps({"failure": preload(*MORE)}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())
             if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
                 continue
             status = _one_submission(judge, settings)
-            is_clean = _clean(own) and not (settings["isolated"] and launcher.lacks_ports())
+            is_clean = _clean(own) and not launcher.lacks_ports()
             judge.send_bytes(wire.dumps({"gone": status, "is_clean": is_clean}))
 
 

@@ -18,21 +18,20 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
+import re
+import resource
 import signal
 import struct
 import tempfile
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
-from coursekit.grading.isolation.allowance import Allowance, set_rlimits
 from coursekit.grading.isolation.sandbox import CORE_PATTERN, HIDDEN, SHARED
 
-SHARED_VARIABLE = "COURSEKIT_SHARED"  # where the isolated process finds the folder that it shares
 OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
 TERMINALS = "/dev/pts"
 MAX_NUM_TERMINALS = 16  # the machine has some 3,000 for all isolated processes; IPython takes one for `!command`
@@ -40,32 +39,58 @@ PASSED_ON = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT)  # SIGUSR1 asks for 
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
-# In /proc, root's without capabilities too.
-_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "driver", "mtrr")
 _READY = b"ready"
 _STATUS = struct.Struct("i")
 FAILED = "the sandbox cannot create namespaces for a process"
 _OUR_FAULT = 70  # EX_SOFTWARE
+# Few, as the kernel counts what they hold for the account: watches of epoll by the square, files on their way through
+# sockets, of which anybody with a limit of 1024 may send no more when there are as many, and buffers of pipes.
+MAX_NUM_OPEN_FILES = 256
+MAX_NUM_SIGNALS = 256  # that wait, of an isolated process with its descendants; timers count, too
+COUNTS_BY_NAMESPACE = (5, 14)  # version of the kernel
+NUM_TRUSTED = 2  # the waiter and the first process count too
+CPU_GRACE_S = 5  # between SIGXCPU, which can be caught, and SIGKILL
 
 
-def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
+@dataclass(frozen=True)
+class Allowance:
+    """What one isolated process and its descendants get.
+
+    Attributes:
+        tmp_bytes: size of the private /tmp, and that of /dev/shm.
+        num_files: how many files and folders fit into each of them.
+        max_num_processes: processes and threads at once (not for a root outside).
+        max_file_bytes: size of a file.
+        max_memory_bytes: data that a single process may add to what it has when it enters.
+        max_cpu_s: seconds on a core, of a single process.
+        shared: folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable; None for none.
+        own: the same as `OWN`, for this process alone; None for none.
+        in_sight: folders within the outer /tmp that stay where they are, read-only: a kit that is installed there.
+    """
+
+    tmp_bytes: int
+    num_files: int
+    max_num_processes: int
+    max_file_bytes: int
+    max_memory_bytes: int
+    max_cpu_s: int
+    shared: Path | None = None
+    own: Path | None = None
+    in_sight: tuple[str, ...] = ()
+
+
+def enter(allowance: Allowance) -> None:
     """Return in a new, isolated process; the calling one waits for it and never returns.
 
     Call it in a freshly forked process with a single thread.
-    What is open stays open inside: close before what must not be seen.
-    TMPDIR is set, the working directory is the private /tmp.
-
-    Args:
-        allowance: what the isolated process gets.
-        keep: descriptors that the waiter keeps open; it closes all others, so that no pipe is held open by it.
+    What is open stays open inside: close before what must not be seen. The waiter closes all that it has.
+    TMPDIR and the working directory are the private /tmp.
 
     Raises:
         CourseKitError: the namespaces cannot be created (in the calling process, from which nothing was started then).
     """
-    refused = system.Filter() if allowance.isolated else None
-    if allowance.isolated:
-        _enter_new_namespaces()
-    folder = "" if allowance.isolated else tempfile.mkdtemp(prefix="coursekit-")
+    refused = system.Filter()
+    _enter_new_namespaces()
     listen, tell = os.pipe()
     held = _HeldSignals()
     first = os.fork()
@@ -73,7 +98,7 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
         os.close(listen)
         _build_or_tell_why(allowance, refused, tell)
         _fork_isolated(tell, held)
-        _settle_in(allowance, folder)
+        _settle_in(allowance)
         held.release()
         return
     os.close(tell)
@@ -82,10 +107,9 @@ def enter(allowance: Allowance, keep: Sequence[int] = ()) -> None:
         said += os.read(listen, 1000)
         os.waitpid(first, 0)
         os.close(listen)
-        _remove(folder)
         held.release()
         raise CourseKitError(f"{FAILED}: {said.decode(errors='replace') or 'no reason given'}.")
-    _be_waiter(first, listen, held, folder, keep)
+    _be_waiter(first, listen, held)
 
 
 def _enter_new_namespaces() -> None:
@@ -98,21 +122,17 @@ def _enter_new_namespaces() -> None:
         too_many = "this account has reached its limit (then grade fewer submissions at a time with --jobs), or "
         raise CourseKitError(
             f"{FAILED} ({error.strerror}): {too_many if error.errno == errno.ENOSPC else ''}"
-            "this machine does not allow nested user namespaces (then grade on a machine that does). "
-            "With --sandbox none grading works here too, but nothing protects the machine."
+            "this machine does not allow nested user namespaces (then grade on a machine that does)."
         ) from None
 
 
-def _build_or_tell_why(allowance: Allowance, refused: system.Filter | None, tell: int) -> None:
+def _build_or_tell_why(allowance: Allowance, refused: system.Filter, tell: int) -> None:
     """Isolate this process, the first, and tell the waiter so; or tell it why that failed, and end."""
     try:
         system.end_with_parent(signal.SIGKILL)
-        if refused:
-            _hide_and_mount(allowance)
-            system.drop_capabilities()
-            refused.load()
-        else:
-            system.no_new_privileges()
+        _hide_and_mount(allowance)
+        system.drop_capabilities()
+        refused.load()
         system.set_dumpable(False)
         # Fails if the waiter was gone before this process was bound to end with it.
         os.write(tell, _READY)
@@ -134,17 +154,16 @@ def _fork_isolated(tell: int, held: _HeldSignals) -> None:
         os.close(tell)
         return
     try:
-        status = _wait_for(pid, held, keep=[tell])
+        status = _wait_for(pid, held, keep=tell)
         with suppress(BrokenPipeError):
             os.write(tell, _STATUS.pack(status))
     finally:
         os._exit(_OUR_FAULT)  # not heard: what the pipe says counts
 
 
-def _be_waiter(first: int, listen: int, held: _HeldSignals, folder: str, keep: Sequence[int]) -> NoReturn:
+def _be_waiter(first: int, listen: int, held: _HeldSignals) -> NoReturn:
     try:
-        status = _wait_for(first, held, keep=[listen, *keep])
-        _remove(folder)
+        status = _wait_for(first, held, keep=listen)
         told = os.read(listen, _STATUS.size)
         _end_as(int(_STATUS.unpack(told)[0]) if len(told) == _STATUS.size else status)
     finally:
@@ -164,7 +183,8 @@ def _hide_and_mount(allowance: Allowance) -> None:
         system.mount("tmpfs", path, "tmpfs", _PLAIN, options)
     for path, number in kept.items():
         Path(path).mkdir(parents=True, exist_ok=True)
-        _show_read_only(f"/proc/self/fd/{number}", path, _PLAIN)
+        system.mount(f"/proc/self/fd/{number}", path, None, system.BIND | system.RECURSIVE)
+        system.mount("none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN)
         os.close(number)
     if own is not None:
         Path(OWN).mkdir()
@@ -173,32 +193,18 @@ def _hide_and_mount(allowance: Allowance) -> None:
     if Path(TERMINALS).exists():
         options = f"newinstance,ptmxmode=0666,max={MAX_NUM_TERMINALS}"
         system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
-    try:
+    with suppress(PermissionError):
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
-    except PermissionError:
-        return
-    if os.access(CORE_PATTERN, os.W_OK):
-        for path in (f"/proc/{name}" for name in _SETTINGS):
-            if Path(path).exists():
-                _show_read_only(path, path, _PLAIN | system.NO_PROGRAMS)
+    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox guards them in its own /proc, which then cannot be replaced
+        raise CourseKitError("the kernel's settings could be changed")
 
 
-def _show_read_only(source: str, target: str, flags: int) -> None:
-    system.mount(source, target, None, system.BIND | system.RECURSIVE)
-    system.mount("none", target, None, system.BIND | system.REMOUNT | system.READ_ONLY | flags)
-
-
-def _settle_in(allowance: Allowance, folder: str) -> None:
+def _settle_in(allowance: Allowance) -> None:
     """Prepare the isolated process itself."""
-    if not allowance.isolated:
-        system.end_with_parent(signal.SIGKILL)
     system.set_dumpable(True)  # itself and its descendants may read it
-    os.environ["TMPDIR"] = folder or HIDDEN[0]
+    os.environ["TMPDIR"] = HIDDEN[0]
     tempfile.tempdir = None
-    os.chdir(os.environ["TMPDIR"])
-    os.environ.pop(SHARED_VARIABLE, None)
-    if allowance.shared is not None:
-        os.environ[SHARED_VARIABLE] = SHARED if allowance.isolated else str(allowance.shared)
+    os.chdir(HIDDEN[0])
     # When memory gets short in the slot, this is what the kernel should end, and not the kit's own processes.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
@@ -226,16 +232,15 @@ class _HeldSignals:
                 signal.signal(number, signal.SIG_DFL)
 
 
-def _wait_for(pid: int, held: _HeldSignals, keep: Iterable[int]) -> int:
+def _wait_for(pid: int, held: _HeldSignals, keep: int) -> int:
     """Return the wait status of a child, after reaping it and every orphan; pass signals on meanwhile.
 
-    Nobody can look into this process then, and of its open files those in `keep` remain.
+    Nobody can look into this process then, and of its open files `keep` remains: no pipe is held open by it.
     """
     held.forget_handlers()
     system.set_dumpable(False)
-    kept = set(keep)
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
-        if number not in kept:
+        if number != keep:
             with suppress(OSError):  # the listing's own is closed already
                 os.close(number)
     while True:
@@ -260,6 +265,33 @@ def _end_as(status: int) -> NoReturn:
     os._exit(os.WEXITSTATUS(status))
 
 
-def _remove(folder: str) -> None:
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
+def set_rlimits(allowance: Allowance) -> None:
+    """Limit this process and all that it starts; none can raise a limit again.
+
+    Memory is limited by RLIMIT_DATA, relative to what the process has: TensorFlow reserves far more addresses
+    (RLIMIT_AS) than it uses. Every process has that limit for itself, so the sum is the watcher's business.
+    The kernel counts processes and waiting signals per user, and since 5.14 those of a user namespace for themselves:
+    only there are these limits of its own, which honest work of another slot cannot use up.
+    """
+    limits = {
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_NOFILE: (MAX_NUM_OPEN_FILES, MAX_NUM_OPEN_FILES),
+        resource.RLIMIT_FSIZE: (allowance.max_file_bytes, allowance.max_file_bytes),
+        resource.RLIMIT_CPU: (allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S),
+        resource.RLIMIT_DATA: (data_bytes() + allowance.max_memory_bytes,) * 2,
+        resource.RLIMIT_MEMLOCK: (0, 0),
+        resource.RLIMIT_RTPRIO: (0, 0),
+    }
+    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= COUNTS_BY_NAMESPACE:
+        limits[resource.RLIMIT_NPROC] = (allowance.max_num_processes + NUM_TRUSTED,) * 2
+        limits[resource.RLIMIT_SIGPENDING] = (MAX_NUM_SIGNALS,) * 2
+    for limit, wanted in limits.items():
+        _, ceiling = resource.getrlimit(limit)
+        allowed = [value if ceiling == resource.RLIM_INFINITY else min(value, ceiling) for value in wanted]
+        resource.setrlimit(limit, (allowed[0], allowed[1]))
+
+
+def data_bytes() -> int:
+    """Return the private writable memory of this process, touched or not."""
+    found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else 0

@@ -88,12 +88,7 @@ def drop_capabilities() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
     nothing = (ctypes.c_uint32 * 6)()
     _succeed(_libc.capset(header, nothing), "capset")
-    no_new_privileges()
-
-
-def no_new_privileges() -> None:
-    """Take away what set-uid programs give."""
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # takes away what set-uid programs give
 
 
 class _Comparison(ctypes.Structure):
@@ -133,13 +128,11 @@ class Filter:
 
     def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
         """Add a rule; a call that this machine or this library does not have needs none."""
-        call = self._number(name)
-        rules = (_Comparison * len(comparisons))(*comparisons)
+        call, num_rules = self._number(name), len(comparisons)
+        rules = (_Comparison * num_rules)(*comparisons)
         if call >= 0:
-            self._succeed(
-                self._library.seccomp_rule_add_array(self._context, _ERRNO | number, call, len(comparisons), rules),
-                f"a rule for {name}",
-            )
+            status = self._library.seccomp_rule_add_array(self._context, _ERRNO | number, call, num_rules, rules)
+            self._succeed(status, f"a rule for {name}")
 
     def _number(self, name: str) -> int:
         return int(self._library.seccomp_syscall_resolve_name(name.encode()))

@@ -1,6 +1,5 @@
-"""A watch over the processes of one submission, from outside the sandbox.
+"""A watch over the processes of one submission, from outside the sandbox; rlimits hold for every process alone.
 
-Cgroups limit better, where one may have them; rlimits hold for every process alone.
 The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
 It adds the files in the folders in memory that the processes see. Memory that is in neither, such as segments of
 System V, cannot be made (`system`).
@@ -15,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,23 +33,6 @@ MEASURE_AGAIN = 1.2  # proportional shares are slow to read: only when the resid
 COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What the processes of a submission may use together.
-
-    Attributes:
-        memory_bytes: their memory, each page counted once, and their files in memory.
-        num_processes: processes at once.
-        num_files: files and folders in one folder in memory.
-        own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
-    """
-
-    memory_bytes: int
-    num_processes: int
-    num_files: int
-    own_s: float
-
-
 class Watcher:
     """A thread that measures the descendants of a process, and kills them when they use too much.
 
@@ -60,22 +41,36 @@ class Watcher:
         fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
             must be repeated.
         own_s: own time since the start of the watch, of this process and of those that are watched.
+        peak_memory_bytes: the most memory that was measured.
 
     Args:
         pid: the process whose descendants count.
         may_be_killed: returns the process whose descendants are killed on excess, None for nobody (yet);
             it itself is spared.
+        memory_bytes: what they may use together, each page counted once, and their files in memory.
+        num_processes: how many there may be at once.
+        num_files: files and folders in one folder in memory.
+        own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
     """
 
-    def __init__(self, pid: int, limits: Limits, may_be_killed: Callable[[], int | None]) -> None:
+    def __init__(  # noqa: PLR0913  # one for each limit
+        self,
+        pid: int,
+        may_be_killed: Callable[[], int | None],
+        *,
+        memory_bytes: int,
+        num_processes: int,
+        num_files: int,
+        own_s: float,
+    ) -> None:
         self.excess = ""
         self.fault = ""
         self.own_s = 0.0
         self.peak_memory_bytes = 0
-        self.peak_num_processes = 0
         self._pid = pid
-        self._limits = limits
         self._may_be_killed = may_be_killed
+        self._memory_bytes, self._num_processes, self._num_files = memory_bytes, num_processes, num_files
+        self._limit_s = own_s
         self._highest = 0
         self._measured = (-math.inf, 0, 0)  # when, how much memory, and how much was resident then
         self._end = threading.Event()
@@ -85,7 +80,7 @@ class Watcher:
     def __enter__(self) -> Self:
         # With this process, since what runs waits for its questions: where it is held up, so are they.
         self._clock = OwnTime(lambda: [os.getpid(), *self._pids])
-        self._deadline = Deadline(self._limits.own_s, lambda: self.own_s)
+        self._deadline = Deadline(self._limit_s, lambda: self.own_s)
         self._thread.start()
         return self
 
@@ -114,46 +109,37 @@ class Watcher:
     def _look(self) -> str:
         """Return what is exceeded now, or ''."""
         pids = tree(self._pid)[1:]
-        self.peak_num_processes = max(self.peak_num_processes, len(pids))
-        if len(pids) > self._limits.num_processes:
-            return f"it ran {len(pids)} processes at once; {self._limits.num_processes} are allowed"
+        if len(pids) > self._num_processes:
+            return f"it ran {len(pids)} processes at once; {self._num_processes} are allowed"
         stored = stored_in_memory(pids)
         num_files = max((number for _, number in stored), default=0)
-        if num_files > self._limits.num_files:
-            return f"it had {num_files} files in one folder in memory; {self._limits.num_files} are allowed"
-        memory = self._memory_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
-        if memory > self._limits.memory_bytes:
-            return f"it used {memory / 1e9:.1f} GB of memory; {self._limits.memory_bytes / 1e9:.1f} GB are allowed"
+        if num_files > self._num_files:
+            return f"it had {num_files} files in one folder in memory; {self._num_files} are allowed"
+        memory = self._used_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
+        if memory > self._memory_bytes:
+            return f"it used {memory / 1e9:.1f} GB of memory; {self._memory_bytes / 1e9:.1f} GB are allowed"
         self._look_at_clock(pids)
-        return "" if self._deadline.left_s() else f"it ran for longer than {self._limits.own_s:.0f} s"
+        return "" if self._deadline.left_s() else f"it ran for longer than {self._limit_s:.0f} s"
 
     def _look_at_clock(self, pids: list[int]) -> None:
         self._pids = pids
         self.own_s = self._clock.tick()
 
-    def _memory_bytes(self, pids: list[int], stored_bytes: int) -> int:
+    def _used_bytes(self, pids: list[int], stored_bytes: int) -> int:
         """Return the memory in use where it may exceed the limit or what it ever was, else 0; remember the most."""
         # Resident memory counts shared pages again and again: an upper bound, and cheap.
         resident = stored_bytes + sum(map(_resident_bytes, pids))
+        then, memory, resident_then = self._measured
+        unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
+        most = min(resident, memory + max(0, resident - resident_then) + unseen)
         has_grown = resident > max(self.peak_memory_bytes, MEASURE_AGAIN * self._highest)
-        if not has_grown and not self._may_exceed(resident):
+        if not has_grown and most <= self._memory_bytes:
             return 0
         self._highest = max(self._highest, resident)
         memory = stored_bytes + sum(map(proportional_bytes, pids))
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory)
         self._measured = (time.monotonic(), memory, resident)
         return memory
-
-    def _may_exceed(self, resident: int) -> bool:
-        """Whether the memory may have reached the limit since it was measured, by the bytes that are resident now.
-
-        Example, with two cores: 2 GB of at most 6 GB were used a second ago, and 9 GB were resident. If these are 11 GB
-        now, at most 2 + 2 + 3 GB are used: measure. If they are still 9 GB, at most 5 GB are used.
-        """
-        then, memory, resident_then = self._measured
-        unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
-        most = memory + max(0, resident - resident_then) + unseen
-        return min(resident, most) > self._limits.memory_bytes
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:

@@ -1,22 +1,20 @@
 """Run one submission in a slot and judge it; as a program, a worker of the pool, do so with one after the other.
 
-The program reads a JSON line for each submission from standard input and writes the verdict as a JSON line on the pipe
-whose number is its second argument.
+The program talks on the socket whose number is its argument: it receives the limits and its cores, and then for each
+`Submission` sends a `Verdict`.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import resource
 import signal
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,10 +22,10 @@ import nbformat
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside.wire import TimedCell
-from coursekit.grading.isolation.allowance import data_bytes
+from coursekit.grading.isolation.namespaces import data_bytes
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.running import Fault, Running
-from coursekit.grading.judge.slot import Slot, SubmissionLimits
+from coursekit.grading.judge.slot import Slot
 from coursekit.grading.submission.work import Program, Submission, Work, cells_to_run, read_program
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore
@@ -51,26 +49,26 @@ class JudgeTimeoutError(BaseException):  # no `Exception`: nothing in a check ma
 
 
 def main() -> None:
-    """Judge until standard input ends; the first argument holds the slot's settings as JSON."""
+    """Judge until the pool closes the channel."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
-    settings = json.loads(sys.argv[1])
-    image = settings.pop("image")
+    pool = Connection(int(sys.argv[1]))
+    limits, cores = pool.recv()
+    if cores:
+        os.sched_setaffinity(0, cores)  # and with it the sandbox, where TensorFlow starts a thread for each core
     programs: dict[Path, Program] = {}
-    slot = Slot(limits=SubmissionLimits(**settings.pop("limits")), image=Path(image) if image else None, **settings)
     log = os.environ.get(VARIABLE)
-    with log_to(Path(log)) if log else nullcontext(), slot, os.fdopen(int(sys.argv[2]), "w") as verdicts:
-        for line in sys.stdin:
-            one = Submission.loads(line)
+    with log_to(Path(log)) if log else nullcontext(), Slot(limits) as slot, suppress(EOFError):
+        while True:
+            one: Submission = pool.recv()
             if one.source not in programs:
                 programs[one.source] = read_program(one.work.lab, nbformat.read(one.source, as_version=4))
             try:
                 verdict = grade(programs[one.source], one.work, slot, left_out=one.left_out, key=one.key)
             except CourseKitError as error:
                 LOGGER.warning("%s %s: %s (%s)", one.work.student, one.work.lab, error, machine())
-                verdict = replace(one.not_judged(str(error)), sandbox=slot.sandbox)
-            verdicts.write(verdict.dumps(indent=None) + "\n")
-            verdicts.flush()
+                verdict = one.not_judged(str(error))
+            pool.send(verdict)
 
 
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
@@ -83,7 +81,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
     flags: list[Flag] = []
     fault, peak_gb = "", 0.0
     try:
-        with slot.submission(needs_tensorflow=program.needs_tensorflow) as running, own_limits():
+        with slot.submission() as running, own_limits():
             outputs, flags = _run_cells(cells, running, slot.limits.cell_s)
             scores = judge(program, running, left_out, work.taken)
         flags += running.flags()
@@ -101,7 +99,6 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
         peak_memory_gb=peak_gb,
-        sandbox=slot.sandbox,
         outputs=outputs,
         key=key,
     )
@@ -132,7 +129,7 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     """Limit this process within the block: an answer may return data whose reading never ends, or fills the memory.
 
     The processes that it starts within have the limit of memory, too.
-    Time is the processor's, so that no busy machine makes it shorter. Only the main thread can be limited.
+    Time is the processor's, so that no busy machine makes it shorter.
     C hears no signals, as where `sum` counts up to a number of an answer's: after twice the time, and `MOST_LOST`
     more signals, the kernel ends the process.
 
@@ -140,8 +137,6 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
         JudgeTimeoutError: the block has used too much of it.
         MemoryError: it has asked for more memory.
     """
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("only the main thread hears signals")
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = data_bytes() + max_memory_bytes
     resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))

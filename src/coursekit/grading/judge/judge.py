@@ -14,7 +14,6 @@ from coursekit.checks.check import start_over
 from coursekit.checks.on_ranks import AnswerError, Left, RemoteAnswer
 from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.grading.inside import wire
-from coursekit.grading.inside.wire import DriverLaunch
 from coursekit.grading.judge.running import Running
 from coursekit.grading.submission.work import Part, Program
 from coursekit.labs.affected_tests import names_of
@@ -131,16 +130,17 @@ class Sandboxed:
         """
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()
         own = [None] * num_ranks if private is None else private
-        launch = DriverLaunch(
-            call=wire.dumps([driver, args]),
-            names=[arg.name for arg in args if isinstance(arg, RemoteAnswer)],
-            num_ranks=num_ranks,
-            ranks_per_node=ranks_per_node,
-            timeout_s=timeout_s,
-            look=look,
-            inputs=[wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
-        )
-        reply = self.running.ask({"op": "launch", **vars(launch)}, 2 * timeout_s)
+        request = {
+            "op": "launch",
+            "call": wire.dumps([driver, args]),
+            "names": [arg.name for arg in args if isinstance(arg, RemoteAnswer)],
+            "num_ranks": num_ranks,
+            "ranks_per_node": ranks_per_node,
+            "timeout_s": timeout_s,
+            "look": look,
+            "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
+        }
+        reply = self.running.ask(request, 2 * timeout_s)
         if "error" in reply:
             kind, text = reply["error"]
             raise TypeError(text) if kind == "TypeError" else AnswerError(kind, text)

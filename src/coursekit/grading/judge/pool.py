@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import IO
 
 import psutil
 
@@ -28,25 +26,13 @@ LOGGER = logging.getLogger(__name__)
 END_TIMEOUT_S = 5.0
 MIB_PER_GB = 1024
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
-# A socket without a file: the kernel lets one process of any account have the name at a time, and takes it back
-# when that process ends, however it does. Nobody listens on it.
-NAME = "\0coursekit-grader-core-{}"
 
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """How to judge.
-
-    Attributes:
-        num_slots: how many submissions at once.
-        sandbox: one of `coursekit.grading.isolation.sandbox.SANDBOXES`.
-        image: the container image, for Apptainer.
-        limits: of each submission.
-    """
+    """How many submissions to judge at once, and what each may use."""
 
     num_slots: int = 1
-    sandbox: str = "bwrap"
-    image: Path | None = None
     limits: SubmissionLimits = field(default_factory=SubmissionLimits)
 
 
@@ -72,7 +58,10 @@ def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Gene
 
     A submission whose worker dies is tried again, then gets a verdict with a fault.
     """
+    workers = [_Worker(settings.limits, cores) for cores in shares(min(settings.num_slots, len(submissions) or 1))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
 
     def judge(submission: Submission) -> Verdict:
         worker = idle.get()
@@ -81,100 +70,71 @@ def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Gene
         finally:
             idle.put(worker)
 
-    with own_cores(min(settings.num_slots, len(submissions) or 1)) as shares:
-        workers = [_Worker(settings, cores) for cores in shares]
+    executor = ThreadPoolExecutor(len(workers))
+    try:
+        for done in as_completed([executor.submit(judge, submission) for submission in submissions]):
+            yield done.result()
+    finally:
         for worker in workers:
-            idle.put(worker)
-        executor = ThreadPoolExecutor(len(workers))
-        try:
-            for done in as_completed([executor.submit(judge, submission) for submission in submissions]):
-                yield done.result()
-        finally:
-            for worker in workers:
-                worker.close()
-            executor.shutdown(cancel_futures=True)
+            worker.close()
+        executor.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def own_cores(num_slots: int) -> Iterator[list[tuple[int, ...]]]:
-    """Yield disjoint sets of this process's cores, one for each slot, which no other grader gets meanwhile.
+def shares(num_slots: int) -> list[list[int]]:
+    """Return disjoint sets of this process's cores, one for each slot; empty ones, for all cores, where they are few.
 
-    Where too few are left, the sets are empty, which stands for all cores: the kernel then finds those that idle.
     A single slot keeps to no cores either.
     """
-    with ExitStack() as held:
-        cores = sorted(os.sched_getaffinity(0)) if num_slots > 1 else []
-        free = [core for core in cores if _hold(core, held)]
-        if len(free) < num_slots:
-            held.close()
-            free = []
-        yield [tuple(free[number::num_slots]) for number in range(num_slots)]
-
-
-def _hold(core: int, held: ExitStack) -> bool:
-    holder = socket.socket(socket.AF_UNIX)
-    try:
-        holder.bind(NAME.format(core))
-    except OSError:
-        holder.close()
-        return False
-    held.enter_context(holder)
-    return True
+    cores = sorted(os.sched_getaffinity(0))
+    if not 1 < num_slots <= len(cores):
+        return [[]] * num_slots
+    return [cores[number::num_slots] for number in range(num_slots)]
 
 
 class _Worker:
     """A worker's process, started when there is something to do, and again when it has died."""
 
-    def __init__(self, settings: PoolSettings, cores: Sequence[int]) -> None:
-        image = str(settings.image) if settings.image else None
-        slot = {"sandbox": settings.sandbox, "cores": cores, "image": image, "limits": asdict(settings.limits)}
-        self._settings = json.dumps(slot)
-        self._process: subprocess.Popen[str] | None = None
-        self._verdicts: IO[str] | None = None
+    def __init__(self, limits: SubmissionLimits, cores: Sequence[int]) -> None:
+        self._slot = limits, cores
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Connection | None = None
         self._closed = False
         self._starting = threading.Lock()
 
     def judge(self, submission: Submission) -> Verdict:
         """Return the verdict on one submission."""
-        line = submission.dumps()
         for _ in range(NUM_TRIES):
-            if self._closed:
-                break
-            told = self._ask(line)
-            if told:
-                return Verdict.loads(told)
-            status = self._process and self._process.poll()
-            LOGGER.warning("%s %s: its worker died (status %s)", submission.work.student, submission.work.lab, status)
-            self._end()
+            try:
+                channel = self._started()
+                if channel is None:
+                    break
+                channel.send(submission)
+                verdict: Verdict = channel.recv()
+            except (EOFError, OSError):  # it is gone, or we are closing
+                work, status = submission.work, self._process and self._process.poll()
+                LOGGER.warning("%s %s: its worker died (status %s)", work.student, work.lab, status)
+                self._end()
+            else:
+                return verdict
         return submission.not_judged("the worker that judged it died")
 
-    def _ask(self, line: str) -> str:
-        """Return what the worker writes, '' when it has died."""
-        if self._process is None:
-            self._start()
-        if self._process is None or self._process.stdin is None or self._verdicts is None:
-            return ""
-        try:
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-            return self._verdicts.readline()
-        except (OSError, ValueError):  # it is gone, or we are closing
-            return ""
-
-    def _start(self) -> None:
+    def _started(self) -> Connection | None:
+        """Return the channel to a worker; None when all are closed, as one that starts then would judge on, unseen."""
         with self._starting:
-            if self._closed:  # a worker that starts while all are closed would judge on, unseen
-                return
-            read, write = os.pipe()
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "coursekit.grading.judge.grade_one", self._settings, str(write)],
-                stdin=subprocess.PIPE,
-                pass_fds=[write],
-                text=True,
-                start_new_session=True,
-            )
-            os.close(write)
-            self._verdicts = os.fdopen(read)
+            if self._closed:
+                return None
+            if self._process is None:
+                ours, theirs = socket.socketpair()
+                with theirs:
+                    self._process = subprocess.Popen(
+                        [sys.executable, "-m", "coursekit.grading.judge.grade_one", str(theirs.fileno())],
+                        pass_fds=[theirs.fileno()],
+                        stdin=subprocess.DEVNULL,
+                        start_new_session=True,
+                    )
+                self._channel = Connection(ours.detach())
+                self._channel.send(self._slot)
+            return self._channel
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -187,10 +147,6 @@ class _Worker:
             with suppress(psutil.Error):
                 one.kill()
         psutil.wait_procs(below, timeout=END_TIMEOUT_S)
-        for stream in (process.stdin, self._verdicts):
-            if stream:
-                with suppress(OSError):  # what a dead worker has not read is lost with it
-                    stream.close()
 
     def close(self) -> None:
         """End the worker, whatever it does."""

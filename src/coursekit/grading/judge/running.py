@@ -12,7 +12,6 @@ import psutil
 
 from coursekit import processes
 from coursekit.grading.inside import wire
-from coursekit.grading.isolation.cgroups import Cgroup
 from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.verdict import Flag
 from coursekit.ranks.own_time import Deadline, TooSlowError
@@ -35,6 +34,7 @@ ODD_ERRORS = {
     "OddReply": "odd reply",
 }
 NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # what else ended a cell is a flag of its own name
+UNASKED = "sent the judge messages that it did not ask for"
 
 
 class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
@@ -44,18 +44,15 @@ class Fault(BaseException):  # no `Exception`: nothing in a check may take it fo
 class Running:
     """One submission in a slot, which is asked until it has used `limit_s` of its own time."""
 
-    def __init__(self, judge: Connection, pid: int, watch: Watcher, group: Cgroup | None, limit_s: float) -> None:
+    def __init__(self, judge: Connection, pid: int, watch: Watcher, limit_s: float) -> None:
         self._judge = judge
         self._pid = pid
-        self._group = group
-        self._num_killed_before = group.num_killed_for_memory if group else 0
         self._limit_s = limit_s
         self._gone = False
         self._is_clean = True
         self._odd: dict[str, list[str]] = {}  # by kind of flag, the texts of what replies show
         self.watch = watch
         self.kill_reason = ""
-        self.killed_for_memory = False
 
     def send(self, message: Reply) -> None:
         """Send plain data to the sandbox."""
@@ -86,18 +83,18 @@ class Running:
         self.send(request)
         message = self._receive(2 * timeout_s + PATIENCE_S)
         if message is None:
-            self._kill("it did not obey its time limit")
+            self.kill_reason = "it did not obey its time limit"
+            if zygote := find_zygote(self._pid):  # which lives on, and tells that all below it has ended
+                processes.kill_below(zygote)
             message = self._receive(PATIENCE_S)
         if message is None:
             raise Fault("the sandbox did not answer")
         if self._tells_end(message):
             return ended
         reply: Reply = message["reply"]
-        if "fault" not in reply:
-            return reply
-        if self._look_for_kills():  # of the kit's own processes, for memory that the submission took
-            return {"error": ["ProcessEnded", "a process used too much memory and was killed"]}
-        raise Fault(str(reply["fault"]))
+        if "fault" in reply:
+            raise Fault(str(reply["fault"]))
+        return reply
 
     def end(self) -> bool:
         """End the submission; return whether nothing of it is left and the slot can be used again."""
@@ -110,7 +107,6 @@ class Running:
                 if message is None:
                     return False
                 self._tells_end(message)
-        self._look_for_kills()
         return self._gone and self._is_clean
 
     def _tells_end(self, message: Reply) -> bool:
@@ -132,35 +128,18 @@ class Running:
         except TooSlowError as error:
             raise Fault(str(error)) from None
         except (EOFError, OSError, wire.NotPlainError) as error:
-            if not self._look_for_kills():
-                raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
-            return {"gone": -signal.SIGKILL, "is_clean": False}  # the zygote, for memory that the submission took
-
-    def _look_for_kills(self) -> bool:
-        """Whether the kernel has ended a process for the memory that the submission used; remember it."""
-        if self._group and self._group.num_killed_for_memory > self._num_killed_before:
-            self.killed_for_memory = True
-        return self.killed_for_memory
-
-    def _kill(self, why: str) -> None:
-        """Kill the launcher and all below it; the zygote lives on and tells."""
-        self.kill_reason = why
-        if zygote := find_zygote(self._pid):
-            processes.kill_below(zygote)
+            raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
 
     def flags(self) -> tuple[Flag, ...]:
         """Return what the run showed, for the instructor: hints, never a verdict."""
-        odd = {
-            kind: f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}."
+        odd = [
+            Flag(kind, f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}.")
             for kind, texts in self._odd.items()
-        }
-        found = (
-            *odd.items(),
-            ("limit", self.watch.excess and f"The grader ended the run: {self.watch.excess}."),
-            ("limit", self.kill_reason and f"The grader ended the run: {self.kill_reason}."),
-            ("memory", self.killed_for_memory and "The kernel killed a process that used too much memory."),
-        )
-        return tuple(Flag(kind, text) for kind, text in found if text)
+        ]
+        ended = [
+            Flag("limit", f"The grader ended the run: {why}.") for why in (self.watch.excess, self.kill_reason) if why
+        ]
+        return (*odd, *ended)
 
 
 def receive(judge: Connection, deadline: Deadline) -> Reply | None:
@@ -190,16 +169,17 @@ def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
     """Yield name and text of the errors in a reply of the launcher's."""
     if "error" in reply:
         yield tuple(reply["error"])
+    if reply.get("num_odd"):
+        yield "OddReply", f"the process {UNASKED}"
     for cell in reply.get("cells", ()):
         if cell.get("num_odd"):
-            yield "OddReply", f"cell {cell['name']} sent the judge messages that it did not ask for"
+            yield "OddReply", f"cell {cell['name']} {UNASKED}"
         if cell["error"] and cell["error"][0] in NAMED_IN_CELLS:
             yield tuple(cell["error"])
-    if reply.get("num_odd"):
-        yield "OddReply", "the process sent the judge messages that it did not ask for"
-    for _, _, kind, text, _ in reply.get("reports", ()):
+    reported = set()
+    for rank, _, kind, text, _ in reply.get("reports", ()):
+        reported.add(rank)
         yield kind, text
-    reported = {report[0] for report in reply.get("reports", ())}
     for rank, code in dict(reply.get("exit_codes", {})).items():
         # Ranks whose peer has failed are killed by the kit.
         if rank not in reported and code != -signal.SIGKILL:
@@ -211,6 +191,6 @@ def find_zygote(pid: int) -> int | None:
     for process in processes.below(pid):
         with suppress(psutil.Error):
             is_named = "coursekit.grading.inside.zygote" in " ".join(process.cmdline())
-            if is_named and process.name() not in {"bwrap", "sh"}:
+            if is_named and process.name() != "bwrap":
                 return int(process.pid)
     return None

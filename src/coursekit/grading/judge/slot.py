@@ -8,9 +8,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
@@ -18,11 +18,10 @@ from typing import IO, Any
 from coursekit import processes
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside import wire
-from coursekit.grading.isolation import watcher
-from coursekit.grading.isolation.cgroups import Cgroup, cgroup
-from coursekit.grading.isolation.sandbox import command, hidden_folders, python_folders
+from coursekit.grading.isolation.sandbox import HIDDEN, View, command, hidden_folders, python_folders
+from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Fault, Running, find_zygote, receive
-from coursekit.grading.judge.view import submission_view
+from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
 from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 from coursekit.text import counted, printable
@@ -31,9 +30,31 @@ LOGGER = logging.getLogger(__name__)
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
 START_TIMEOUT_S = 300.0  # of the sandbox's own time
 OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
-SPARE_MEMORY_GB = 0.5
-NUM_TASKS = 4096  # processes and threads of a slot
 GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
+# Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a
+# sandbox shows does not know what is right" in pyproject.toml names the same.
+MODULES = (
+    "coursekit.drivers",
+    "coursekit.errors",
+    "coursekit.estimator",
+    "coursekit.files",
+    "coursekit.grading.inside",
+    "coursekit.grading.isolation",
+    "coursekit.imagenet",
+    "coursekit.intervals",
+    "coursekit.mime_types",
+    "coursekit.paths",
+    "coursekit.pictures",
+    "coursekit.processes",
+    "coursekit.quiz",
+    "coursekit.ranks",
+    "coursekit.scaling",
+    "coursekit.text",
+    "coursekit.throughput",
+    "coursekit.toml_files",
+    "coursekit.way_out",
+)
+DATA = "/data"
 
 
 @dataclass(frozen=True)
@@ -59,26 +80,14 @@ class SubmissionLimits:
     num_files: int = 20_000
 
 
-@dataclass
 class Slot:
-    """A persistent sandbox that runs one submission at a time.
+    """A persistent sandbox that runs one submission at a time."""
 
-    Attributes:
-        sandbox: one of `coursekit.grading.isolation.sandbox.SANDBOXES`.
-        cores: the cores that it keeps to; all when empty.
-        image: the container image, for Apptainer.
-    """
-
-    sandbox: str = "bwrap"
-    limits: SubmissionLimits = field(default_factory=SubmissionLimits)
-    cores: Sequence[int] = ()
-    image: Path | None = None
-    _process: subprocess.Popen[bytes] | None = None
-    _judge: Connection | None = None
-    _has_tensorflow: bool = False
-    _group: Cgroup | None = None
-    _log: IO[bytes] | None = None
-    _open: ExitStack = field(default_factory=ExitStack)
+    def __init__(self, limits: SubmissionLimits | None = None) -> None:
+        self.limits = limits or SubmissionLimits()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._judge: Connection | None = None
+        self._log: IO[bytes] | None = None
 
     def __enter__(self) -> Slot:  # noqa: PYI034  # `Self` comes with Python 3.11
         return self
@@ -87,27 +96,28 @@ class Slot:
         self.close()
 
     @contextmanager
-    def submission(self, *, needs_tensorflow: bool = True) -> Iterator[Running]:
-        """Run one submission, with TensorFlow imported ahead of all that need it; on leaving, nothing of it is alive.
+    def submission(self) -> Iterator[Running]:
+        """Run one submission; on leaving, nothing of it is alive.
 
         Raises:
             Fault: the sandbox cannot be started, or broke down.
         """
-        if self._process is None or self._process.poll() is not None or (needs_tensorflow and not self._has_tensorflow):
+        if self._process is None or self._process.poll() is not None:
             self.close()
-            self._has_tensorflow = needs_tensorflow
             self._start()
         if self._process is None or self._judge is None:
             raise Fault("the sandbox did not start")
-        pid = self._process.pid
-        limits = watcher.Limits(
-            int((self.limits.memory_gb + OWN_MEMORY_GB) * 2**30),
-            self.limits.num_processes,
-            self.limits.num_files,
-            self.limits.notebook_s + GRACE_S,
+        pid, own = self._process.pid, self.limits
+        watcher = Watcher(
+            pid,
+            lambda: find_zygote(pid),
+            memory_bytes=int((own.memory_gb + OWN_MEMORY_GB) * 2**30),
+            num_processes=own.num_processes,
+            num_files=own.num_files,
+            own_s=own.notebook_s + GRACE_S,
         )
-        with watcher.Watcher(pid, limits, lambda: find_zygote(pid)) as watch:
-            running = Running(self._judge, pid, watch, self._group, self.limits.notebook_s)
+        with watcher as watch:
+            running = Running(self._judge, pid, watch, own.notebook_s)
             try:
                 running.send(self._allowance())
                 yield running
@@ -126,11 +136,11 @@ class Slot:
             process.kill()
             process.wait()
             LOGGER.info("sandbox %d ended with status %s: %s", process.pid, process.returncode, self._last_words())
-        self._open.close()
-        self._group = None
+        if self._log:
+            self._log.close()
 
     def _allowance(self) -> dict[str, Any]:
-        """Return what `coursekit.grading.isolation.allowance.Allowance` takes."""
+        """Return what `coursekit.grading.isolation.namespaces.Allowance` takes."""
         return {
             "tmp_bytes": int(self.limits.tmp_gb * 2**30),
             "num_files": self.limits.num_files,
@@ -138,81 +148,77 @@ class Slot:
             "max_file_bytes": int(self.limits.file_gb * 2**30),
             "max_memory_bytes": int(self.limits.memory_gb * 2**30),
             "max_cpu_s": int(self.limits.notebook_s),
-            "isolated": self.sandbox != "none",
             "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
         }
 
     def _start(self) -> None:
-        # A sandbox has a home of its own; a folder here would stay when a worker is killed.
-        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="slot-")) if self.sandbox == "none" else ""
-        # The watcher, which counts and then tells, should come before the kernel, which kills.
-        memory_bytes = int((self.limits.memory_gb + OWN_MEMORY_GB + SPARE_MEMORY_GB) * 2**30)
-        self._group = self._open.enter_context(cgroup(memory_bytes, NUM_TASKS))
         ours, theirs = socket.socketpair()
-        line = self._command_line(folder, theirs.fileno())
-        self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the slot
+        argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(theirs.fileno())]
+        view = submission_view(int(2 * self.limits.tmp_gb * 2**30))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the slot
         with theirs:
             self._process = subprocess.Popen(
-                self._group.inside(line) if self._group else line,
+                command(view, argv),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 start_new_session=True,
-                preexec_fn=self._keep_to_cores if self.cores else None,  # noqa: PLW1509  # no other thread runs yet
             )
         self._judge = Connection(ours.detach())
-        try:
-            failure = _first_words(self._judge, self._process.pid)
-        except TooSlowError:
-            self.close()
-            raise CourseKitError(_too_slow()) from None
+        pid = self._process.pid
+        failure = _first_words(self._judge, Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick))
         if failure:
             said = self._last_words()
             self.close()
-            raise CourseKitError(f"the sandbox did not start ({failure}): {said}.")
-        LOGGER.info("sandbox %d (%s) started", self._process.pid, self.sandbox)
+            raise CourseKitError(f"the sandbox did not start {failure}; it wrote: {said}.")
+        LOGGER.info("sandbox %d started", pid)
 
     def _last_words(self) -> str:
         """Return the end of what the kit's own processes in the sandbox have written."""
         if self._log is None:
-            return "it wrote nothing"
+            return "nothing"
         self._log.seek(0)
-        return printable(self._log.read().decode(errors="replace").strip()[-2000:]) or "it wrote nothing"
-
-    def _command_line(self, folder: str, channel: int) -> list[str]:
-        argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(channel)]
-        argv += ["tensorflow"] if self._has_tensorflow else []
-        view = submission_view(folder, int(2 * self.limits.tmp_gb * 2**30), with_data=self._has_tensorflow)
-        return command(self.sandbox, view, argv, image=self.image)
-
-    def _keep_to_cores(self) -> None:
-        os.sched_setaffinity(0, self.cores)
+        return printable(self._log.read().decode(errors="replace").strip()[-2000:]) or "nothing"
 
 
-def _first_words(judge: Connection, pid: int) -> str:
-    """Return why the sandbox did not start, or ''.
-
-    Raises:
-        TooSlowError: it said nothing in time.
-    """
+def _first_words(judge: Connection, deadline: Deadline) -> str:
+    """Return why the sandbox did not start, or ''."""
+    message = None
     try:
-        message = receive(judge, Deadline(START_TIMEOUT_S, OwnTime(lambda: tree(pid)).tick))
+        message = receive(judge, deadline)
     except (EOFError, OSError, wire.NotPlainError):
-        return "it ended"
+        return "(it ended)"
+    except TooSlowError:
+        pass
     if message is None:
-        raise TooSlowError
-    failure = str(message["failure"])
-    return failure.strip().splitlines()[-1] if failure else ""
+        busy = f"load {os.getloadavg()[0]:.0f} on {counted(len(os.sched_getaffinity(0)), 'core')}"
+        return f"within {START_TIMEOUT_S:g} s ({busy}): grade with `--jobs 1`, or stop other programs"
+    return f"({message['failure']})" if message["failure"] else ""
 
 
-def _too_slow() -> str:
-    """Return what to do about a sandbox that did not start in time, by what the machine has to do."""
-    load, num_cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    late = f"the sandbox did not start within {START_TIMEOUT_S:g} s"
-    if load > num_cores:
-        return (
-            f"{late}, since the machine is overloaded (load {load:.0f} on {counted(num_cores, 'core')}): "
-            "grade one submission at a time with `--jobs 1`, or stop other programs."
-        )
-    return f"{late}, although the cores are not busy: check disk and memory, and grade with `--jobs 1`."
+def shown_files() -> set[Path]:
+    """Return the files and folders of the kit that are seen."""
+    modules = [PACKAGE.parent.joinpath(*module.split(".")) for module in MODULES]
+    packages = {parent for path in modules for parent in path.parents if parent.is_relative_to(PACKAGE)}
+    shown = {path if path.is_dir() else path.with_suffix(".py") for path in modules}
+    return shown | {package / "__init__.py" for package in packages}
+
+
+def submission_view(tmp_bytes: int) -> View:
+    """Return what is seen, images too, which the first call makes."""
+    seen = {str(path): path for path in sorted(shown_files())}
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": HIDDEN[0],
+        "TMPDIR": HIDDEN[0],
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    return View({**seen, DATA: find_data().parent}, {**environ, "COURSEKIT_DATA": DATA}, tmp_bytes)

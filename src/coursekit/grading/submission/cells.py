@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
-BINDS = re.compile(r"^(?:async def|def|class|import|from) ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,6 @@ def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     return _Search(notebook, released).result()
 
 
-def num_known(notebook: StudentNotebook, released: NotebookNode) -> int:
-    """Return how many answers of this lab a notebook holds."""
-    return len(find_answers(notebook, released).answers)
-
-
 class _Search:
     """Give every handed-in cell the name of a released one, from the surest sign to the weakest."""
 
@@ -59,7 +53,7 @@ class _Search:
         self.names: dict[int, str] = {}  # position among the handed-in cells to name
         self.notes: list[str] = []
         self.flags: list[Flag] = []
-        self.kernelspec = released.metadata.get("kernelspec", {})
+        self.language = released.metadata.get("kernelspec", {}).get("language", "python")
 
     def result(self) -> Cells:
         for i, cell in enumerate(self.cells):
@@ -108,28 +102,35 @@ class _Search:
                 self.notes.append(f"{len(found)} cells define {shown}: none of them is graded as the answer {name!r}")
 
     def _chosen(self, name: str) -> str:
-        """Return the text of an answer; of several copies those that the student worked in, as `parts` has them."""
-        ours, found = self.released[name], [self.cells[i] for i in self._at(name)]
-        copies = [cell.source for cell in found if cell.cell_type == ours.cell_type] or [cell.source for cell in found]
-        worked_in = [text for text in copies if text.strip() not in {"", ours.source.strip()}]
-        if len(found) > 1:
-            self.flags.append(Flag("duplicated cell", f"{len(found)} cells are called {name!r}."))
-        different = list(dict.fromkeys(worked_in))
-        taken, beside = parts(different, defined(ours.source))
-        if len(different) > 1:
-            how = f"{len(taken)} of them were joined" if len(taken) > 1 else "the last complete one is graded"
-            self.notes.append(f"{len(different)} different cells are called {name!r}: {how}")
-        for i in self._at(name):
-            if self.cells[i].source in beside:
-                del self.names[i]
-        return "\n".join(taken) if taken else copies[-1]
+        """Return the text of an answer, of several copies those that the student worked in.
+
+        Splitting a cell copies nbgrader's metadata: the parts count together. Pasting a whole answer once more gives
+        two copies: the last one that defines all that it should counts, with the copies after it. Of those before it,
+        other answers are left out; imports, helpers and calls run where they stand, and cannot fail the answer.
+        """
+        ours, at = self.released[name], self._at(name)
+        if len(at) > 1:
+            self.flags.append(Flag("duplicated cell", f"{len(at)} cells are called {name!r}."))
+        at = [i for i in at if self.cells[i].cell_type == ours.cell_type] or at
+        places = {self.cells[i].source: i for i in at if self.cells[i].source.strip() not in {"", ours.source.strip()}}
+        copies, wanted = list(places), defined(ours.source)
+        whole = [number for number, text in enumerate(copies) if wanted and wanted <= defined(text)]
+        first = whole[-1] if whole else 0
+        for text in copies[:first]:
+            if not wanted & defined(text):
+                del self.names[places[text]]
+        if len(copies) > 1:
+            joined = f"{len(copies) - first} of them were joined"
+            how = "the last complete one is graded" if first == len(copies) - 1 else joined
+            self.notes.append(f"{len(copies)} different cells are called {name!r}: {how}")
+        return "\n".join(copies[first:]) or self.cells[at[-1]].source
 
     def _report_missing(self, answers: Mapping[str, str]) -> None:
         lost = [name for name in self.released if self._is_answer(name) and name not in answers]
         if lost:
             self.notes.append(f"missing answers: {', '.join(lost)}")
-        deleted = [name for name in self.released if not self._is_answer(name) and self._is_test(name)]
-        deleted = [*lost, *(name for name in deleted if not self._at(name))]
+        tests = [name for name, cell in self.released.items() if is_grade(cell) and not self._is_answer(name)]
+        deleted = [*lost, *(name for name in tests if not self._at(name))]
         if deleted:
             self.flags.append(Flag("deleted cell", f"Missing: {', '.join(deleted)}."))
 
@@ -137,7 +138,7 @@ class _Search:
         for i, name in self.names.items():
             cell, ours = self.cells[i], self.released[name]
             if not self._is_answer(name) and cell.source.strip() != ours.source.strip():
-                if self._is_test(name):
+                if is_grade(ours):
                     self.flags.append(
                         Flag("changed test", f"The test cell {name!r} was changed; the original is used.")
                     )
@@ -145,22 +146,17 @@ class _Search:
                     self.notes.append(f"the cell {name!r} was changed: the original is used")
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
-        if language and language != self.kernelspec.get("language", "python"):
+        if language and language != self.language:
             self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's is used."))
-        elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
-            self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a}")
 
     def _report_metadata(self, name: str, cell: StudentCell, ours: NotebookNode) -> None:
         points = ours.metadata.get("nbgrader", {}).get("points")
+        claims = f"The metadata of the cell {name!r} claims"
         if cell.points is not None and cell.points != points:
             shown = f"{cell.points:g}" if isinstance(cell.points, float) else ascii(cell.points)[:40]
-            self.flags.append(
-                Flag("changed metadata", f"The metadata of the cell {name!r} claims {shown} points; it has {points}.")
-            )
+            self.flags.append(Flag("changed metadata", f"{claims} {shown} points; it has {points}."))
         if cell.is_answer is not None and cell.is_answer != is_solution(ours):
-            self.flags.append(
-                Flag("changed metadata", f"The metadata of the cell {name!r} claims a different role for it.")
-            )
+            self.flags.append(Flag("changed metadata", f"{claims} a different role for it."))
 
     def _extra(self) -> list[tuple[str, str]]:
         extra, before = [], ""
@@ -176,28 +172,7 @@ class _Search:
     def _is_answer(self, name: str) -> bool:
         return bool(is_solution(self.released[name]))
 
-    def _is_test(self, name: str) -> bool:
-        return bool(is_grade(self.released[name]))
-
 
 def defined(source: str) -> frozenset[str]:
     """Return the functions and classes that a cell defines; by its text, as a hostile one could crash the parser."""
     return frozenset(DEFINITION.findall(source))
-
-
-def parts(copies: Sequence[str], wanted: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return which of several copies of an answer are parts of it, in order, and which are cells of their own.
-
-    Splitting a cell copies nbgrader's metadata: the parts count together. Pasting a whole answer once more gives two
-    copies: the last one that defines all that is `wanted` counts, with the copies after it. Of the copies before it,
-    imports and helpers count, but no other one that defines what is wanted, nor what ran only with that.
-    The rest may be a call that came after the definition when it ran: it may fail, but must not fail the answer.
-    """
-    whole = [i for i, text in enumerate(copies) if wanted <= defined(text)]
-    if not wanted or not whole:
-        return copies, ()
-    before = copies[: whole[-1]]
-    first = next((i for i, text in enumerate(before) if wanted & defined(text)), len(before))
-    helpers = [text for text in before if BINDS.search(text) and not wanted & defined(text)]
-    beside = [text for text in before[:first] if text not in helpers]
-    return [*helpers, *copies[whole[-1] :]], beside

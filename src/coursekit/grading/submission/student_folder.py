@@ -10,12 +10,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coursekit.grading.submission.cells import Cells, find_answers, num_known
+from coursekit.grading.submission.cells import Cells, find_answers
 from coursekit.grading.submission.students_files import (
     MAX_FILE_BYTES,
     DamagedNotebookError,
     RefusedFileError,
-    StudentNotebook,
     list_folder,
     read_file,
     read_notebook,
@@ -25,7 +24,6 @@ from coursekit.text import counted, first_few, printable
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
 
 ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
 MANIFEST = "hand-in.json"  # of a packed hand-in
@@ -40,7 +38,7 @@ NONE = "no notebook was handed in"
 RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
 MAX_RECORD_BYTES = 1_000_000
 MAX_NUM_RECORDS = 20
-MAX_CHARACTERS = 100
+MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MAX_TIMESTAMP_BYTES = 100
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
@@ -74,11 +72,9 @@ class JobRecord:
 
 @dataclass(frozen=True)
 class HandIn:
-    """One hand-in.
+    """One hand-in: a folder of which nothing is to be trusted, and what there is to say about it.
 
     Attributes:
-        lab: Name of the lab it was handed in for.
-        folder: Its folder, of which nothing is to be trusted.
         notebook: The notebook in there that is graded; None if no file can be it.
         timestamp: When it was handed in, UTC without an offset; None if that is not known.
         notes: One sentence each, for the report.
@@ -101,9 +97,8 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     try:
         listing = list_folder(folder)
     except RefusedFileError as error:
-        return HandIn(
-            student, lab, folder, None, flags=(Flag("files", f"The folder {folder.name} is ignored: {error}."),)
-        )
+        ignored = Flag("files", f"The folder {folder.name} is ignored: {error}.")
+        return HandIn(student, lab, folder, None, flags=(ignored,))
     name, notes = _find_notebook(folder, lab, released, listing.files)
     expected = {name, TIMESTAMP, SECRET, MANIFEST, REQUEST, *public}
     others = (file for file in listing.files if file not in expected)
@@ -159,9 +154,11 @@ def _find_notebook(
         except DamagedNotebookError as error:
             notes.append(f"{name} is damaged: {error}")
             continue
-        known[name] = num_known(notebook, released)
+        known[name] = len(find_answers(notebook, released).answers)
         if not known[name]:
-            notes.append(_about_stranger(name, notebook, lab))
+            of = notebook.made_from.split("/")[1:2] or [lab]
+            wrong = f"is from the wrong lab, {ascii(of[0])[1:-1]}" if of[0] != lab else "has no answer cell of this lab"
+            notes.append(f"{name} {wrong}")
         if name == expected and known[name]:
             return name, notes
     return _choose_other(known, expected, notes)
@@ -178,13 +175,6 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     return None, [*(notes or [NONE]), "nothing can be graded"]
 
 
-def _about_stranger(name: str, notebook: StudentNotebook, lab: str) -> str:
-    made_from = notebook.made_from.split("/")[1:2]
-    if made_from and made_from[0] != lab:
-        return f"{name} is from the wrong lab, {ascii(made_from[0])[1:-1]}"
-    return f"{name} has no answer cell of this lab"
-
-
 def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
     """Read every record of this lab among the files of a hand-in; skips files that hold none."""
     found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
@@ -195,31 +185,24 @@ def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecor
 def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
     try:
         data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
-        if not isinstance(data, dict) or data.get("lab") != lab:
+        facts, numbers = data["facts"], [float(data[key]) for key in ("num_ranks", "time_s", "points")]
+        if data["lab"] != lab or not all(abs(number) < MAX_NUMBER for number in numbers):
             return None
-        given = data.get("facts")
-        facts = given if isinstance(given, dict) else {}
         return JobRecord(
             job=_text(facts, "job_id") or ascii(job.removeprefix(f"{lab}-"))[1:-1][:MAX_CHARACTERS],
             nodes=_text(facts, "nodes") or _text(facts, "host"),
-            num_ranks=int(_number(data, "num_ranks")),
-            time_s=_number(data, "time_s"),
-            points=_number(data, "points"),
+            num_ranks=int(numbers[0]),
+            time_s=numbers[1],
+            points=numbers[2],
             started=_text(data, "started"),
         )
-    except (RefusedFileError, ValueError, RecursionError):
-        return None
+    except (RefusedFileError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+        return None  # what `coursekit execute` has not written is no record
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:
     value = data.get(key)
     return ascii(value)[1:-1][:MAX_CHARACTERS] if isinstance(value, str) else ""
-
-
-def _number(data: Mapping[str, Any], key: str) -> float:
-    value = data.get(key)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9  # noqa: PLR2004
-    return float(value) if is_number else 0.0  # type: ignore[arg-type]
 
 
 def parse_moment(text: str) -> datetime | None:
@@ -261,9 +244,6 @@ def shown(moment: datetime | None) -> str:
 
 def duration(seconds: float) -> str:
     """Return how long something is, roughly: "3 h 05 min"."""
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(minutes, 60)
+    hours, minutes = divmod(int(seconds // 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if days else f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

@@ -13,7 +13,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +66,6 @@ class Submission:
 
     Attributes:
         source: the lab's notebook with hidden tests.
-        work: the student's cells.
         key: digest of all that the verdict depends on.
         left_out: names of the judge's cells that are not run.
     """
@@ -79,20 +78,6 @@ class Submission:
     def not_judged(self, fault: str) -> Verdict:
         """Return a verdict without a score that says why it was not graded."""
         return Verdict(self.work.lab, self.work.student, (), self.work.flags, fault=fault, key=self.key)
-
-    def dumps(self) -> str:
-        """Return the submission as one line of JSON."""
-        return json.dumps(asdict(self), default=str) + "\n"
-
-    @classmethod
-    def loads(cls, line: str) -> Submission:
-        """Read what `dumps` wrote."""
-        data = json.loads(line)
-        work = data["work"]
-        extra = tuple((after, text) for after, text in work["extra"])
-        flags = tuple(Flag(**flag) for flag in work["flags"])
-        given = Work(**{**work, "extra": extra, "flags": flags})
-        return cls(Path(data["source"]), given, data["key"], tuple(data["left_out"]))
 
 
 def cells_to_run(program: Program, work: Work) -> list[tuple[str, str]]:
@@ -108,9 +93,9 @@ def cells_to_run(program: Program, work: Work) -> list[tuple[str, str]]:
     return cells
 
 
-def key_of(work: Work, source: Path, sandbox: str) -> str:
+def key_of(work: Work, source: Path, limits: str) -> str:
     """Return the digest of all that a verdict depends on; `source` is the lab's notebook with hidden tests."""
-    parts = (work.digest(), hashlib.sha256(source.read_bytes()).hexdigest(), kit_digest(PACKAGE), sandbox)
+    parts = (work.digest(), hashlib.sha256(source.read_bytes()).hexdigest(), kit_digest(PACKAGE), limits)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -127,13 +112,9 @@ def kit_digest(package: Path) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """One code cell of a program.
+    """One code cell of a program: its name, what is run, and its points if it is a test.
 
-    Attributes:
-        name: its `grade_id`, or its cell id where it has none.
-        source: what is run.
-        is_answer: whether the student's source takes its place.
-        points: of a test cell; None for other cells.
+    In place of an answer's source the student's is run.
     """
 
     name: str
@@ -159,12 +140,6 @@ class Program:
     judged: tuple[Part, ...]
     known: str
     order: tuple[str, ...]
-
-    @property
-    def needs_tensorflow(self) -> bool:
-        """Whether any of the instructor's cells names TensorFlow or Horovod."""
-        sources = (self.known, *(part.source for part in (*self.run, *self.judged)))
-        return any(word in source for source in sources for word in ("tensorflow", "horovod"))
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
@@ -200,16 +175,11 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 
 def _without_checks(source: str) -> tuple[list[str], str]:
     """Return a cell's imports from `coursekit.checks`, and its source without them."""
-    statements = _statements(source)
-    if not statements:
-        return [], source
-    lines = source.splitlines()
-    own = []
-    for node in statements:
-        if _imports_checks(node):
-            own.append(ast.get_source_segment(source, node) or "")
-            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[number] = ""  # the other lines keep their numbers
+    own, lines = [], source.splitlines()
+    for node in filter(_imports_checks, _statements(source)):
+        own.append(ast.get_source_segment(source, node) or "")
+        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+            lines[number] = ""  # the other lines keep their numbers
     return own, "\n".join(lines)
 
 
