@@ -301,10 +301,10 @@ def test_a_changed_parameter_is_noted(look, notebook):
 
 
 def test_a_site_with_another_kernel_is_no_offence(look, notebook):
-    """Sites name their kernels as they like."""
+    """Sites name their kernels as they like: a note, no flag."""
     notebook.metadata.kernelspec.name = "tf-2.15"
     _, cells = look(notebook)
-    assert (cells.notes, cells.flags) == ((), ())
+    assert (cells.notes, cells.flags) == (("the notebook ran on the kernel 'tf-2.15'",), ())
 
 
 def test_nothing_beside_the_notebook_is_taken(look, notebook, tmp_path):

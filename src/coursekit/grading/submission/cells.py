@@ -53,7 +53,7 @@ class _Search:
         self.names: dict[int, str] = {}  # position among the handed-in cells to name
         self.notes: list[str] = []
         self.flags: list[Flag] = []
-        self.language = released.metadata.get("kernelspec", {}).get("language", "python")
+        self.kernelspec = released.metadata.get("kernelspec", {})
 
     def result(self) -> Cells:
         for i, cell in enumerate(self.cells):
@@ -146,8 +146,10 @@ class _Search:
                     self.notes.append(f"the cell {name!r} was changed: the original is used")
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
-        if language and language != self.language:
+        if language and language != self.kernelspec.get("language", "python"):
             self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's is used."))
+        elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
+            self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a}")
 
     def _report_metadata(self, name: str, cell: StudentCell, ours: NotebookNode) -> None:
         points = ours.metadata.get("nbgrader", {}).get("points")

@@ -77,7 +77,8 @@ def list_folder(folder: Path) -> Listing:
 
 def is_plain(name: str) -> bool:
     """Whether the name of a file or folder is one as people write them, in any script."""
-    return 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable() and name[0] not in "-.$~ "
+    is_short = 0 < len(name) <= MAX_NAME_CHARACTERS
+    return is_short and name.isprintable() and name[0] not in "-.$~ " and "\\" not in name
 
 
 def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
@@ -157,9 +158,10 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """The cells, and what the notebook says of itself: its language, and the lab it was made from."""
+    """The cells, and what the notebook says of itself: kernel, language, the lab it was made from."""
 
     cells: tuple[StudentCell, ...]
+    kernel: str = ""
     language: str = ""
     made_from: str = ""
 
@@ -185,6 +187,7 @@ def read_notebook(folder: Path, name: str) -> StudentNotebook:
     kernel, language = _table(metadata, "kernelspec"), _table(metadata, "language_info")
     return StudentNotebook(
         cells,
+        kernel=_text(kernel, "name"),
         language=_text(language, "name") or _text(kernel, "language"),
         made_from=_text(_table(metadata, "coursekit"), "generated_from"),
     )
