@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from coursekit.errors import CourseKitError
@@ -30,7 +28,7 @@ def test_files_are_listed_in_order_and_nothing_else(tmp_path):
     """Both splits lie in one folder, beside other things."""
     train = touch(tmp_path, "train", range(12), 12)
     validation = touch(tmp_path, "validation", [1, 0], 2)
-    for other in ("train-labels.txt", "train-00000-of-00012.part", "manifest.json"):
+    for other in ("train-labels.txt", "train-00000-of-00012.part"):
         (tmp_path / other).touch()
     assert list_files(tmp_path, "train") == train
     assert list_files(str(tmp_path), "validation") == sorted(validation)
@@ -72,7 +70,7 @@ def test_what_is_not_there_is_one_sentence(tmp_path, folder, split, sentence):
 
 
 def test_images_are_counted_from_the_headers(plain_file, records, flip):
-    """Without a manifest; a file in which they lead no further is named."""
+    """A file in which they lead no further is named."""
     assert count_images([plain_file, plain_file]) == 2 * len(records)
     content = plain_file.read_bytes()
     flip(plain_file, 116)  # in the header of record 1
@@ -85,17 +83,3 @@ def test_images_are_counted_from_the_headers(plain_file, records, flip):
         count_images([plain_file])
     with pytest.raises(CourseKitError, match="cannot be read: No such file"):
         count_images([plain_file.with_name("none")])
-
-
-def test_images_are_counted_from_the_manifest_while_it_holds(tiny):
-    """A file of the stated size counts as stated, any other one by its headers; further facts change nothing."""
-    stated = json.loads((tiny / "manifest.json").read_text())
-    files = list_files(tiny, "validation")
-    real = count_images(files)
-    stated["files"]["validation-00000-of-00004"]["num_records"] += 1000
-    stated["files"]["validation-00000-of-00004"]["sha256"] = "of an earlier version"
-    (tiny / "manifest.json").write_text(json.dumps(stated))
-    assert count_images(files) == real + 1000
-    first = tiny / "validation-00000-of-00004"
-    first.write_bytes(2 * first.read_bytes())
-    assert count_images(files) == real + count_images(files[:1]) // 2

@@ -22,7 +22,7 @@ def load_pictures(
     from coursekit import imagenet  # imports what only ranks need
 
     path = places.here().own / "train-00000-of-00001"
-    imagenet.write_file(path, pixels[np.newaxis], np.array([label]))
+    imagenet.write_images(path, [imagenet.LabelledImage(pixels, label)])
     records = imagenet.read_records(str(path)).repeat(num_calls)
     (validation, labels), (training, _) = (_loaded(load_picture, records, training=way) for way in (False, True))
     return require_number(load_picture, labels[0], part="the label"), validation, training

@@ -3,10 +3,11 @@
 from coursekit.imagenet.files import count_images, list_files
 from coursekit.imagenet.find import find_data
 from coursekit.imagenet.make import make_data
-from coursekit.imagenet.records import parse_record, read_records, write_file
+from coursekit.imagenet.records import LabelledImage, parse_record, read_records, write_images
 from coursekit.imagenet.training_folder import begin_training, end_training
 
 __all__ = [
+    "LabelledImage",
     "begin_training",
     "count_images",
     "end_training",
@@ -15,5 +16,5 @@ __all__ = [
     "make_data",
     "parse_record",
     "read_records",
-    "write_file",
+    "write_images",
 ]

@@ -1,4 +1,4 @@
-"""Make data in ImageNet's form: seeded synthetic images in TFRecord files, with a manifest."""
+"""Make data in ImageNet's form: seeded synthetic images in TFRecord files."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import NamedTuple
 import numpy as np
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet.files import (
-    FORMAT_VERSION,
-    MANIFEST,
-    DataManifest,
-    FileFacts,
-    file_name,
-    read_manifest,
-    stated_records,
-)
+from coursekit.files import write_text
+from coursekit.imagenet.files import file_name
 from coursekit.imagenet.patterns import class_name, draw
-from coursekit.imagenet.records import FIRST_LABEL, LAST_LABEL, PART_SUFFIX, LabelledImage, write_images
+from coursekit.imagenet.records import (
+    FIRST_LABEL,
+    LAST_LABEL,
+    PART_SUFFIX,
+    LabelledImage,
+    count_records,
+    write_images,
+)
 
 Progress = Callable[[str, int, int], None]
 NUM_NAMED = 3
+MARK = "synthetic.txt"  # holds the preset's name: whatever else is in the folder is ours
 # As ImageNet's: most images are 500 wide or high, in the formats of cameras.
 CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """One split of a preset: its number of files, and of images in all of them."""
 
     name: str
@@ -43,13 +43,11 @@ class Preset:
     """How much data is made, and how its images look.
 
     Attributes:
-        splits: training first.
         num_classes: at most 50; their labels are spread over 1 to 1000, both included.
-        sizes: the (height, width) that images have, in pixels, each as likely as it occurs here.
+        sizes: the (height, width) of images in pixels, each as likely as it occurs here.
         noise: the largest change of a pixel by noise, of 255.
         quality: of the JPEGs, 1 to 100.
         num_bytes: about how much it takes on the disk.
-        seed: other images with another one.
     """
 
     name: str
@@ -63,41 +61,38 @@ class Preset:
 
     @property
     def num_images(self) -> int:
-        """Return the number of images of both splits."""
+        """The number of images of both splits."""
         return sum(split.num_images for split in self.splits)
 
 
 PRESETS = {
-    preset.name: preset
-    for preset in (
-        Preset(
-            name="tiny",
-            splits=(Split("train", 16, 1024), Split("validation", 4, 200)),
-            num_classes=8,
-            sizes=((96, 128), (128, 96), (112, 112), (96, 120), (120, 104), (128, 128)),
-            noise=12,
-            quality=85,
-            num_bytes=6_000_000,
-        ),
-        Preset(
-            name="small",
-            splits=(Split("train", 64, 10_000), Split("validation", 8, 1000)),
-            num_classes=50,
-            sizes=((160, 160),),
-            noise=12,
-            quality=85,
-            num_bytes=80_000_000,
-        ),
-        Preset(
-            name="bench",
-            splits=(Split("train", 128, 4096), Split("validation", 16, 512)),
-            num_classes=50,
-            sizes=CAMERA_SIZES,
-            noise=28,
-            quality=95,
-            num_bytes=500_000_000,
-        ),
-    )
+    "tiny": Preset(
+        name="tiny",
+        splits=(Split("train", 16, 1024), Split("validation", 4, 200)),
+        num_classes=8,
+        sizes=((96, 128), (128, 96), (112, 112), (96, 120), (120, 104), (128, 128)),
+        noise=12,
+        quality=85,
+        num_bytes=6_000_000,
+    ),
+    "small": Preset(
+        name="small",
+        splits=(Split("train", 64, 10_000), Split("validation", 8, 1000)),
+        num_classes=50,
+        sizes=((160, 160),),
+        noise=12,
+        quality=85,
+        num_bytes=80_000_000,
+    ),
+    "bench": Preset(
+        name="bench",
+        splits=(Split("train", 128, 4096), Split("validation", 16, 512)),
+        num_classes=50,
+        sizes=CAMERA_SIZES,
+        noise=28,
+        quality=95,
+        num_bytes=500_000_000,
+    ),
 }
 
 
@@ -123,39 +118,35 @@ class PlannedFile(NamedTuple):
 def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | None = None) -> Path:
     """Make the data of a preset in a folder; files that are there already, whole, are not made again.
 
-    Every file appears whole or not at all, and the manifest names it as soon as it is there,
-    so that an interrupted call goes on where it ended.
+    Every file appears whole or not at all, so that an interrupted call goes on where it ended.
 
     Args:
         folder: made when it is not there; else it must be empty, or hold this preset's files.
         preset: "tiny", "small" or "bench".
         progress: called for each file when it is there, with its name, the images done and the images in all.
 
-    Returns:
-        The folder.
-
     Raises:
         CourseKitError: when the folder holds something else, or cannot be written, as on a full disk.
     """
     place, wanted = Path(folder), find_preset(preset)
-    files = plan(wanted)
+    num_done = 0
     try:
         place.mkdir(parents=True, exist_ok=True)
-        stated = _start_manifest(place, wanted, files)
-        todo = [file for file in files if stated_records(place / file.name) is None]
-        # Before the first file, so that whatever is found after a kill is known to be ours.
-        stated.write(place)
-        num_done = wanted.num_images - sum(len(file.classes) for file in todo)
-        for file in todo:
-            path = write_images(place / file.name, images(wanted, file), wanted.quality)
-            stated.files[file.name] = FileFacts(len(file.classes), path.stat().st_size)
-            stated.write(place)
+        _claim(place, wanted)
+        for file in plan(wanted):
+            if not _is_whole(place, file):
+                write_images(place / file.name, images(wanted, file), wanted.quality)
             num_done += len(file.classes)
             if progress:
                 progress(file.name, num_done, wanted.num_images)
     except OSError as error:
         raise CourseKitError(f"{place} cannot be written: {error.strerror or error}.") from error
     return place
+
+
+def is_made(place: Path, preset: Preset) -> bool:
+    """Say whether a folder holds all files of a preset, each with as many records as it should."""
+    return all(_is_whole(place, file) for file in plan(preset))
 
 
 def plan(preset: Preset) -> list[PlannedFile]:
@@ -191,27 +182,25 @@ def class_label(number: int, num_classes: int) -> int:
     return FIRST_LABEL + number * (LAST_LABEL - FIRST_LABEL) // (num_classes - 1)
 
 
-def _start_manifest(place: Path, preset: Preset, files: list[PlannedFile]) -> DataManifest:
-    """Return the manifest to continue with; refuse a folder with other things, remove what an interrupted call left."""
-    stated = read_manifest(place)
-    if stated and (stated.preset, stated.seed, stated.format_version) != (
-        preset.name,
-        preset.seed,
-        FORMAT_VERSION,
-    ):
-        raise CourseKitError(
-            f"{place} holds data of the preset {stated.preset!r}, format {stated.format_version}: "
-            f"name another folder for {preset.name!r}, format {FORMAT_VERSION}."
-        )
-    planned = {file.name for file in files}
-    present = sorted(path.name for path in place.iterdir())
-    parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in {*planned, "manifest"}]
-    # A centre's files may have the names of ours.
-    ours = {MANIFEST, *planned, *parts} if stated else set(parts)
-    others = [name for name in present if name not in ours and not name.startswith(".")]
+def _is_whole(place: Path, file: PlannedFile) -> bool:
+    path = place / file.name
+    return path.is_file() and count_records(path) == (len(file.classes), True)
+
+
+def _claim(place: Path, preset: Preset) -> None:
+    """Mark a folder as ours; refuse one with other things, and remove what an interrupted call left."""
+    mark = place / MARK
+    # A centre's files may have the names of ours: without the mark none may be there.
+    ours = {MARK, *(file.name for file in plan(preset))} if mark.exists() else set()
+    if ours and mark.read_text(encoding="utf-8").strip() != preset.name:
+        raise CourseKitError(f"{place} holds data of another preset: name another folder for {preset.name!r}.")
+    present = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
+    parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in ours]
+    others = [name for name in present if name not in {*ours, *parts}]
     if others:
-        named = ", ".join(others[:NUM_NAMED])
-        raise CourseKitError(f"{place} holds other things ({named}): name an empty or a new folder.")
+        raise CourseKitError(
+            f"{place} holds other things ({', '.join(others[:NUM_NAMED])}): name an empty or a new folder."
+        )
     for name in parts:
         (place / name).unlink()
-    return stated or DataManifest(preset.name, preset.seed)
+    write_text(mark, f"{preset.name}\n")

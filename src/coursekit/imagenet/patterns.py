@@ -35,32 +35,18 @@ SINE = np.array([round(32767 * math.sin(2 * math.pi * step / TABLE_SIZE)) for st
 SINE /= np.float32(32768)
 
 
-def class_parts(number: int) -> tuple[str, str]:
-    """Return kind and colour of a class, 0 to 49; every pair occurs once, and neighbours share neither."""
-    row, column = divmod(number, len(KINDS))
-    return KINDS[column], list(COLOURS)[(row + 2 * column) % len(COLOURS)]
-
-
 def class_name(number: int) -> str:
-    """Return a class in words, such as "amber stripes"."""
-    kind, colour = class_parts(number)
-    return f"{colour} {kind}"
+    """Return a class, 0 to 49, in words, such as "amber stripes"; neighbours share neither of the two."""
+    row, column = divmod(number, len(KINDS))
+    return f"{list(COLOURS)[(row + 2 * column) % len(COLOURS)]} {KINDS[column]}"
 
 
 def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: int) -> Array:
-    """Return an image of a class.
+    """Return an image of a class, 0 to 49: RGB, uint8, shape (height, width, 3).
 
-    Args:
-        rng: everything that differs between two images of a class comes from it.
-        number: the class, 0 to 49.
-        height: in pixels.
-        width: in pixels.
-        noise: the largest change of a pixel by noise, of 255.
-
-    Returns:
-        RGB, uint8, shape (height, width, 3).
+    What differs between two images of a class comes from `rng`; `noise` is the largest change of a pixel, of 255.
     """
-    kind, colour = class_parts(number)
+    colour, kind = class_name(number).split()
     across, down = _turned_coordinates(rng, height, width)
     share = _pattern(kind, across, down, rng.random())
     light = np.float32(0.65 + 0.4 * rng.random()) + np.float32(0.35 * rng.random()) * _ramp(rng, height, width)

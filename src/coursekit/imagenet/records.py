@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from coursekit.errors import CourseKitError
 Array = np.ndarray[Any, Any]
 
 FIRST_LABEL, LAST_LABEL = 1, 1000
-NUM_CHANNELS = 3
 PART_SUFFIX = ".part"
 STOP, SKIP = "stop", "skip"
 LENGTH_BYTES, HEADER_BYTES = 8, 12
@@ -35,13 +34,13 @@ class LabelledImage(NamedTuple):
 
     pixels: Array
     label: int
-    synset: str
-    text: str
-    filename: str
+    synset: str = ""
+    text: str = ""
+    filename: str = ""
 
 
 def serialize(image: LabelledImage, quality: int) -> bytes:
-    """Return the serialised example of an image, with the keys of ImageNet's TFRecord files."""
+    """Return an image, with JPEG quality 1 to 100, as the serialised example of ImageNet's TFRecord files."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     height, width, num_channels = image.pixels.shape
@@ -66,38 +65,10 @@ def serialize(image: LabelledImage, quality: int) -> bytes:
     return bytes(example.SerializePartialToString(deterministic=True))
 
 
-def write_file(
-    path: str | os.PathLike[str], images: Sequence[Array] | Array, labels: Sequence[int] | Array, quality: int = 95
-) -> Path:
+def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int = 95) -> Path:
     """Write images as one TFRecord file with all of ImageNet's standard keys; the file appears whole or not at all.
 
-    Args:
-        path: the file to write; its folder must exist.
-        images: RGB, uint8, each of shape (height, width, 3).
-        labels: of the same number, each from 1 to 1000.
-        quality: of the JPEGs, 1 to 100.
-
-    Returns:
-        The path of the file.
-
     Raises:
-        CourseKitError: when images and labels do not go together, or a value is out of range.
-    """
-    if len(images) != len(labels):
-        raise CourseKitError(f"{path}: {len(images)} images and {len(labels)} labels: give one label for each image.")
-    stem = Path(path).name
-    labelled = (
-        LabelledImage(np.asarray(pixels), label, f"n{label:08d}", f"class {label}", f"{stem}_{number}.JPEG")
-        for number, (pixels, label) in enumerate(zip(images, map(int, labels)))
-    )
-    return write_images(path, labelled, quality)
-
-
-def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int) -> Path:
-    """Write images as one TFRecord file; it appears whole or not at all.
-
-    Raises:
-        CourseKitError: when an image's pixels or label are not as `LabelledImage` says.
         OSError: when the file cannot be written.
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
@@ -107,8 +78,7 @@ def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], 
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
     try:
         with tf.io.TFRecordWriter(str(part)) as writer:
-            for number, image in enumerate(images):
-                _refuse_unfit(image, f"{path}, image {number}")
+            for image in images:
                 writer.write(serialize(image, quality))
         part.replace(path)
     except tf.errors.OpError as error:
@@ -117,14 +87,6 @@ def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], 
     finally:
         part.unlink(missing_ok=True)
     return path
-
-
-def _refuse_unfit(image: LabelledImage, where: str) -> None:
-    pixels = image.pixels
-    if pixels.dtype != np.uint8 or pixels.ndim != NUM_CHANNELS or pixels.shape[-1] != NUM_CHANNELS or not pixels.size:
-        raise CourseKitError(f"{where} is {pixels.dtype} of shape {pixels.shape}: give uint8 of (height, width, 3).")
-    if not FIRST_LABEL <= image.label <= LAST_LABEL:
-        raise CourseKitError(f"{where} has the label {image.label}: labels run from {FIRST_LABEL} to {LAST_LABEL}.")
 
 
 def parse_record(serialized: Any) -> tuple[Any, Any]:
@@ -173,8 +135,8 @@ def _open_once(file: bytes | Array) -> None:
     Path(os.fsdecode(np.asarray(file).item())).open("rb").close()
 
 
-def follow_headers(file: str | os.PathLike[str]) -> tuple[list[int], bool]:
-    """Return where each record of a TFRecord file begins, in bytes, and whether they fill it; the data is not read.
+def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
+    """Return how many records a TFRecord file holds by their headers, and whether these fill it; the data is not read.
 
     A record is its length (8 bytes, little-endian), a checksum of that (4), the data, and the data's checksum (4).
     No checksum is compared: behind a wrong length stands no header, so that the way ends elsewhere than the file.
@@ -182,7 +144,7 @@ def follow_headers(file: str | os.PathLike[str]) -> tuple[list[int], bool]:
     Raises:
         OSError: when the file cannot be read.
     """
-    offsets, begin = [], 0
+    num_records, begin = 0, 0
     with Path(file).open("rb", buffering=0) as stream:
         num_bytes = os.fstat(stream.fileno()).st_size
         while begin + FRAME_BYTES <= num_bytes:
@@ -192,9 +154,8 @@ def follow_headers(file: str | os.PathLike[str]) -> tuple[list[int], bool]:
             # No checksum is 0: a copy that broke off may have left zeros.
             if end > num_bytes or not any(header):
                 break
-            offsets.append(begin)
-            begin = end
-    return offsets, 0 < begin == num_bytes
+            num_records, begin = num_records + 1, end
+    return num_records, 0 < begin == num_bytes
 
 
 def describe_damage(file: str | os.PathLike[str], num_whole: int) -> str:

@@ -31,22 +31,16 @@ class Span(NamedTuple):
 class SlowStore:
     """Samples in files of a store that answers late.
 
+    A record takes `read_s` seconds, a call of `decode` `decode_s`, however many records it gets, a step `train_s`.
+
     Attributes:
         files: the numbers of its files.
-        read_s: the seconds until a record is read.
-        decode_s: the seconds of a call of `decode`, however many records it gets.
-        train_s: the seconds of a training step.
         spans: what the stages did, in the order of their ends.
         asked: the numbers of the records that were read, in the order of the requests.
     """
 
-    def __init__(
-        self,
-        images: Array,
-        num_files: int = 8,
-        read_s: float = 0.03,
-        decode_s: float = 0.03,
-        train_s: float = 0.04,
+    def __init__(  # its speed
+        self, images: Array, num_files: int = 8, read_s: float = 0.03, decode_s: float = 0.03, train_s: float = 0.04
     ) -> None:
         """Put images, of any shape and type with samples first, into files of equal length."""
         self.files = list(range(num_files))
