@@ -73,11 +73,7 @@ def load_lab(folder: Path) -> Lab:
 
 
 def load_facts(folder: Path) -> Lab:
-    """Read what is known of one lab, also where its answers are not: in `labs/<lab>` of a students' copy.
-
-    Raises:
-        CourseKitError: the folder's name is not a lab name, or `lab.toml` is missing or wrong.
-    """
+    """Read what is known of one lab, as `load_lab`, also where its answers are not: in `labs/<lab>` of students."""
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
@@ -104,7 +100,15 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
         CourseKitError: a name fits no lab, or several.
     """
     labs = find_labs(root)
-    chosen = {_match(labs, name).name for name in names}
+    known = [lab.name for lab in labs]
+    chosen = set()
+    for name in names:
+        matches = matching(known, name)
+        if not matches:
+            raise CourseKitError(f"there is no lab {name!r}; the labs are {', '.join(known) or '(none)'}.")
+        if len(matches) > 1:
+            raise CourseKitError(f"{name!r} fits several labs: {', '.join(matches)}.")
+        chosen.add(matches[0])
     return tuple(lab for lab in labs if not names or lab.name in chosen)
 
 
@@ -114,12 +118,3 @@ def matching(names: Sequence[str], wanted: str) -> list[str]:
         return [wanted]
     starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 is 01-sgd, and not 10-last
     return next(filter(None, ([name for name in names if start and name.startswith(start)] for start in starts)), [])
-
-
-def _match(labs: Sequence[Lab], name: str) -> Lab:
-    matches = matching([lab.name for lab in labs], name)
-    if len(matches) == 1:
-        return next(lab for lab in labs if lab.name == matches[0])
-    if matches:
-        raise CourseKitError(f"{name!r} fits several labs: {', '.join(matches)}.")
-    raise CourseKitError(f"there is no lab {name!r}; the labs are {', '.join(lab.name for lab in labs) or '(none)'}.")

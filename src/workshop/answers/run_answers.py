@@ -14,8 +14,8 @@ import nbformat
 from coursekit.grading.judge.pool import PoolSettings, judge_all
 from coursekit.grading.submission.work import DRAWING, Submission, Work, read_program
 from coursekit.grading.verdict import Verdict
-from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import CellScore
+from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer
 
 NUM_THROUGH_OTHERS = 2  # wrong answers to a cell that tests of other answers are run with

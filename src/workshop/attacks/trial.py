@@ -23,8 +23,8 @@ from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.student_folder import classify, staged_cells
 from coursekit.grading.submission.work import Work, read_program
 from coursekit.grading.verdict import Flag, Verdict
-from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.cells import cell_name, is_solution
+from workshop.affected_tests import LabCells
 from workshop.attacks.attack import Attack, AttackCell
 from workshop.attacks.traces import Bait, Before
 

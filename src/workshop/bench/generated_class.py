@@ -16,11 +16,11 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import defined
 from coursekit.grading.submission.student_folder import TIMESTAMP, timestamp_text
-from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import cell_name, is_grade, is_solution, is_test
 from coursekit.labs.lab import select_labs
+from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer, load_bank
 
 RIGHT, WRONG, HANGING, HOSTILE = "right", "wrong", "hanging", "hostile"

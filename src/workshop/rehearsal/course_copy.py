@@ -12,12 +12,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.grading.submission.work import DRAWING
-from coursekit.labs.affected_tests import LabCells, together
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.generated import to_bytes
 from coursekit.labs.build.script import SCRIPT
 from coursekit.labs.cells import is_solution
 from coursekit.labs.lab import find_labs
+from workshop.affected_tests import LabCells, together
 
 COPIED = ("labs", "slurm", "solutions", "students", "pyproject.toml")
 STARTS_RANKS = re.compile(r"\branks\.run\(|^%%?ranks\b", re.MULTILINE)

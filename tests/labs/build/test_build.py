@@ -1,10 +1,13 @@
-"""From solutions/ to build/source/ and labs/: the same bytes everywhere, nothing stale, nothing secret."""
+"""From solutions/ to build/source/ and labs/: the same bytes everywhere, nothing secret, nobody's work lost."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from coursekit.errors import CourseKitError
+from coursekit.files import write_if_changed
 from coursekit.labs.build.build import build_release, build_sources
 from coursekit.labs.lab import find_labs
 
@@ -40,19 +43,6 @@ def test_the_paths_of_notebooks_are_returned(course):
     assert sorted(course.files("labs")) == ["02-b/02-b.ipynb"]
 
 
-def test_what_the_solutions_no_longer_hold_is_removed(course):
-    """A lab that is gone leaves both folders, also when another lab alone is built."""
-    folder = course.add_lab("01-a").folder
-    lab = course.add_lab("02-b")
-    build(course)
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
-    build_release(course.root, [lab])
-
-    assert [sorted(course.files(name)) for name in ("build/source", "labs")] == [["02-b/02-b.ipynb"]] * 2
-
-
 def test_only_the_folder_files_is_public(course):
     """A note beside the solution, or what lies about in build/source, is not copied (nbgrader would publish it)."""
     folder = course.add_lab("01-a").folder
@@ -82,14 +72,43 @@ def test_a_leak_stops_the_release_before_anything_is_written(course):
     assert course.files("labs") == before
 
 
-def test_a_students_work_is_not_overwritten(course):
-    """Somebody who did the lab in labs/ keeps the answers."""
+@pytest.fixture
+def notebook(course):
+    """Return the path of a students' notebook."""
     course.add_lab("01-a")
     build(course)
-    path = course.root / "labs" / "01-a" / "01-a.ipynb"
-    work = path.read_text(encoding="utf-8").replace("raise NotImplementedError", "return 2 * number  #")
-    path.write_text(work, encoding="utf-8")
+    return course.root / "labs" / "01-a" / "01-a.ipynb"
 
+
+def test_a_students_work_is_not_overwritten_and_a_run_is(course, notebook):
+    """Outputs come back with the next run; a student's answers would not."""
+    data = json.loads(notebook.read_text(encoding="utf-8"))
+    data["cells"][1]["execution_count"] = 7
+    notebook.write_text(json.dumps(data), encoding="utf-8")
+    build(course)
+
+    work = notebook.read_text(encoding="utf-8").replace("raise NotImplementedError", "return 2 * number  #")
+    notebook.write_text(work, encoding="utf-8")
     with pytest.raises(CourseKitError, match=r"labs/01-a/01-a\.ipynb was edited since it was built"):
         build(course)
-    assert path.read_text(encoding="utf-8") == work
+    assert notebook.read_text(encoding="utf-8") == work
+
+
+@pytest.mark.parametrize("content", ["", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'])
+def test_a_notebook_made_by_hand_is_not_overwritten(course, notebook, content):
+    """Without the builder's mark the file belongs to somebody else."""
+    notebook.write_text(content, encoding="utf-8")
+
+    with pytest.raises(CourseKitError, match=r"01-a\.ipynb is not a notebook made by the builder: move it out"):
+        build(course)
+    assert notebook.read_text(encoding="utf-8") == content
+
+
+def test_a_file_is_written_only_when_its_bytes_change(tmp_path):
+    """An unchanged file keeps its time, so that nothing downstream runs again; no temporary file stays."""
+    path, verdicts = tmp_path / "deep" / "file", []
+    for data in (b"one", b"one", b"two"):
+        write_if_changed(path, data, lambda verdict, _: verdicts.append(verdict))
+
+    assert (verdicts, path.read_bytes()) == (["written", "unchanged", "written"], b"two")
+    assert list(path.parent.iterdir()) == [path]

@@ -32,23 +32,20 @@ def test_what_stands_outside_is_public():
 
 
 @pytest.mark.parametrize(
-    ("source", "line", "sentence"),
+    ("source", "sentence"),
     [
-        ("### BEGIN SOLUTION\nx\n### BEGIN SOLUTION\ny\n### END SOLUTION", 2, "BEGIN SOLUTION stands inside another"),
-        ("### BEGIN SOLUTION\nx\n### BEGIN HIDDEN TESTS", 2, "BEGIN HIDDEN TESTS stands inside another"),
-        ("x\n### BEGIN SOLUTION\nx", 1, "BEGIN SOLUTION has no END SOLUTION after it"),
-        ("x\n### END SOLUTION", 1, "END SOLUTION has no BEGIN SOLUTION before it"),
-        ("### BEGIN SOLUTION\nx\n### END HIDDEN TESTS", 2, "END HIDDEN TESTS has no BEGIN HIDDEN TESTS before it"),
-        ("### BEGIN SOLUTION\n\n### END SOLUTION", 0, "the region BEGIN SOLUTION is empty"),
-        ("### BEGIN SOLUTION\n    x = 1\n### END SOLUTION", 0, "BEGIN SOLUTION is not indented as the line after it"),
+        ("### BEGIN SOLUTION\nx\n### BEGIN SOLUTION\ny\n### END SOLUTION", "BEGIN SOLUTION stands inside another"),
+        ("x\n### BEGIN SOLUTION\nx", "BEGIN SOLUTION has no END SOLUTION after it"),
+        ("x\n### END SOLUTION", "END SOLUTION has no BEGIN SOLUTION before it"),
+        ("### BEGIN SOLUTION\nx\n### END HIDDEN TESTS", "END HIDDEN TESTS has no BEGIN HIDDEN TESTS before it"),
+        ("### BEGIN SOLUTION\n\n### END SOLUTION", "the region BEGIN SOLUTION is empty"),
+        ("### BEGIN SOLUTION\n    x = 1\n### END SOLUTION", "BEGIN SOLUTION is not indented as the line after it"),
     ],
 )
-def test_malformed_regions_are_refused(source, line, sentence):
-    """The error knows the line within the cell."""
-    with pytest.raises(RegionError, match=f"^{sentence}") as caught:
+def test_malformed_regions_are_refused(source, sentence):
+    """The sentence says what is missing."""
+    with pytest.raises(RegionError, match=f"^{sentence}"):
         find_regions(source)
-
-    assert caught.value.line == line
 
 
 @pytest.mark.parametrize(

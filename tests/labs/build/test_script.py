@@ -170,19 +170,12 @@ MAIN = '# %% tags=["script"]\ndef main():\n    return 1\n'
             "`helper`",
         ),
         (f'{HOROVOD}{MAIN}# %% tags=["script"]\nx = (1,\n', 6, r"'\(' was never closed"),
-        (f'{HOROVOD}{MAIN}# %% tags=["script"]\nfrom __future__ import annotations\n', 1, "__future__"),
     ],
 )
 def test_cells_that_make_no_program_are_refused(course, text, line, word):
     """With the file and the line of the cell to blame."""
     with pytest.raises(CourseKitError, match=rf"solutions/05-a/05-a\.py:{line}: .*{word}"):
         source_notebook(course.add_lab("05-a", text))
-
-
-def test_what_may_come_from_anywhere_is_not_refused(course):
-    """After `from … import *` any name may be known; names of Python itself always are."""
-    star = f'{HOROVOD}{MAIN}# %% tags=["script"]\nfrom numpy import *\nprint(zeros(2), __file__, len([]))\n'
-    assert source_notebook(course.add_lab("05-a", star)).metadata.coursekit.script_parameters == []
 
 
 def test_lines_that_only_look_like_magics_stay(course):
@@ -204,32 +197,14 @@ def mark_as_answers(text: str) -> str:
 
 
 @pytest.mark.parametrize("work", [lambda text: text.replace("release", "solution"), mark_as_answers])
-@pytest.mark.parametrize("what_follows", ["another build", "no script cells", "no lab"])
-def test_somebodys_own_script_stays(course, lab, built, work, what_follows):
-    """An edited script and one with answers are neither replaced nor removed."""
+def test_somebodys_own_script_stays(course, lab, built, work):
+    """An edited script and one with answers are not replaced by another build."""
     own = work(built.read_text(encoding="utf-8"))
     built.write_text(own, encoding="utf-8")
-    labs = [lab]
-    if what_follows == "no script cells":
-        course.add_lab("05-sums", "# %%\nx = 1\n")
-    elif what_follows == "no lab":
-        labs = [course.add_lab("06-b")]
-        for path in lab.folder.iterdir():
-            path.unlink()
-        lab.folder.rmdir()
 
     with pytest.raises(CourseKitError, match=r"05-sums/train\.py"):
-        build_release(course.root, labs)
+        build_release(course.root, [lab])
     assert built.read_text(encoding="utf-8") == own
-
-
-def test_a_script_goes_with_the_script_cells(course, built):
-    """When the lab has none any more, the builder removes what it made."""
-    lab = course.add_lab("05-sums", "# %%\nx = 1\n")
-    build_release(course.root, [lab])
-
-    assert not built.exists()
-    assert sorted(course.files("build/source")) == ["05-sums/05-sums.ipynb"]
 
 
 ANSWERS = {
@@ -311,8 +286,6 @@ def test_a_notebook_and_a_file_can_be_named(folder, tmp_path):
     answer(notebook)
     assert script("05", str(notebook), "--output", "mine.py") == "written mine.py\n"
     assert "horovodrun -np 2 python mine.py" in (folder / "mine.py").read_text(encoding="utf-8")
-    assert script("05", str(notebook)) == f"written {tmp_path / 'train.py'}\n"
-    assert (kind_of(tmp_path / "train.py"), kind_of(folder / "train.py")) == ("answers", "release")
 
 
 @pytest.mark.parametrize("edit", [lambda text: text + "# mine\n", lambda _: "print('mine')\n"])

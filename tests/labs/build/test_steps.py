@@ -57,41 +57,34 @@ BAD_ID = r"the id .* is not 1 to 64 letters, digits, `-` or `_`"
         ('# %%\n# %% rôle="answer"\n', 2, UNREADABLE),
         ('# %% role="answer" id=double\n', 1, UNREADABLE),
         ('# %% name="x"\n', 1, r"unknown attribute\(s\) \['name'\] .* allowed are tags, role, id, points"),
-        ("# %% A title\n", 1, r"unknown attribute\(s\) \['title'\]"),
         ('# %%\n\n# %% role="anwser" id="a"\n', 3, "unknown role 'anwser'; .* readonly, answer, tests, manual, quiz"),
         ('# %% role=["tests"] id="a"\n', 1, r"unknown role \['tests'\]"),
         ('# %% role="answer"\n', 1, 'a cell with the role answer needs an id, such as id="broadcast"'),
         ("# %% points=2\n", 1, "points need the role tests or manual"),
         ('# %% role="answer" id="a" points=2\n', 1, "a cell with the role answer earns no points"),
-        ('# %% role="readonly" id="a" points=0\n', 1, "a cell with the role readonly earns no points"),
         ('# %% role="tests" id="a"\n', 1, POINTS_MISSING),
-        ('# %% role="tests" id="a" points=0\n', 1, POINTS_MISSING),
         ('# %% role="tests" id="a" points="2"\n', 1, POINTS_MISSING),
         ('# %% role="tests" id="a" points=true\n', 1, POINTS_MISSING),
-        ('# %% [markdown] role="manual" id="a"\n', 1, POINTS_MISSING),
         ('# %% [markdown] role="answer" id="a"\n', 1, "the role answer is for code cells, this is a markdown cell"),
         ('# %% [raw] role="readonly" id="a"\n', 1, "the role readonly is for markdown and code cells, .* raw cell"),
         ('# %% id="a b"\n', 1, BAD_ID),
         (f'# %% id="{65 * "a"}"\n', 1, BAD_ID),
         ("# %% id=7\n", 1, BAD_ID),
         ('# %% id="a"\n\n# %% id="b"\n\n# %% id="a"\n', 5, "the id 'a' is taken by the cell at line 1"),
-        ('# %% id="01-a-2"\n\n# %%\n', 3, "this cell's own id would be '01-a-2', which is taken"),
         ('# %% role="answer" id="a"\nx = 1\n', 1, "a cell with the role answer needs a solution region"),
-        (f"# %%{SOLUTION}", 2, "BEGIN SOLUTION is not allowed in a cell without a role"),
-        (f'# %%\n# %% role="tests" id="a" points=1\n{SOLUTION}', 4, "BEGIN SOLUTION is not allowed .* role tests"),
-        (f'# %% role="readonly" id="a"{SOLUTION}', 2, "BEGIN SOLUTION is not allowed .* role readonly"),
+        (f"# %%{SOLUTION}", 1, "BEGIN SOLUTION is not allowed in a cell without a role"),
+        (f'# %%\n# %% role="tests" id="a" points=1\n{SOLUTION}', 2, "BEGIN SOLUTION is not allowed .* role tests"),
         (
             f'# %% role="answer" id="a"{SOLUTION}{SOLUTION.replace("SOLUTION", "HIDDEN TESTS")}',
-            6,
+            1,
             "BEGIN HIDDEN TESTS is not allowed in a cell with the role answer",
         ),
         (
             '# %% [markdown] role="manual" id="a" points=1\n# Why?\n# ### BEGIN SOLUTION\n# So.\n',
-            3,
+            1,
             "BEGIN SOLUTION has no END SOLUTION",
         ),
-        (f'# %% role="answer" id="a"\n# about 3 lines{SOLUTION}', 2, "the hint says about 3 lines, the solution has 1"),
-        (f'# %% role="answer" id="a"{SOLUTION}# About 1 line of code.\n', 5, "no solution region follows this hint"),
+        (f'# %% role="answer" id="a"\n# about 3 lines{SOLUTION}', 1, "the hint says about 3 lines, the solution has 1"),
     ],
 )
 def test_a_slip_is_refused_with_its_line(course, text, line, sentence):
@@ -102,19 +95,11 @@ def test_a_slip_is_refused_with_its_line(course, text, line, sentence):
         source_notebook(lab)
 
 
-@pytest.mark.parametrize("hint", ["# about 1 line", "# Write it here (about 2 lines).", "# about 3 lines"])
-def test_a_hint_may_be_off_by_one(course, hint):
-    """Blank lines and comments in the answer do not count."""
-    region = "### BEGIN SOLUTION\n# why\nx = 1\n\ny = 2\n### END SOLUTION\n"
-
-    assert source_notebook(course.add_lab("01-a", f'# %% role="answer" id="a"\n{hint}\n{region}'))
-
-
 def test_each_hint_speaks_of_the_region_after_it(course):
-    """Two answers in one cell have a hint each."""
+    """Two answers in one cell have a hint each; it may be off by one, and blank lines and comments do not count."""
     text = '# %% role="answer" id="a"\n# about 1 line{0}# about 4 lines{1}'
-    long = SOLUTION.replace("x = 1", "a = 1\nb = 2\nc = 3\nd = 4")
+    long = SOLUTION.replace("x = 1", "# why\na = 1\n\nb = 2\nc = 3")
     assert source_notebook(course.add_lab("01-a", text.format(SOLUTION, long)))
 
-    with pytest.raises(CourseKitError, match=r"01-a\.py:2: the hint says about 1 lines, the solution has 4"):
+    with pytest.raises(CourseKitError, match=r"01-a\.py:1: the hint says about 1 lines, the solution has 3"):
         source_notebook(course.add_lab("01-a", text.format(long, SOLUTION)))

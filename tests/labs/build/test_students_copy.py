@@ -290,8 +290,8 @@ def test_other_folders_are_left_alone(checkout, tmp_path):
     (tmp_path / "mine" / "thesis.tex").touch()
     for folder, words in (
         (tmp_path / "mine", "holds something that is not a students' copy: name a new or empty folder."),
-        (checkout, "is a part of the checkout itself: name a folder of its own."),
-        (checkout / "labs" / "x", "is a part of the checkout itself: name a folder of its own."),
+        (checkout, "is in the checkout itself: name a folder outside of it."),
+        (checkout / "labs" / "x", "is in the checkout itself: name a folder outside of it."),
     ):
         with pytest.raises(CourseKitError) as caught:
             write_copy(checkout, {"README.md": b""}, folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.errors import CourseKitError
 from coursekit.labs.build.tables import alternative_file, build_tables, picture_file
 from coursekit.labs.lab import find_labs
 
@@ -91,13 +90,3 @@ def test_the_overview_shows_the_picture_of_each_lab_that_has_one(root):
 
     shown = f"{section}\n![A path.](../docs/pictures/01-first.png)\n"
     assert (root / "labs" / "README.md").read_text(encoding="utf-8") == OVERVIEW.replace(section, shown)
-
-
-def test_an_overview_written_by_hand_is_not_overwritten(root):
-    """Without the line that says so it is not the builder's."""
-    (root / "labs").mkdir()
-    (root / "labs" / "README.md").write_text("Mine.\n", encoding="utf-8")
-
-    with pytest.raises(CourseKitError, match=r"labs/README\.md was not made by the builder: move it away"):
-        build_tables(root)
-    assert (root / "labs" / "README.md").read_text(encoding="utf-8") == "Mine.\n"

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
-from coursekit.labs.affected_tests import LabCells
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.labs.lab import find_labs
 from coursekit.way_out import checks_of_pieces
+from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer, load_bank
 from workshop.answers.run_answers import run_banks
 

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import nbformat
@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import without_markers
-from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
+from coursekit.labs.build.text_notebook import LINE, fault
 from coursekit.labs.cells import QUIZ, is_solution, is_test
 from coursekit.labs.lab import Lab
 from coursekit.quiz import LETTERS, fold, listed
@@ -111,16 +111,13 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> NotebookNode:
 
 
 def list_checks(notebook: NotebookNode) -> NotebookNode:
-    """Tell the report at the end of a lab of each check and each text with their points.
-
-    A kernel knows only of checks that have run.
-    """
-    checks = [(name, cell.metadata["points"]) for cell in notebook.cells for name in _checks_of(cell)]
-    texts = [
-        (cell.metadata["id"], cell.metadata["points"])
-        for cell in notebook.cells
-        if cell.metadata.get("role") == "manual"
-    ]
+    """Tell the report at the end of a lab of all checks and texts with their points, also of those that never run."""
+    checks, texts = {}, {}
+    for cell in notebook.cells:
+        if cell.metadata.get("role") == "tests":
+            checks.update(dict.fromkeys(CHECK.findall(cell.source), cell.metadata["points"]))
+        elif cell.metadata.get("role") == "manual":
+            texts[cell.metadata["id"]] = cell.metadata["points"]
     for cell in notebook.cells:
         if checks and cell.source.strip() == REPORT:
             cell.source = f"hand_in_report({_listed(checks)}{', texts=' + _listed(texts) if texts else ''})"
@@ -138,24 +135,20 @@ def _asked(notebook: NotebookNode, cell: NotebookNode) -> list[NotebookNode]:
     try:
         question, choices = parse_quiz(cell.source)
     except ValueError as error:
-        raise fault(notebook, cell.metadata[LINE], str(error)) from None
+        raise fault(notebook, cell, str(error)) from None
     right = next(letter for letter, choice in zip(LETTERS, choices) if choice.is_right)
     lines = (f"- **{letter}.** {choice.text}" for letter, choice in zip(LETTERS, choices))
     folded = fold(right, [choice.explanation for choice in choices])
     code = nbformat.v4.new_code_cell(
         QUIZ_CELL.format(right=right, letters=listed(LETTERS[: len(choices)]), folded=folded)
     )
-    notes = {note: cell.metadata[note] for note in (LINE, FIRST_LINE)}
-    code.metadata.update(notes, id=f"{cell.metadata.id}-choice", tags=["picture", QUIZ])
+    name = f"{cell.metadata.id}-choice"
+    code.metadata.update({LINE: cell.metadata[LINE], "id": name, "tags": ["picture", QUIZ]})
     cell.source = QUIZ_TEXT.format(question=question, choices="\n".join(lines))
     cell.metadata.role = "readonly"
     return [cell, code]
 
 
-def _listed(points: Sequence[tuple[str, float]]) -> str:
-    rows = "".join(f"    {json.dumps(name, ensure_ascii=False)}: {worth:g},\n" for name, worth in points)
+def _listed(points: Mapping[str, float]) -> str:
+    rows = "".join(f"    {json.dumps(name, ensure_ascii=False)}: {worth:g},\n" for name, worth in points.items())
     return f"{{\n{rows}}}"
-
-
-def _checks_of(cell: NotebookNode) -> list[str]:
-    return CHECK.findall(cell.source) if cell.metadata.get("role") == "tests" else []

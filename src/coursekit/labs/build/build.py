@@ -10,18 +10,16 @@ from nbformat import NotebookNode
 
 from coursekit.files import Report, no_report
 from coursekit.labs.build.additions import offer_ways_out
-from coursekit.labs.build.generated import publish, refuse_edited, remove_stale
+from coursekit.labs.build.generated import publish, refuse_edited
 from coursekit.labs.build.release import finish, refuse_leaks, release_notebook, texts
 from coursekit.labs.build.script import script_files
 from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
-from coursekit.labs.lab import Lab, find_labs
+from coursekit.labs.lab import Lab
 
 
 def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
     """Build the notebooks that hold everything: text, answers and tests.
-
-    Sources of labs that are no longer in `solutions/` are removed.
 
     Returns:
         Lab name to `build/source/<lab>/<lab>.ipynb`.
@@ -30,7 +28,6 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
         CourseKitError: the author's text is wrong; the message begins with file and line.
     """
     parent = root / "build" / "source"
-    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     sources = {lab: source_notebook(lab) for lab in labs}
     files = {lab: {**public_files(lab), **script_files(source, "solution")} for lab, source in sources.items()}
     return {lab.name: publish(parent / lab.name, sources[lab], files[lab], report) for lab in labs}
@@ -56,7 +53,6 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
         releases[lab] = finish(release_notebook(lab.name, source))
         files[lab] = {**public_files(lab), **script_files(releases[lab], "release")}
         refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
-    remove_stale(parent, {lab.name for lab in find_labs(root)}, report)
     return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
 
 

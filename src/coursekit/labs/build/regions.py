@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from coursekit.errors import STUB
 
@@ -22,22 +22,16 @@ NEARLY = re.compile(r"\s*#+\s*(begin|end)\s+(solutions?|hidden\s+tests?|mark\s+s
 
 
 class RegionError(ValueError):
-    """A malformed region. `line` counts from 0 within the cell."""
-
-    def __init__(self, line: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.line = line
+    """A malformed region."""
 
 
-@dataclass(frozen=True)
-class Region:
-    """Lines `begin` to `end` of a cell, counted from 0: those of the two markers."""
+class Region(NamedTuple):
+    """Lines `begin` to `end` of a cell, counted from 0, those of the two markers, and the lines between them."""
 
     name: str
     begin: int
     end: int
     lines: tuple[str, ...]
-    """What stands between the two markers."""
 
 
 def find_regions(source: str) -> tuple[Region, ...]:
@@ -49,23 +43,29 @@ def find_regions(source: str) -> tuple[Region, ...]:
     """
     lines = source.splitlines()
     regions: list[Region] = []
-    opened: tuple[int, str] | None = None
+    begin, name = -1, ""  # of the region that is open
     for i, line in enumerate(lines):
         marker = EXACT.fullmatch(line)
         if marker is None:
             if NEARLY.fullmatch(line) or any(word in line for word in MARKER_WORDS):
-                raise RegionError(i, "a marker of a region is a line of its own, such as `### BEGIN SOLUTION`")
+                raise RegionError("a marker of a region is a line of its own, such as `### BEGIN SOLUTION`")
         elif marker["edge"] == "BEGIN":
-            if opened is not None:
-                raise RegionError(i, f"BEGIN {marker['name']} stands inside another region: end that first")
-            opened = (i, marker["name"])
-        elif opened is None or opened[1] != marker["name"]:
-            raise RegionError(i, f"END {marker['name']} has no BEGIN {marker['name']} before it")
+            if name:
+                raise RegionError(f"BEGIN {marker['name']} stands inside another region: end that first")
+            begin, name = i, marker["name"]
+        elif marker["name"] != name:
+            raise RegionError(f"END {marker['name']} has no BEGIN {marker['name']} before it")
         else:
-            regions.append(_close(opened, i, lines))
-            opened = None
-    if opened is not None:
-        raise RegionError(opened[0], f"BEGIN {opened[1]} has no END {opened[1]} after it in this cell")
+            inside = tuple(lines[begin + 1 : i])
+            first = next((line for line in inside if line.strip()), None)
+            if first is None:
+                raise RegionError(f"the region BEGIN {name} is empty: write the text it hides")
+            if name == SOLUTION and _indent(first) != _indent(lines[begin]):
+                raise RegionError("BEGIN SOLUTION is not indented as the line after it: align the two")
+            regions.append(Region(name, begin, i, inside))
+            name = ""
+    if name:
+        raise RegionError(f"BEGIN {name} has no END {name} after it in this cell")
     return tuple(regions)
 
 
@@ -78,17 +78,6 @@ def outside_regions(source: str) -> list[str]:
 def without_markers(source: str) -> str:
     """Return a cell as a student would have written it: without the lines that begin and end a region."""
     return "\n".join(line for line in source.splitlines() if not EXACT.fullmatch(line))
-
-
-def _close(opened: tuple[int, str], end: int, lines: list[str]) -> Region:
-    begin, name = opened
-    inside = tuple(lines[begin + 1 : end])
-    first = next((line for line in inside if line.strip()), None)
-    if first is None:
-        raise RegionError(begin, f"the region BEGIN {name} is empty: write the text it hides")
-    if name == SOLUTION and _indent(first) != _indent(lines[begin]):
-        raise RegionError(begin, "BEGIN SOLUTION is not indented as the line after it: align the two")
-    return Region(name, begin, end, inside)
 
 
 def _indent(line: str) -> str:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.affected_tests import global_names
 from coursekit.labs.build.regions import CODE_STUB, without_markers
 from coursekit.labs.cells import cell_name
+from coursekit.labs.names import global_names
 
 SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
 SCRIPT_NAME = "train.py"
@@ -92,12 +92,12 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     """Refuse script cells that make no program, and return the names of the parameters that they use.
 
     Raises:
-        ScriptError: code is broken or uses unknown names, or `main` or Horovod is missing; with the cell to blame.
+        ScriptError: code is broken or uses unknown names, or `main` or Horovod is missing.
     """
     codes = _codes(notebook)
-    everything = "\n".join(code for _, code in codes)
-    names, parameters = global_names(everything), {name for name, *_ in _parameters(notebook)}
-    for cell, code in codes if "import *" not in everything else ():  # else whatever is used may come from there
+    names = global_names("\n".join(code for _, code in codes))
+    parameters = {name for name, *_ in _parameters(notebook)}
+    for cell, code in codes:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
             raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
     for name in NEEDED:
@@ -147,7 +147,7 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = S
     Args:
         notebook: with at least one script cell.
         made: who made it from what, for the head.
-        kind: what it holds, for the mark at its end: one of `KINDS`.
+        kind: what it holds, for the mark: one of `KINDS`.
         name: its file's name, for the head.
 
     Raises:
@@ -173,9 +173,7 @@ def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def read_notebook(path: Path, lab: str) -> dict[str, Any]:
-    """Return a student's notebook of a lab, whose cells may be read without further checks, each text in one piece.
-
-    The lab is given by its name or the beginning of it.
+    """Return a student's notebook of a lab, given by the beginning of its name; each text is in one piece.
 
     Raises:
         CourseKitError: no such file, it is not a notebook, or it is that of another lab.
@@ -230,7 +228,7 @@ def _option(parameter: tuple[str, str, str]) -> str:
     try:
         kind = type(ast.literal_eval(default))
     except (ValueError, SyntaxError):
-        return ""
+        kind = type(None)
     if kind not in {bool, int, float, str}:
         return ""
     takes = "action=argparse.BooleanOptionalAction" if kind is bool else f"type={kind.__name__}"
@@ -245,18 +243,11 @@ def _option(parameter: tuple[str, str, str]) -> str:
 def _head(notebook: Mapping[str, Any], made: str, name: str) -> str:
     texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
-    texts = (text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for text in (title, made, name))
-    return HEAD.format(**dict(zip(("title", "made", "name"), texts)))
+    return HEAD.format(title=title, made=made, name=name)
 
 
 def _codes(notebook: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
-    """Return the script cells and their code, if that is Python."""
-    codes = [(cell, _code(cell)) for cell in notebook["cells"] if is_script(cell)]
-    try:
-        compile("import argparse\n" + "\n".join(code for _, code in codes), SCRIPT_NAME, "exec")
-    except SyntaxError as error:  # each cell by itself is sound, such as one with an import from __future__
-        raise ScriptError(codes[0][0], f"the script cells together are not a program: {error.msg}") from None
-    return codes
+    return [(cell, _code(cell)) for cell in notebook["cells"] if is_script(cell)]
 
 
 def _code(cell: Mapping[str, Any]) -> str:
@@ -264,11 +255,10 @@ def _code(cell: Mapping[str, Any]) -> str:
     code = without_markers(cell["source"])
     try:
         ast.parse(code)
-    except SyntaxError:
-        # A line may begin with % in Python too, in the middle of a formula; such a cell has been read above.
+    except SyntaxError:  # a line may begin with % in Python too, in the middle of a formula
         code = "\n".join("" if _MAGIC_LINE.match(line) else line for line in code.splitlines())
-        try:
-            ast.parse(code)
-        except SyntaxError as error:
-            raise ScriptError(cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}") from None
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        raise ScriptError(cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}") from None
     return code.strip("\n")

@@ -10,14 +10,14 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.labs.build.additions import ask_quizzes, list_checks
-from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, RegionError, find_regions
+from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, Region, RegionError, find_regions
 from coursekit.labs.build.script import SCRIPT, ScriptError, check_script, is_script
-from coursekit.labs.build.text_notebook import FIRST_LINE, LINE, fault
+from coursekit.labs.build.text_notebook import LINE, fault
 from coursekit.labs.cells import QUIZ
 
 ATTRIBUTES = ("tags", "role", "id", "points")
 # jupytext's own notes, of no use to a reader.
-NOTES = (LINE, FIRST_LINE, "lines_to_next_cell", "cell_marker")
+NOTES = (LINE, "lines_to_next_cell", "cell_marker")
 # nbformat's rule for the id of a cell.
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
@@ -55,7 +55,7 @@ def check_attributes(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
         if sentence := _attribute_fault(cell.cell_type, written):
-            raise fault(notebook, cell.metadata[LINE], sentence)
+            raise fault(notebook, cell, sentence)
     return notebook
 
 
@@ -63,65 +63,60 @@ def check_ids(notebook: NotebookNode) -> NotebookNode:
     """Refuse ids that nbformat does not take, or that two cells share (nbformat would rename one at random)."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
-        line, name = cell.metadata[LINE], cell.metadata.get("id")
+        name = cell.metadata.get("id")
         if name is None:
             continue
         if not (isinstance(name, str) and CELL_ID.fullmatch(name)):
-            raise fault(notebook, line, f"the id {name!r} is not 1 to 64 letters, digits, `-` or `_`")
+            raise fault(notebook, cell, f"the id {name!r} is not 1 to 64 letters, digits, `-` or `_`")
         if name in seen:
-            raise fault(notebook, line, f"the id {name!r} is taken by the cell at line {seen[name]}: choose another")
-        seen[name] = line
+            raise fault(notebook, cell, f"the id {name!r} is taken by the cell at line {seen[name]}: choose another")
+        seen[name] = cell.metadata[LINE]
     return notebook
 
 
 def check_regions(notebook: NotebookNode) -> NotebookNode:
-    """Refuse malformed regions, and regions in cells whose role does not allow or lacks them."""
+    """Refuse malformed regions, regions in cells whose role does not allow or lacks them, and wrong hints of size."""
     for cell in notebook.cells:
-        first_line, role_name = cell.metadata[FIRST_LINE], cell.metadata.get("role")
-        role = ROLES.get(role_name)
+        name = cell.metadata.get("role")
+        role = ROLES.get(name)
         try:
             regions = find_regions(cell.source)
         except RegionError as error:
-            raise fault(notebook, first_line + error.line, str(error)) from None
+            raise fault(notebook, cell, str(error)) from None
         for region in regions:
             if role is None or region.name != role.may_hold:
-                cell_name = f"a cell with the role {role_name}" if role else "a cell without a role"
-                raise fault(notebook, first_line + region.begin, f"BEGIN {region.name} is not allowed in {cell_name}")
+                where = f"a cell with the role {name}" if role else "a cell without a role"
+                raise fault(notebook, cell, f"BEGIN {region.name} is not allowed in {where}")
         if role and role.must_hold and not regions:
-            raise fault(notebook, cell.metadata[LINE], f"a cell with the role {role_name} needs a solution region")
+            raise fault(notebook, cell, f"a cell with the role {name} needs a solution region")
+        if sentence := _hint_fault(cell.source.splitlines(), regions):
+            raise fault(notebook, cell, sentence)
     return notebook
 
 
-def check_size_hints(notebook: NotebookNode) -> NotebookNode:
-    """Refuse a hint such as `# about 2 lines` that is off by more than one line of code of the region after it."""
-    for cell in notebook.cells:
-        if cell.cell_type != "code" or cell.metadata.get("role") not in {"answer", "manual"}:
-            continue
-        regions = find_regions(cell.source)
-        for i, line in enumerate(cell.source.splitlines()):
-            hint = SIZE_HINT.fullmatch(line)
-            if hint is None or any(region.begin < i < region.end for region in regions):
-                continue
-            at = cell.metadata[FIRST_LINE] + i
-            region = next((region for region in regions if region.begin > i), None)
-            if region is None:
-                raise fault(notebook, at, "no solution region follows this hint about its size")
-            size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
+def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> str:
+    """Return what is wrong with a hint such as `# about 2 lines`: it is off by more than one line of the region's code.
+
+    Each hint speaks of the region after it.
+    """
+    for region, after in zip(regions, (0, *(region.end for region in regions))):
+        size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
+        for hint in filter(None, map(SIZE_HINT.fullmatch, lines[after : region.begin])):
             if abs(size - int(hint[1])) > 1:
-                raise fault(notebook, at, f"the hint says about {hint[1]} lines, the solution has {size}: correct it")
-    return notebook
+                return f"the hint says about {hint[1]} lines, the solution has {size}: correct it"
+    return ""
 
 
 def check_script_cells(notebook: NotebookNode) -> NotebookNode:
     """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
-            raise fault(notebook, cell.metadata[LINE], f"the tag {SCRIPT} is for code cells, this is a text")
+            raise fault(notebook, cell, f"the tag {SCRIPT} is for code cells, this is a text")
     if any(is_script(cell) for cell in notebook.cells):
         try:
             notebook.metadata.coursekit.script_parameters = check_script(notebook)
         except ScriptError as error:
-            raise fault(notebook, error.cell["metadata"][LINE], str(error)) from None
+            raise fault(notebook, error.cell, str(error)) from None
     return notebook
 
 
@@ -146,11 +141,8 @@ def expand_roles(notebook: NotebookNode) -> NotebookNode:
 def name_cells(notebook: NotebookNode) -> NotebookNode:
     """Give each cell its author's id, or one from the lab's name and the cell's position: the same in every build."""
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
-    taken = {cell.metadata.get("id") for cell in notebook.cells}
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"
-        if cell.id in taken and cell.id == f"{lab_name}-{position}":
-            raise fault(notebook, cell.metadata[LINE], f"this cell's own id would be {cell.id!r}, which is taken")
         for note in NOTES:
             cell.metadata.pop(note, None)
     return notebook
@@ -171,7 +163,6 @@ STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
     ask_quizzes,
     check_ids,
     check_regions,
-    check_size_hints,
     check_script_cells,
     list_checks,
     expand_roles,

@@ -22,7 +22,6 @@ from coursekit.labs.lab import Lab, find_labs
 
 # What `make env`, `make lab` and the students' commands need. Nothing of solutions/ and tests/ is ever looked at.
 FOLDERS = ("slurm", "src/coursekit", "tools")
-OTHER_FOLDERS = ("docs", "labs", "solutions", "students", "tests")  # of the checkout
 LOCKS = ("requirements-2.15.lock", "requirements-2.21.lock")
 FILES = (".gitignore", "environment.yml", "labs/README.md", "pyproject.toml", *LOCKS)
 OWN = ("AGENTS.md", "Makefile", "README.md")  # from students/, at the top of the copy
@@ -81,7 +80,7 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
     """Make a folder hold these files, remove what an earlier copy put there, and return how many files changed.
 
     Raises:
-        CourseKitError: the folder holds something else, a part of the checkout, or a notebook that somebody edited.
+        CourseKitError: the folder is in the checkout, or holds something else or a notebook that somebody edited.
     """
     former = _former_files(root, folder)
     for name in files:
@@ -115,29 +114,22 @@ def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
 
 
 def _is_for_students(path: Path) -> bool:
-    hidden = any(part[0] == "." or part in BY_PRODUCTS or part.endswith(".egg-info") for part in path.parts)
-    return not hidden and path.name not in NOT_FOR_STUDENTS and path.suffix != ".in" and _is_imported(path)
-
-
-def _is_imported(path: Path) -> bool:
-    """Say whether a file may be imported by a student's command, or is not of the package."""
+    if any(part[0] == "." or part in BY_PRODUCTS or part.endswith(".egg-info") for part in path.parts):
+        return False
     place = next((folder for folder in PARTS if Path(folder) in path.parents), "")
-    return not place or path.relative_to(place).with_suffix("").as_posix() in PARTS[place]
+    is_imported = not place or path.relative_to(place).with_suffix("").as_posix() in PARTS[place]
+    return is_imported and path.name not in NOT_FOR_STUDENTS and path.suffix != ".in"
 
 
 def _former_files(root: Path, folder: Path) -> set[str]:
     """Return the files that an earlier copy put into a folder."""
     target = folder.resolve()
-    parts = target.relative_to(root).parts if root in target.parents else ()
-    if target == root or parts[:1] in {(name,) for name in (*FOLDERS, *OTHER_FOLDERS)}:
-        raise CourseKitError(f"{folder} is a part of the checkout itself: name a folder of its own.")
+    if target == root or root in target.parents:
+        raise CourseKitError(f"{folder} is in the checkout itself: name a folder outside of it.")
     manifest = target / MANIFEST
     if manifest.is_file():
-        try:
-            names = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-            return {name for name in names if ".." not in Path(name).parts and not Path(name).is_absolute()}
-        except (ValueError, KeyError, TypeError):
-            raise CourseKitError(f"{folder}/{MANIFEST} is damaged: name another folder.") from None
+        names = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        return {name for name in names if ".." not in Path(name).parts and not Path(name).is_absolute()}
     if target.exists() and (not target.is_dir() or any(path.name != ".git" for path in target.iterdir())):
         raise CourseKitError(f"{folder} holds something that is not a students' copy: name a new or empty folder.")
     return set()

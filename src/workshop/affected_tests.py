@@ -2,37 +2,19 @@
 
 Cells know each other by names only. A test that uses no name, directly or through other cells, that the answer's cells
 bind does the same as with the solution, so running it for each of a hundred answers would only take time.
-In doubt a cell counts as affected: names inside functions count as used, and a cell that changes an object counts as
-binding the object's name.
+In doubt a cell counts as affected (see `coursekit.labs.names`).
 """
 
 from __future__ import annotations
 
-import ast
-import symtable
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, reduce
-from operator import or_
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coursekit.labs.cells import is_solution, is_test
+from coursekit.labs.names import Names, names_of
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that a cell binds or changes, and those that it uses, also inside functions."""
-
-    bound: frozenset[str]
-    used: frozenset[str]
-
-    def __or__(self, other: Names) -> Names:
-        """Return the names of both."""
-        return Names(self.bound | other.bound, self.used | other.used)
-
 
 NO_NAMES = Names(frozenset(), frozenset())
 
@@ -79,7 +61,7 @@ class LabCells:
 
     def _names(self, answers: Mapping[str, str]) -> list[Names]:
         """Return the names of each cell, old and new: one that the answer forgets to bind is missed by tests of it."""
-        return [names | names_of(answers.get(name, "")) for name, names in zip(self.ids, self.names)]
+        return [together((names, names_of(answers.get(name, "")))) for name, names in zip(self.ids, self.names)]
 
     def _changed(self, answers: Mapping[str, str], merged: Mapping[str, str]) -> set[int]:
         return self._changed_by(answers, self._names(merged))
@@ -102,44 +84,6 @@ def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, 
 
 def together(names: Iterable[Names]) -> Names:
     """Return the names of several cells."""
-    return reduce(or_, names, NO_NAMES)
-
-
-@cache
-def names_of(source: str) -> Names:
-    """Return the names of a cell; none for one that is not Python alone."""
-    try:
-        names, tree = global_names(source), ast.parse(source)
-    except SyntaxError:  # a magic, or an answer that is not Python: it binds no name that a test could use
-        return NO_NAMES
-    parts = (node for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Subscript)))
-    changed = {_base(part) for part in parts if isinstance(part.ctx, ast.Store)}
-    return Names(names.bound | changed & names.used, names.used)
-
-
-def global_names(code: str) -> Names:
-    """Return the global names that code binds, and those that it uses, also inside functions.
-
-    Raises:
-        SyntaxError: it is not Python alone.
-    """
-    table = symtable.symtable(code, "cell", "exec")
-    symbols = [one for scope in _scopes(table) for one in scope.get_symbols() if scope is table or one.is_global()]
-    return Names(
-        frozenset(one.get_name() for one in symbols if one.is_assigned() or one.is_imported()),
-        frozenset(one.get_name() for one in symbols if one.is_referenced()),
-    )
-
-
-def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Yield the scope of a cell, and those of all functions and classes in it."""
-    yield table
-    for child in table.get_children():
-        yield from _scopes(child)
-
-
-def _base(node: ast.expr) -> str:
-    """Return the name at the root of an attribute or an element, or ''."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    all_names = list(names)
+    bound = frozenset().union(*(one.bound for one in all_names))
+    return Names(bound, frozenset().union(*(one.used for one in all_names)))

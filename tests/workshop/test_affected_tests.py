@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nbformat import v4
 
-from coursekit.labs.affected_tests import LabCells
+from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer
 from workshop.answers.run_answers import asked_tests, share_runs
 
