@@ -32,7 +32,7 @@ def test_a_result_comes_back_as_it_was_saved(tmp_path):
     write_json(tmp_path / "result.json", {**RESULT.to_json(), "of another version": 1})
     data = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     assert LabResult.from_json(data) == RESULT
-    assert (data["schema"], data["points"], data["max_points"]) == (1, 4.5, 5.0)
+    assert (data["points"], data["max_points"]) == (4.5, 5.0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ Where papermill takes an engine, ours tells what happens in a kernel, and ends a
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import tempfile
 import time
@@ -44,8 +43,6 @@ from coursekit.ranks.own_time import longest_wall_s
 
 ENGINE = "coursekit"
 START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only
-# The path of a socket has at most 107 bytes, of which "/kernel-12345678/kernel-ipc-5" are ours.
-MAX_PARENT_BYTES = 107 - 32
 
 NUM_TRACEBACK_LINES = 15
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
@@ -77,20 +74,12 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the notebook; called by papermill.
-
-        Args:
-            nb_man: papermill's manager of the notebook, which saves it after every cell.
-            kernel_name: Name of an installed kernel.
-            options: What was given to `papermill.execute_notebook`: `watch` is the `KernelWatch` to keep.
-        """
+        """Execute the notebook of papermill's manager, which saves it after every cell; `watch` is our own option."""
         watch: KernelWatch = options["watch"]
-        # Sockets in a private folder: no port that others on a login node could reach, and a path short enough for one.
-        parent = tempfile.gettempdir()
-        if len(os.fsencode(parent)) > MAX_PARENT_BYTES:
-            parent = "/tmp"  # noqa: S108  # what is made there is private
         with (
-            tempfile.TemporaryDirectory(prefix="kernel-", dir=parent) as sockets,
+            # Sockets in a private folder: no port that others on a login node could reach, and a path of less than the
+            # 107 bytes that a socket's may have, whatever TMPDIR says.
+            tempfile.TemporaryDirectory(prefix="kernel-", dir="/tmp") as sockets,
             (watch.folder / KERNEL_LOG).open("wb") as log,
         ):
             manager = _Manager(
@@ -103,7 +92,8 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 startup_timeout=START_TIMEOUT_S,
                 iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
                 log=silent,
-                on_notebook_start=lambda notebook: watch.kernel_started(_pid(manager), notebook),
+                # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
+                on_notebook_start=lambda notebook: watch.kernel_started(int(manager.provisioner.pid), notebook),  # type: ignore[union-attr]
                 on_cell_execute=watch.cell_started,
                 on_cell_executed=watch.cell_finished,
                 on_cell_error=watch.cell_failed,
@@ -113,34 +103,29 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
 
 
-def _pid(manager: AsyncKernelManager) -> int:
-    # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
-    return int(manager.provisioner.pid)  # type: ignore[union-attr]
-
-
 papermill_engines.register(ENGINE, LabEngine)
 
 
 def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
     """Execute a lab in a folder of its own and return how it went, whatever happened.
 
+    The verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
+
     Args:
         run: The lab and its parameters.
-        folder: Working folder of the kernel; whatever an earlier attempt left there is removed. The executed
-            notebook is saved there after every cell.
+        folder: Working folder of the kernel, in which the executed notebook is saved after every cell.
         facts: Circumstances to note in the result.
         on_cell: Called with number, total and name of each code cell that starts.
-
-    Returns:
-        The result; its verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(run.notebook.parent, folder)  # a student has all files next to the notebook, too
+    executed = folder / run.notebook.name
+    shutil.copytree(
+        run.notebook.parent, folder, dirs_exist_ok=True
+    )  # a student has all files next to the notebook, too
     watch = KernelWatch(folder, run.time_limit_s, on_cell)
     problem, interrupted = "", False
     try:
-        _papermill(run, folder, watch)
+        _papermill(run, executed, watch)
     except PapermillExecutionError:
         pass  # the watch knows the cell, and whether its error is part of the lesson
     except KeyboardInterrupt:
@@ -152,7 +137,10 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     finally:
         end_all(watch.stop())
         end_marked(folder)
-    notebook = _read_executed(run, folder, failed=watch.failed)
+    notebook = nbformat.read(executed, as_version=4)
+    if not watch.failed:  # an error that was part of the lesson is no error of papermill's
+        notebook = remove_error_markers(notebook)
+    write_text(executed, nbformat.writes(notebook))
     scores = _scores(notebook, watch)
     too_slow = _too_slow(notebook, watch, problem)
     verdict, reason = _verdict(run, watch, scores, problem, too_slow, interrupted=interrupted)
@@ -163,7 +151,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         reason=reason,
         scores=scores,
         time_s=round(time.perf_counter() - clock, 2),
-        peak_memory_mb=round(watch.memory.peak_mb, 1) if watch.memory else 0.0,
+        peak_memory_mb=round(watch.peak_memory_mb, 1),
         num_ranks=run.num_ranks,
         parameters=run.parameters,
         started=started.isoformat(timespec="seconds"),
@@ -173,11 +161,9 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     )
 
 
-def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
+def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
     # papermill takes paths as patterns to fill in with parameters.
-    source, target = (
-        str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, _executed(run, folder))
-    )
+    source, target = (str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, executed))
     papermill.execute_notebook(
         source,
         target,
@@ -190,18 +176,6 @@ def _papermill(run: LabRun, folder: Path, watch: KernelWatch) -> None:
         request_save_on_cell_execute=True,
         watch=watch,
     )
-
-
-def _executed(run: LabRun, folder: Path) -> Path:
-    return folder / run.notebook.name
-
-
-def _read_executed(run: LabRun, folder: Path, *, failed: bool) -> NotebookNode:
-    """Return what papermill saved, without its error marks when the error was part of the lesson."""
-    notebook = nbformat.read(_executed(run, folder), as_version=4)
-    cleaned = notebook if failed else remove_error_markers(notebook)
-    write_text(_executed(run, folder), nbformat.writes(cleaned))
-    return cleaned
 
 
 def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]:
@@ -250,18 +224,15 @@ def _verdict(  # noqa: PLR0913  # all that is known
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell | None:
-    """Return the cell that was running last, as it was saved."""
+    """Return the cell that was running last with its traceback; without one, what it and the kernel itself wrote."""
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
     if cell is None:
         return None
-    lines = COLOURS.sub("", _last_words(cell, folder)).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
-    return FailedCell(watch.number, cell_name(cell), cell.source, "\n".join(lines))
-
-
-def _last_words(cell: NotebookNode, folder: Path) -> str:
-    """Return the traceback; without one, what the cell and the kernel itself wrote before they ended."""
     error = next((output for output in cell.outputs if output.output_type == "error"), None)
     if error is not None:
-        return "\n".join(error.traceback) or f"{error.ename}: {error.evalue}"
-    printed = "".join(output.text for output in cell.outputs if output.output_type == "stream")
-    return f"{printed}\n{(folder / KERNEL_LOG).read_text(encoding='utf-8', errors='replace')}"
+        words = "\n".join(error.traceback) or f"{error.ename}: {error.evalue}"
+    else:
+        printed = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+        words = f"{printed}\n{(folder / KERNEL_LOG).read_text(encoding='utf-8', errors='replace')}"
+    lines = COLOURS.sub("", words).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
+    return FailedCell(watch.number, cell_name(cell), cell.source, "\n".join(lines))

@@ -26,14 +26,12 @@ class Facts:
     """The circumstances of a run.
 
     Attributes:
-        host: Name of the machine.
         device: Name of the GPUs, or of the processor where none can be used.
         num_cpus: Processors this process may use.
         versions: Version of Python and of each package; "not installed" where it is missing.
         commit: Commit of the course checkout; None outside git.
         dirty: Whether tracked files differ from that commit, or there are files that git does not know.
         nodes: All nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one.
-        job_id: That job's number; '' outside one.
     """
 
     host: str
@@ -60,23 +58,19 @@ def collect(root: Path) -> Facts:
     commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
     # Touching a file does not count as a change, and no lock is taken that a commit elsewhere would trip over.
     changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
+    tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
+    found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
+    found |= {name: _version(name) for name in PACKAGES}
     return Facts(
         host=socket.gethostname(),
         device=_gpu_names() or _processor_name(),
         num_cpus=len(os.sched_getaffinity(0)),
-        versions=_versions(),
+        versions={name: number or "not installed" for name, number in found.items()},
         commit=commit or None,
         dirty=bool(changes),
         nodes=os.environ.get("SLURM_JOB_NODELIST", ""),
         job_id=os.environ.get("SLURM_JOB_ID", ""),
     )
-
-
-def _versions() -> dict[str, str]:
-    tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
-    found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
-    found.update((name, _version(name)) for name in PACKAGES)
-    return {name: number or "not installed" for name, number in found.items()}
 
 
 def _version(package: str) -> str:

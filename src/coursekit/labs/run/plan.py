@@ -24,13 +24,9 @@ EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str
 
 @dataclass(frozen=True)
 class LabRun:
-    """One lab, ready to be executed.
+    """One lab, ready to be executed: `num_ranks` is 1 where its notebook has no such parameter.
 
-    Attributes:
-        name: Name of the lab's folder.
-        notebook: The built source notebook, with answers and hidden tests.
-        num_ranks: Number of ranks it will start, 1 where the notebook has no such parameter.
-        time_limit_s: Seconds that it may take, of its own time.
+    `time_limit_s` is of its own time.
     """
 
     name: str
@@ -44,33 +40,42 @@ class LabRun:
 def plan_runs(
     labs: Sequence[Lab], notebooks: Mapping[str, Path], num_ranks: int | None, given: Mapping[str, str]
 ) -> tuple[LabRun, ...]:
-    """Check all labs and options (`--ranks`, and the texts of `-p`) against each other.
+    """Check all labs and options against each other: a lab's small run, then `--ranks`, then the texts of `-p`.
 
     Raises:
         CourseKitError: If a parameter is unknown to all chosen labs or a value is out of place.
     """
-    if not labs:
-        raise CourseKitError("there are no labs in solutions/: write one, or change to a checkout that has some.")
     defaults = {lab.name: read_defaults(notebooks[lab.name]) for lab in labs}
     if num_ranks is not None:
         # Also refused when no chosen lab has ranks to start: the number is nonsense anyway.
         check(NUM_RANKS, num_ranks, 1, "--ranks")
     known = {name: None for names in defaults.values() for name in names}
-    unknown = sorted(given.keys() - known.keys())
+    unknown = given.keys() - known.keys()
     if unknown:
-        raise CourseKitError(f"-p: no chosen lab has a parameter {', '.join(unknown)}; known are {list_names(known)}.")
+        raise CourseKitError(
+            f"-p: no chosen lab has a parameter {', '.join(sorted(unknown))}; known are {list_names(known)}."
+        )
     return tuple(_plan(lab, notebooks[lab.name], defaults[lab.name], num_ranks, given) for lab in labs)
 
 
 def _plan(
     lab: Lab, notebook: Path, defaults: Mapping[str, Scalar], num_ranks: int | None, given: Mapping[str, str]
 ) -> LabRun:
-    values = merge(defaults, lab.small_run, num_ranks, given, f"{lab.folder.name}/lab.toml")
+    origin = f"{lab.folder.name}/lab.toml [small_run]"
+    unknown = lab.small_run.keys() - defaults.keys()
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise CourseKitError(f"{origin}: the notebook has no parameter {names}; it has {list_names(defaults)}.")
+    values = {name: check(name, value, defaults[name], origin) for name, value in lab.small_run.items()}
+    if num_ranks is not None and NUM_RANKS in defaults:
+        values[NUM_RANKS] = num_ranks
+    for name in given.keys() & defaults.keys():  # others are those of other labs
+        values[name] = check(name, parse(name, given[name], defaults[name]), defaults[name], "-p")
     return LabRun(
         name=lab.name,
         title=lab.title,
         notebook=notebook,
-        parameters=values,
+        parameters=dict(sorted(values.items())),
         num_ranks=int({**defaults, **values}.get(NUM_RANKS, 1)),
         time_limit_s=lab.resources.time_limit_min * 60,
     )
@@ -86,7 +91,19 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
     logging.getLogger("papermill").setLevel(logging.ERROR)
     # papermill treats the path as a pattern to fill in.
     found = inspect_notebook(str(notebook).replace("{", "{{").replace("}", "}}"))
-    return {name: _literal(name, parameter["default"], notebook) for name, parameter in found.items()}
+    defaults = {}
+    for name, parameter in found.items():
+        try:
+            value = ast.literal_eval(parameter["default"])
+        except (ValueError, SyntaxError):
+            value = None
+        if not isinstance(value, (bool, int, float, str)):
+            raise CourseKitError(
+                f"{notebook.name}: the default of parameter {name!r} is {parameter['default']!r}; "
+                "write one true or false value, number or text there, so that values given for it can be checked."
+            )
+        defaults[name] = value
+    return defaults
 
 
 def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
@@ -138,54 +155,9 @@ def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
     return value
 
 
-def merge(
-    defaults: Mapping[str, Scalar],
-    small_run: Mapping[str, Scalar],
-    num_ranks: int | None,
-    given: Mapping[str, str],
-    origin: str,
-) -> dict[str, Scalar]:
-    """Return the values to pass to one notebook: the lab's small run, then `--ranks`, then `-p`.
-
-    Args:
-        defaults: The notebook's parameters.
-        small_run: Values from `lab.toml`; each must be a parameter of the notebook.
-        num_ranks: Number of ranks, passed on where the notebook has such a parameter.
-        given: What was typed after `-p`; names that this notebook does not have are left to other labs.
-        origin: The lab's `lab.toml`, for messages.
-
-    Raises:
-        CourseKitError: If a name in `small_run` is unknown or a value has the wrong type.
-    """
-    unknown = sorted(small_run.keys() - defaults.keys())
-    if unknown:
-        raise CourseKitError(
-            f"{origin} [small_run]: the notebook has no parameter {', '.join(unknown)}; it has {list_names(defaults)}."
-        )
-    values = {name: check(name, value, defaults[name], f"{origin} [small_run]") for name, value in small_run.items()}
-    if num_ranks is not None and NUM_RANKS in defaults:
-        values[NUM_RANKS] = check(NUM_RANKS, num_ranks, defaults[NUM_RANKS], "--ranks")
-    for name in given.keys() & defaults.keys():
-        values[name] = check(name, parse(name, given[name], defaults[name]), defaults[name], "-p")
-    return dict(sorted(values.items()))
-
-
 def list_names(names: Mapping[str, object]) -> str:
     """Return names for a message."""
     return ", ".join(sorted(names)) or "none"
-
-
-def _literal(name: str, text: str, notebook: Path) -> Scalar:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        value = None
-    if not isinstance(value, (bool, int, float, str)):
-        raise CourseKitError(
-            f"{notebook.name}: the default of parameter {name!r} is {text!r}; "
-            "write one true or false value, number or text there, so that values given for it can be checked."
-        )
-    return value
 
 
 def _wrong_type(name: str, value: object, default: Scalar, origin: str) -> CourseKitError:

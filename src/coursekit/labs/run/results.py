@@ -9,7 +9,6 @@ from typing import Any
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.facts import Facts
 
-SCHEMA = 1
 HTML = "report.html"  # of a run, for people
 PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not run"
 
@@ -23,14 +22,7 @@ Value = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 @dataclass(frozen=True)
 class FailedCell:
-    """The cell a lab stopped at.
-
-    Attributes:
-        number: Position among the code cells, counted from 1; it is the `[n]` beside the executed cell.
-        name: The cell's name in the authored source.
-        source: Its Python code.
-        error: Last lines of the traceback, without colours; empty when the kernel left none.
-    """
+    """The cell a lab stopped at: its `[n]`, its name in the authored source, its code, the end of its traceback."""
 
     number: int
     name: str
@@ -43,8 +35,6 @@ class LabResult:
     """How one lab went.
 
     Attributes:
-        lab: Name of the lab's folder.
-        title: Its title in `lab.toml`.
         verdict: `passed`, `failed`, `interrupted` or `not run`.
         reason: One sentence on why it did not pass; empty when it did.
         scores: One score per test cell.
@@ -52,11 +42,9 @@ class LabResult:
         peak_memory_mb: Highest sum over the kernel and all processes below it, in 10^6 bytes.
         num_ranks: The notebook's parameter of that name, 1 without one.
         parameters: Every value that was passed to the notebook.
-        started: When it started, ISO 8601 with the offset from UTC; empty for a lab that was not run.
-        failed_cell: The cell it stopped at, if any.
+        started: ISO 8601 with the offset from UTC; empty for a lab that was not run.
         facts: Machine, versions and commit it ran with; None for a lab that was not run.
         images_per_s: Training speed of all ranks together that the lab measured; 0 where it measures none.
-        schema: Version of this record's form.
     """
 
     lab: str
@@ -72,7 +60,6 @@ class LabResult:
     failed_cell: FailedCell | None = None
     facts: Facts | None = None
     images_per_s: float = 0.0
-    schema: int = SCHEMA
 
     @property
     def points(self) -> float:
@@ -107,21 +94,12 @@ class LabResult:
 
 @dataclass(frozen=True)
 class RunReport:
-    """One run over several labs.
-
-    Attributes:
-        name: Name of the run's folder: its local starting time, or the number of its job.
-        finished: When the report was written, ISO 8601 with the offset from UTC.
-        facts: Machine, versions and commit it ran with.
-        labs: One result per chosen lab, sorted by name.
-        schema: Version of this record's form.
-    """
+    """One run over several labs: its folder's name, when the report was written (ISO 8601), where, and each result."""
 
     name: str
     finished: str
     facts: Facts
     labs: tuple[LabResult, ...]
-    schema: int = SCHEMA
 
     @property
     def passed(self) -> bool:
@@ -130,8 +108,7 @@ class RunReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values."""
-        labs = [result.to_json() for result in self.labs]
-        return {**asdict(replace(self, labs=())), "passed": self.passed, "labs": labs}
+        return {**asdict(self), "passed": self.passed, "labs": [result.to_json() for result in self.labs]}
 
 
 def format_points(result: LabResult) -> str:

@@ -13,7 +13,6 @@ from itertools import count
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 
 from coursekit.files import write_json, write_text
 from coursekit.labs.cells import pictures_in
@@ -59,6 +58,8 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunPr
 
     Labs that a signal to stop keeps from running count as not run.
     """
+    from nbconvert import HTMLExporter  # a quarter of the start of `coursekit execute`, which needs none
+
     done: dict[str, LabResult] = {}
     try:
         for number, run in enumerate(plan, start=1):
@@ -67,47 +68,41 @@ def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunPr
             progress.lab_started(run, number, len(plan))
             done[run.name] = execute_lab(run, folder / run.name, facts, progress.cell_started)
             progress.lab_ended(done[run.name])
-            write_report(folder, _report(folder, plan, done, facts))
+            text, _ = HTMLExporter().from_filename(str(_executed(folder, run.name)))  # type: ignore[no-untyped-call]
+            write_text(_executed(folder, run.name).with_suffix(".html"), text)
+            write_report(folder, plan, done, facts)
     except KeyboardInterrupt:
         # Between two labs; inside one it becomes that lab's verdict.
         pass
     finally:
         end_marked(folder)
-    report = _report(folder, plan, done, facts)
-    write_report(folder, report)
-    return report
+    return write_report(folder, plan, done, facts)
 
 
-def _report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> RunReport:
-    return RunReport(
-        name=folder.name,
-        finished=datetime.now().astimezone().isoformat(timespec="seconds"),
-        facts=facts,
-        labs=tuple(done.get(run.name) or _not_run(run) for run in plan),
-    )
+def _executed(folder: Path, lab: str) -> Path:
+    return folder / lab / f"{lab}.ipynb"
 
 
-def _not_run(run: LabRun) -> LabResult:
-    return LabResult(
-        lab=run.name,
-        title=run.title,
-        verdict=results.NOT_RUN,
-        reason="the run ended before it",
-        scores=(),
-        time_s=0.0,
-        peak_memory_mb=0.0,
-        num_ranks=run.num_ranks,
-        parameters=run.parameters,
-    )
-
-
-def write_report(folder: Path, report: RunReport) -> None:
-    """Write `report.json`, `report.html` and every executed notebook as HTML into the run's folder."""
+def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> RunReport:
+    """Write `report.json` and `report.html` into the run's folder: what is done by now, and what is not run."""
+    labs = [
+        done.get(run.name)
+        or LabResult(
+            lab=run.name,
+            title=run.title,
+            verdict=results.NOT_RUN,
+            reason="the run ended before it",
+            scores=(),
+            time_s=0.0,
+            peak_memory_mb=0.0,
+            num_ranks=run.num_ranks,
+            parameters=run.parameters,
+        )
+        for run in plan
+    ]
+    finished = datetime.now().astimezone().isoformat(timespec="seconds")
+    report = RunReport(folder.name, finished, facts, tuple(labs))
     write_json(folder / JSON, report.to_json())
-    notebooks = {result.lab: _executed_notebook(folder, result) for result in report.labs}
-    for path in notebooks.values():
-        if path:
-            _export_html(path)
     template = page_template(
         TEMPLATE,
         HERE,
@@ -119,43 +114,22 @@ def write_report(folder: Path, report: RunReport) -> None:
     html = template.render(
         report=report,
         passed=results.PASSED,
-        num_passed=sum(result.verdict == results.PASSED for result in report.labs),
-        links={lab: _links(folder, path) for lab, path in notebooks.items()},
-        pictures={lab: pictures_in(_cells(path)) for lab, path in notebooks.items()},
+        num_passed=sum(result.verdict == results.PASSED for result in labs),
+        links={lab: _links(folder, lab) for lab in done},
+        pictures={lab: pictures_in(nbformat.read(_executed(folder, lab), as_version=4).cells) for lab in done},
     )
     write_text(folder / HTML, html)
+    return report
 
 
-def _cells(notebook: Path | None) -> list[NotebookNode]:
-    return list(nbformat.read(notebook, as_version=4).cells) if notebook else []
-
-
-def _executed_notebook(folder: Path, result: LabResult) -> Path | None:
-    path = folder / result.lab / f"{result.lab}.ipynb"
-    return path if result.verdict != results.NOT_RUN and path.exists() else None
-
-
-def _export_html(notebook: Path) -> None:
-    html = notebook.with_suffix(".html")
-    if html.exists() and html.stat().st_mtime >= notebook.stat().st_mtime:
-        return
-    from nbconvert import HTMLExporter  # a quarter of the start of `coursekit execute`, which needs none
-
-    text, _ = HTMLExporter().from_filename(str(notebook))  # type: ignore[no-untyped-call]
-    write_text(html, text)
-
-
-def _links(folder: Path, notebook: Path | None) -> list[tuple[str, str]]:
+def _links(folder: Path, lab: str) -> list[tuple[str, str]]:
     """Return text and relative address of each file that a reader may want to open."""
-    if notebook is None:
-        return []
-    candidates = [
+    notebook = _executed(folder, lab)
+    links = [
         ("Executed notebook to read", notebook.with_suffix(".html")),
         ("Executed notebook for Jupyter", notebook),
-        ("What the kernel wrote", notebook.parent / KERNEL_LOG),
+        ("What the kernel wrote", notebook.with_name(KERNEL_LOG)),
     ]
     return [
-        (text, path.relative_to(folder).as_posix())
-        for text, path in candidates
-        if path.exists() and path.stat().st_size
+        (text, path.relative_to(folder).as_posix()) for text, path in links if path.exists() and path.stat().st_size
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from coursekit.labs.run import results
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.results import HTML, LabResult, RunReport, format_points, format_time
+from coursekit.labs.run.results import HTML, LabResult, RunReport, format_points, format_speed, format_time
 
 MARKS = {
     results.PASSED: "[green]passed[/]",
@@ -22,17 +21,6 @@ MARKS = {
 }
 NUM_OTHER_COLUMNS = 73  # of a terminal: for long names of lab and cell, and what stands between
 NUM_SOURCE_LINES = 12
-
-# What 79 columns have room for; the report also has the memory.
-COLUMNS: dict[str, Callable[[LabResult], str]] = {
-    "lab": lambda result: escape(result.lab),
-    "verdict": lambda result: MARKS[result.verdict],
-    "points": format_points,
-    "time": lambda result: format_time(result.time_s),
-    "ranks": lambda result: str(result.num_ranks),
-    "images/s": lambda result: results.format_speed(result.images_per_s),
-}
-WORDS = ("lab", "verdict")
 
 
 class RunProgress:
@@ -81,22 +69,20 @@ class RunProgress:
 
 def show_report(console: Console, report: RunReport, folder: Path) -> None:
     """Print the table, what went wrong in each lab, the circumstances and where the rest is."""
-    console.print(_table(report))
+    table = Table(title=f"run {report.name}", title_justify="left")
+    # What 79 columns have room for; the report also has the memory.
+    for heading in ("lab", "verdict", "points", "time", "ranks", "images/s"):
+        table.add_column(heading, justify="left" if heading in {"lab", "verdict"} else "right", no_wrap=True)
+    for one in report.labs:
+        time, speed = format_time(one.time_s), format_speed(one.images_per_s)
+        table.add_row(escape(one.lab), MARKS[one.verdict], format_points(one), time, str(one.num_ranks), speed)
+    console.print(table)
     for result in report.labs:
         if result.verdict != results.PASSED:
             _show_problem(console, result)
     machine, versions, commit = report.facts.in_words()
     _line(console, f"on {machine}\n{versions}\ncommit {commit}")
     _line(console, f"report, also of memory: {folder / HTML}")
-
-
-def _table(report: RunReport) -> Table:
-    table = Table(title=f"run {report.name}", title_justify="left")
-    for heading in COLUMNS:
-        table.add_column(heading, justify="left" if heading in WORDS else "right", no_wrap=True)
-    for result in report.labs:
-        table.add_row(*(cell(result) for cell in COLUMNS.values()))
-    return table
 
 
 def _show_problem(console: Console, result: LabResult) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,57 +20,16 @@ from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
 # A cell that is interrupted may have ranks to end before its traceback appears.
 INTERRUPT_GRACE_S = 10.0
-SAMPLE_EVERY_S = 0.25
-# Reading the page tables of large processes is slow; sampling never takes more than this share of one processor.
-MAX_LOAD = 0.05
+SAMPLE_EVERY_S = 1.0  # reading the page tables of large processes is slow
 BYTES_PER_MB = 1e6
 
 
-class MemoryWatch:
-    """Samples of the memory of a process tree.
-
-    Ranks are forked from one server and share most of their pages, so a sum of resident set sizes would count
-    TensorFlow once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
-
-    Attributes:
-        peak_mb: Highest sum seen so far, in 10^6 bytes.
-        seen: Every process that was ever found in the tree, also those whose parents have ended since.
-    """
-
-    def __init__(self, root: psutil.Process) -> None:
-        self.peak_mb = 0.0
-        self.seen: set[psutil.Process] = set()
-        self._root = root
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._sample_until_stopped, name="memory-watch", daemon=True)
-
-    def start(self) -> None:
-        """Take samples from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop sampling."""
-        self._stop.set()
-        self._thread.join()
-
-    def sample(self) -> None:
-        """Look once at all processes of the tree."""
-        with self._lock:
-            with suppress(psutil.NoSuchProcess):
-                self.seen.update([self._root, *self._root.children(recursive=True)])
-            self.peak_mb = max(self.peak_mb, sum(map(memory_bytes, self.seen)) / BYTES_PER_MB)
-
-    def _sample_until_stopped(self) -> None:
-        pause_s = 0.0
-        while not self._stop.wait(pause_s):
-            started = time.thread_time()  # of its own: on a busy machine the clock would make pauses of seconds
-            self.sample()
-            pause_s = max(SAMPLE_EVERY_S, (time.thread_time() - started) / MAX_LOAD)
-
-
 def memory_bytes(process: psutil.Process) -> int:
-    """Return a process's share of memory in bytes: PSS where the system has it, else RSS; 0 once it has ended."""
+    """Return a process's share of memory in bytes: PSS where the system has it, else RSS; 0 once it has ended.
+
+    Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
+    once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
+    """
     try:
         # Without this check a number that was given to a new process would be counted as the old one.
         if not process.is_running():
@@ -108,7 +66,8 @@ class KernelWatch:
         failed: Whether `current` raised an error that its tags do not allow.
         overdue: Whether the time limit has passed.
         too_slow: Why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not.
-        memory: Samples of the kernel and everything below it; None before the kernel has started.
+        peak_memory_mb: Highest sum over the kernel and all below it, in 10^6 bytes.
+        seen: Every process that was ever found there, also those whose parents have ended since.
     """
 
     folder: Path
@@ -121,8 +80,12 @@ class KernelWatch:
     failed: bool = False
     overdue: bool = False
     too_slow: str = ""
-    memory: MemoryWatch | None = None
+    peak_memory_mb: float = 0.0
+    seen: set[psutil.Process] = field(default_factory=set)
+    _kernel: psutil.Process | None = None
+    _thread: threading.Thread | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
+    _sampling: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def waits(self) -> bool:
@@ -137,10 +100,9 @@ class KernelWatch:
     def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
         """Begin to measure memory and time."""
         self.total = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
-        kernel = psutil.Process(pid)
-        self.memory = MemoryWatch(kernel)
-        self.memory.start()
-        threading.Thread(target=self._keep_time, args=[kernel], name="kernel-time", daemon=True).start()
+        self._kernel = psutil.Process(pid)
+        self._thread = threading.Thread(target=self._keep_time, args=[self._kernel], name="kernel-watch", daemon=True)
+        self._thread.start()
 
     def cell_started(self, cell: NotebookNode, **_: Any) -> None:
         """Note which cell runs."""
@@ -151,7 +113,7 @@ class KernelWatch:
     def cell_finished(self, cell: NotebookNode, **_: Any) -> None:
         """Note that the kernel has answered for a cell."""
         self.finished.add(cell.id)
-        if self.number == self.total:
+        if self.number == self.total:  # the kernel ends now, and on a busy machine the last sample may be long ago
             self._sample_memory()
 
     def cell_failed(self, cell: NotebookNode, **_: Any) -> None:
@@ -163,38 +125,36 @@ class KernelWatch:
     def stop(self) -> set[psutil.Process]:
         """Stop measuring, and return every process that was seen."""
         self._stopped.set()
-        if self.memory is None:
-            return set()
-        self.memory.stop()
-        return self.memory.seen
+        if self._thread:
+            self._thread.join()
+        return self.seen
 
     def _sample_memory(self) -> None:
-        # Before the kernel ends: on a busy machine the last sample may be long ago.
-        if self.memory:
-            self.memory.sample()
+        with self._sampling, suppress(psutil.NoSuchProcess):
+            if self._kernel:
+                self.seen.update([self._kernel, *self._kernel.children(recursive=True)])
+                self.peak_memory_mb = max(self.peak_memory_mb, sum(map(memory_bytes, self.seen)) / BYTES_PER_MB)
 
     def _keep_time(self, kernel: psutil.Process) -> None:
         # With this process, which sends the cells: where it is held up, the kernel waits for it.
         clock = OwnTime(lambda: [os.getpid(), *tree(kernel.pid)])
         if self._is_over(Deadline(self.time_limit_s, clock.tick)):
-            self._interrupt(kernel)
+            self.overdue = True
+            # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.
+            with suppress(psutil.Error, ProcessLookupError):
+                if kernel.is_running():
+                    os.killpg(os.getpgid(kernel.pid), signal.SIGINT)
             if self._is_over(Deadline(INTERRUPT_GRACE_S, clock.tick)):
                 with suppress(psutil.NoSuchProcess):
                     kernel.kill()
 
     def _is_over(self, deadline: Deadline) -> bool:
-        """Wait for a deadline, or until this watch is stopped; return whether it has passed."""
+        """Sample memory until a deadline, or until this watch is stopped; return whether the deadline has passed."""
         try:
             while left_s := deadline.left_s():
-                if self._stopped.wait(left_s):
+                self._sample_memory()
+                if self._stopped.wait(min(left_s, SAMPLE_EVERY_S)):
                     return False
         except TooSlowError as error:
             self.too_slow = str(error)
         return True
-
-    def _interrupt(self, kernel: psutil.Process) -> None:
-        self.overdue = True
-        # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.
-        with suppress(psutil.Error, ProcessLookupError):
-            if kernel.is_running():
-                os.killpg(os.getpgid(kernel.pid), signal.SIGINT)
