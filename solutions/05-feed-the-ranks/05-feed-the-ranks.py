@@ -62,7 +62,7 @@ from coursekit.ranks.tracing import spare_horovod
 from coursekit.checks import check, hand_in_report, lab05_feeding, lab05_records, lab05_training
 from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
-from coursekit.pictures import graphs, profiles, tensorboard
+from coursekit.pictures import profiles, tensorboard
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -764,18 +764,18 @@ for count in (1, num_ranks):
 #
 # TensorBoard is a web page that reads event files. `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook, where your browser may reach its port: on your own machine.
 # In JupyterLab on another one, jupyter-server-proxy (if it is installed there) passes the port on: set `os.environ["TENSORBOARD_PROXY_URL"]` first, to the address of your server with `/proxy/%PORT%/` behind it.
-# Where no port may be opened, the same files make pictures:
+# Where no port may be opened, read the same files without it:
 #
 # - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The one by step is rank 0's own: the mean of the epoch so far, so it jumps where an epoch begins. The one by epoch is the mean of all ranks, since the callback that averages came before.
-# - **Graphs**: a training step as TensorFlow executes it. Horovod hangs between gradients and optimiser, one allreduce for each gradient; if it is missing there, ranks train apart.
+# - **Graphs**: a training step as TensorFlow executes it. Horovod hangs between gradients and optimiser, one allreduce for each gradient; if they are missing there, ranks train apart. The cell below counts them.
 # - **Histograms**: how the weights of each layer are distributed after each epoch. Weights that do not spread do not learn, weights that run away have too high a rate.
 # - **Profile**: what each thread did, and when. `profiled` above has it written; the tab needs `pip install tensorboard-plugin-profile`. A step whose row *input* is long waits for data, as the first of each epoch does until the shuffle's buffer is full; one whose row *allreduce* is long waits for gradients of other ranks. Where ranks share cores and the network is as small as this one, that is most of the time.
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
 print("tags:", ", ".join(sorted({event.tag for event in events})))
+print("allreduces in the graph of a step:", tensorboard.count_allreduces(logs / "train"))
 tensorboard.show_scalars(events, ["batch_loss", "epoch_loss"])
-graphs.show_graph(graphs.read_graph(logs / "train"))
 tensorboard.show_histograms(events, "dense/kernel_0/histogram")
 runs = {f"ranks: {count}": profiles.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
 profiles.show_profiles({name: profiles.steps_of(trace) for name, trace in runs.items()})

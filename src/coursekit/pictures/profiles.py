@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,26 +70,20 @@ def steps_of(trace: Sequence[Traced]) -> list[Step]:
     An allreduce is waited for from the end of the last gradient until the last result has come: what travels before
     that costs nothing.
     """
-    of_steps = [one for one in trace if one.name == STEP][1:]
-    inner = [one for one in trace if not one.thread.startswith(PIPELINE) and one.name != STEP]
-    waits = [one for one in trace if one.name == INPUT]
-    return [_step(one, _within(inner, one), _within(waits, one)) for one in of_steps]
-
-
-def _within(trace: Iterable[Traced], step: Traced) -> list[Traced]:
-    return [one for one in trace if step.begin_s <= one.begin_s <= step.end_s]
-
-
-def _step(step: Traced, inner: Sequence[Traced], waits: Sequence[Traced]) -> Step:
-    computed = [one for one in inner if OPERATION.fullmatch(one.name)]
-    backward_s = max((one.end_s for one in computed if one.name.startswith(BACKWARD)), default=step.end_s)
-    arrived_s = max((one.begin_s for one in inner if one.name == ARRIVED), default=0.0)
-    parts = {
-        "input": [(one.begin_s, one.end_s) for one in waits],
-        "network": [(one.begin_s, one.end_s) for one in computed],
-        "allreduce": [(backward_s, arrived_s)] if arrived_s > backward_s else [],
-    }
-    return Step(step.begin_s, step.end_s, parts)
+    steps = []
+    for step in [one for one in trace if one.name == STEP][1:]:
+        within = [one for one in trace if step.begin_s <= one.begin_s <= step.end_s]
+        own = [one for one in within if not one.thread.startswith(PIPELINE)]
+        computed = [one for one in own if OPERATION.fullmatch(one.name)]
+        backward_s = max((one.end_s for one in computed if one.name.startswith(BACKWARD)), default=step.end_s)
+        arrived_s = max((one.begin_s for one in own if one.name == ARRIVED), default=0.0)
+        parts = {
+            "input": [(one.begin_s, one.end_s) for one in within if one.name == INPUT],
+            "network": [(one.begin_s, one.end_s) for one in computed],
+            "allreduce": [(backward_s, arrived_s)] if arrived_s > backward_s else [],
+        }
+        steps.append(Step(step.begin_s, step.end_s, parts))
+    return steps
 
 
 def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
@@ -97,7 +91,9 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
     figure, all_axes = panels(len(steps_of_runs), HEIGHT_INCH * 0.8)
     told = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):
-        first = max(0, _median_place(steps) - 1)
+        lengths_s = [step.end_s - step.begin_s for step in steps]
+        median_place = int(np.argsort(lengths_s)[len(steps) // 2])
+        first = max(0, median_place - 1)
         shown = steps[first : first + NUM_SHOWN]
         start_s = shown[0].begin_s
         for row, part in enumerate(PARTS):
@@ -105,20 +101,13 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
             axes.broken_barh(bars, (-row - 0.4, 0.8), color=COLORS[row])
         for step in shown:
             axes.axvline(MS * (step.begin_s - start_s), color="0.5", linestyle=":")
-        median_ms = MS * float(np.median([step.end_s - step.begin_s for step in steps]))
+        median_ms = MS * float(np.median(lengths_s))
         axes.set(xlabel="milliseconds (dotted: a step begins)", title=f"{name}: {median_ms:.1f} ms a step")
         axes.set(xlim=(0, MS * (shown[-1].end_s - start_s)), ylim=(0.6 - len(PARTS), 0.6))
         axes.set_yticks([-row for row in range(len(PARTS))], PARTS)
-        shares = [f"{part} {share:.0%}" for part, share in _shares(steps).items()]
+        shares = []
+        for part in PARTS:  # what it does side by side counts once
+            busy_s = covered([span for step in steps for span in step.parts[part]])
+            shares.append(f"{part} {busy_s / sum(lengths_s):.0%}")
         told.append(f"{name}: {median_ms:.1f} ms a step, of all steps {', '.join(shares)}")
     show(figure, f"What steps spend their time on; the rest is Python. {'; '.join(told)}.")
-
-
-def _median_place(steps: Sequence[Step]) -> int:
-    return int(np.argsort([step.end_s - step.begin_s for step in steps])[len(steps) // 2])
-
-
-def _shares(steps: Sequence[Step]) -> dict[str, float]:
-    """Return by part which share of the steps' time it takes; what it does side by side counts once."""
-    whole_s = sum(step.end_s - step.begin_s for step in steps)
-    return {part: covered([span for step in steps for span in step.parts[part]]) / whole_s for part in PARTS}

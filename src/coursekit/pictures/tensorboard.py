@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.pictures import COLORS, Array, panels, show
+from coursekit.pictures import COLORS, panels, show
 from coursekit.pictures.output import GROUND
 from coursekit.text import counted
 
 HISTOGRAM = "histograms"  # the plugin's name in an event
+ALLREDUCE = "HorovodAllreduce"  # an operation's kind
 MAX_NUM_RIDGES = 6
 
 
@@ -39,21 +40,42 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
-    files = sorted(Path(folder).glob("*tfevents*"), key=_numbers_in_name)
-    records = tf.data.TFRecordDataset([*map(str, files)]).as_numpy_iterator() if files else ()
-    events = [tf.compat.v1.Event.FromString(record) for record in records]
     return [
         Event(value.tag, int(event.step), float(array) if array.ndim == 0 else array)
-        for event in events
+        for event in _written(folder)
         for value in event.summary.value
         for array in [tf.make_ndarray(value.tensor)]
         if array.dtype.kind == "f" and (array.ndim == 0 or value.metadata.plugin_data.plugin_name == HISTOGRAM)
     ]
 
 
-def _numbers_in_name(path: Path) -> list[int]:
-    """Return what tells the ages of event files: second, process and its counter; as texts, 10 < 9."""
-    return [int(number) for number in re.findall(r"\d+", path.name)]
+def count_allreduces(folder: str | os.PathLike[str]) -> int:
+    """Return how many allreduces are in the graph of a training step that Keras' callback wrote into event files.
+
+    It writes one where another callback, such as Horovod's, asks to be called after each batch.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    import tensorflow as tf  # as above
+
+    written = next((event.graph_def for event in _written(folder) if event.graph_def), None)
+    if written is None:
+        raise FileNotFoundError(f"there is no graph in the event files of {folder}")
+    functions = tf.compat.v1.GraphDef.FromString(written).library.function
+    return sum(node.op == ALLREDUCE for function in functions for node in function.node_def)
+
+
+def _written(folder: str | os.PathLike[str]) -> list[Any]:
+    """Return what TensorFlow wrote into the event files of a folder, oldest first."""
+    import tensorflow as tf  # as above
+
+    # Second, process and its counter; as texts, 10 < 9.
+    files = sorted(
+        Path(folder).glob("*tfevents*"), key=lambda path: [int(one) for one in re.findall(r"\d+", path.name)]
+    )
+    records = tf.data.TFRecordDataset([*map(str, files)]).as_numpy_iterator() if files else ()
+    return [tf.compat.v1.Event.FromString(record) for record in records]
 
 
 def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
@@ -84,13 +106,5 @@ def show_histograms(events: Sequence[Event], tag: str) -> None:
         axes.fill_between(middles, base, base + density, color=COLORS[0], edgecolor=GROUND, zorder=number + 2)
     axes.set_yticks(bases, [f"epoch {event.step}" for event in found])
     axes.set(xlabel="weight", ylabel="density of the weights", title=tag)
-    widths = [float(edge) for event in (found[0], found[-1]) for edge in _edges(event.value)]
-    show(
-        figure,
-        f"Histogram of {tag}: the weights lie from {widths[0]:.2g} to {widths[1]:.2g} after the first epoch, "
-        f"from {widths[2]:.2g} to {widths[3]:.2g} after the last.",
-    )
-
-
-def _edges(buckets: Array) -> tuple[float, float]:
-    return float(np.min(buckets[:, 0])), float(np.max(buckets[:, 1]))
+    first, last = (f"from {one.value[:, 0].min():.2g} to {one.value[:, 1].max():.2g}" for one in (found[0], found[-1]))
+    show(figure, f"Histogram of {tag}: the weights lie {first} after the first epoch, {last} after the last.")
