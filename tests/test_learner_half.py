@@ -14,7 +14,6 @@ from coursekit.checks import lab01_linear, lab02_properties, lab03_data, lab03_p
 from coursekit.checks import lab04_data, lab04_pieces, lab04_training, lab05_feeding, lab05_records, lab05_training
 from coursekit.checks import lab06_allreduce, lab06_costs, lab06_half_precision, lab07
 import coursekit.pictures.feeding, coursekit.pictures.messages, coursekit.pictures.tensorboard, coursekit.imagenet.store
-import coursekit.pictures.profiles
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -62,7 +62,7 @@ from coursekit.ranks.tracing import spare_horovod
 from coursekit.checks import check, hand_in_report, lab05_feeding, lab05_records, lab05_training
 from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
-from coursekit.pictures import profiles, tensorboard
+from coursekit.pictures import tensorboard
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -777,8 +777,8 @@ print("tags:", ", ".join(sorted({event.tag for event in events})))
 print("allreduces in the graph of a step:", tensorboard.count_allreduces(logs / "train"))
 tensorboard.show_scalars(events, ["batch_loss", "epoch_loss"])
 tensorboard.show_histograms(events, "dense/kernel_0/histogram")
-runs = {f"ranks: {count}": profiles.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
-profiles.show_profiles({name: profiles.steps_of(trace) for name, trace in runs.items()})
+runs = {f"ranks: {count}": tensorboard.read_trace(f"{folder}/{count}-ranks/logs") for count in (1, num_ranks)}
+tensorboard.show_profiles({name: tensorboard.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
 # **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the folder of the logs (a `Path`), in which Keras has made the folders `train` and `validation`. Return a dictionary:

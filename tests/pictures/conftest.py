@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.pictures import feeding, messages, predictions, profiles, tensorboard
+from coursekit.pictures import feeding, messages, predictions, tensorboard
 
 
 @pytest.fixture
 def drawn(monkeypatch):
     """Return the figures that are drawn from now on, each with its words."""
     found = []
-    for module in (feeding, messages, predictions, profiles, tensorboard):
+    for module in (feeding, messages, predictions, tensorboard):
         monkeypatch.setattr(module, "show", lambda *figure_and_words: found.append(figure_and_words))
     return found
 

@@ -6,8 +6,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-from coursekit.pictures import profiles
-from coursekit.pictures.tensorboard import ALLREDUCE, count_allreduces
+from coursekit.pictures.tensorboard import ALLREDUCE, ARRIVED, count_allreduces, read_trace, show_profiles, steps_of
 
 
 def test_allreduces_are_counted_in_the_functions_of_the_graph(tmp_path):
@@ -48,13 +47,13 @@ def test_a_profile_tells_what_a_step_waits_for(tmp_path, told):
         {
             "python": [("train", 0, 900), ("train", 1000, 1010), ("train", 1010, 1020)],
             "tf_Compute/1": [("sequential/dense/MatMul:MatMul", 1002, 1004), ("gradient_tape/dense:Mul", 1003, 1005)],
-            "python ": [("ExecutorState::ProcessAsync::Done", 1004, 1004), (profiles.ARRIVED, 1009, 1010)],
+            "python ": [("ExecutorState::ProcessAsync::Done", 1004, 1004), (ARRIVED, 1009, 1010)],
             "tf_data_iterator_get_next/2": [("IteratorGetNextOp::DoCompute", 1000, 1002), ("Cast:Cast", 1006, 1008)],
         },
     )
 
-    steps = profiles.steps_of(profiles.read_trace(tmp_path))
-    profiles.show_profiles({"2 ranks": steps})
+    steps = steps_of(read_trace(tmp_path))
+    show_profiles({"2 ranks": steps})
 
     assert [round(1e3 * (step.end_s - step.begin_s)) for step in steps] == [10, 10]
     assert told()[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
@@ -65,4 +64,4 @@ def test_logs_without_a_graph_or_a_profile_are_told(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no graph in the event files"):
         count_allreduces(tmp_path)
     with pytest.raises(FileNotFoundError, match="there is no profile in"):
-        profiles.read_trace(tmp_path)
+        read_trace(tmp_path)

@@ -170,18 +170,6 @@ def contrast_to_white(color):
     return 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05)
 
 
-@pytest.mark.usefixtures("shell")
-def test_shards_picture_says_who_owns_what():
-    """The text alternative of the shards counts the samples of every rank and names them."""
-    with capture_output() as captured:
-        pictures.show_shards([np.array([0, 2, 4]), np.array([1, 3])], num_samples=6)
-
-    assert captured.outputs[0].metadata["image/png"]["alt"] == (
-        "The ranks hold 3, 2 samples; together they use 5 of 6. "
-        "By number of the sample: rank 0 holds 0, 2, 4; rank 1 holds 1, 3."
-    )
-
-
 def test_lowest_loss_and_truth_are_marked_apart(data):
     """The plus stands where no line fits these samples better, the cross where the data come from; both are named."""
     x, y = data
