@@ -22,8 +22,7 @@ from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.facts import collect
 from coursekit.labs.run.plan import given_by_environment, plan_runs
 from coursekit.labs.run.results import LabResult, format_points, format_time
-from coursekit.labs.run.session import new_folder
-from coursekit.labs.run.terminal import RunProgress
+from coursekit.labs.run.session import RunProgress, new_folder
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
 
@@ -60,12 +59,13 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     write_text(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
     if result.failed_cell and result.failed_cell.error:
         print(result.failed_cell.error)
-    print(_last_line(result, executed.relative_to(root)), flush=True)
-    sys.exit(0 if _ran_to_the_end(result) else 1)
+    only_points_lost = result.verdict == results.FAILED and result.failed_cell is None and bool(result.lost)
+    ran_to_the_end = result.verdict == results.PASSED or only_points_lost
+    print(_last_line(result, executed.relative_to(root), ran_to_the_end=ran_to_the_end), flush=True)
+    sys.exit(0 if ran_to_the_end else 1)
 
 
 def _check_readable(notebook: Path, shown: Path) -> None:
-    """Refuse a file that is not a notebook before anything starts."""
     try:
         nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
     except FileNotFoundError:
@@ -84,22 +84,15 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def _ran_to_the_end(result: LabResult) -> bool:
-    only_points_lost = result.verdict == results.FAILED and result.failed_cell is None and bool(result.lost)
-    return result.verdict == results.PASSED or only_points_lost
-
-
-def _last_line(result: LabResult, executed: Path) -> str:
+def _last_line(result: LabResult, executed: Path, *, ran_to_the_end: bool) -> str:
     """Return in plain words how it went."""
-    nodes = os.environ.get("SLURM_JOB_NODELIST", "")
-    where = f" on {nodes}" if nodes else ""
     ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
-    how = f"{result.lab}: ran to its end in {format_time(result.time_s)}{ranks}{where}"
-    if result.verdict == results.PASSED:
-        how += f", {format_points(result)} points" if result.scores else ""
-    elif _ran_to_the_end(result):
-        lost = ", ".join(score.grade_id for score in result.lost)
-        how += f", {format_points(result)} points; not passed: {lost}"
+    nodes = os.environ.get("SLURM_JOB_NODELIST", "")
+    took = format_time(result.time_s) + ranks + (f" on {nodes}" if nodes else "")
+    if ran_to_the_end:
+        points = f", {format_points(result)} points" if result.scores else ""
+        lost = f"; not passed: {', '.join(score.grade_id for score in result.lost)}" if result.lost else ""
+        how = f"ran to its end in {took}{points}{lost}"
     else:
-        how = f"{result.lab}: {result.verdict} after {format_time(result.time_s)}{ranks}{where}: {result.reason}"
-    return f"{how}. The executed notebook is {executed}."
+        how = f"{result.verdict} after {took}: {result.reason}"
+    return f"{result.lab}: {how}. The executed notebook is {executed}."

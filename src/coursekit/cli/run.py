@@ -13,16 +13,14 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run.facts import collect
 from coursekit.labs.run.plan import given_by_environment, plan_runs
-from coursekit.labs.run.session import RUNS, new_folder, point_latest, run_labs
-from coursekit.labs.run.terminal import RunProgress, show_report
+from coursekit.labs.run.results import PASSED
+from coursekit.labs.run.session import RUNS, RunProgress, new_folder, point_latest, run_labs, show_report
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.slurm.jobs.submit import run_on_site
 
 
-@click.command(
-    epilog="Example: coursekit run 02-horovod-sgd --ranks 4 -p learning_rate 0.1",
-)
+@click.command(epilog="Example: coursekit run 02-horovod-sgd --ranks 4 -p learning_rate 0.1")
 @LABS
 @RANKS
 @PARAMETERS
@@ -44,9 +42,10 @@ def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, s
     stop, progress = StopSignals(), RunProgress(console)
     with stop.handled(), progress.shown():
         point_latest(folder)
-        report = run_labs(folder, plan, collect(root), progress, stop)
+        facts = collect(root)
+        labs = run_labs(folder, plan, facts, progress, stop)
     cwd = Path.cwd()
-    show_report(console, report, folder.relative_to(cwd) if cwd in folder.parents else folder)
+    show_report(console, labs, facts, folder.relative_to(cwd) if cwd in folder.parents else folder)
     if stop.received:
         sys.exit(stop.status)
-    sys.exit(0 if report.passed else 1)
+    sys.exit(0 if all(result.verdict == PASSED for result in labs) else 1)

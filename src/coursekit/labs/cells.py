@@ -22,14 +22,7 @@ QUIZ = "quiz"  # the tag of a cell in which a student chooses, and the role of a
 
 @dataclass(frozen=True)
 class CellScore:
-    """What one test cell earned.
-
-    Attributes:
-        grade_id: Name of the cell.
-        points: Points earned, from 0 to `max_points`.
-        max_points: Points of a cell that passes.
-        message: Empty when the cell passed, else the error without its traceback ("AssertionError: ...").
-    """
+    """What one test cell earned, and the error without its traceback ("AssertionError: ..."); '' when it passed."""
 
     grade_id: str
     points: float
@@ -71,10 +64,7 @@ def error_in(cell: Mapping[str, Any]) -> str:
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
-    """Return the pictures that cells show, in their order; cells may come from JSON as it is.
-
-    A picture's words are those of its author, else its plain text, else where it comes from.
-    """
+    """Return the pictures that cells show; their words are the author's, else their plain text, else their cell."""
     found = []
     for cell in cells:
         for output in cell.get("outputs", ()):

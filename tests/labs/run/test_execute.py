@@ -20,20 +20,6 @@ while True:
         print("no")
 """
 
-# papermill's last question is who the kernel is; after its answer this one goes on for a while.
-SLOW_TO_REST = """\
-import time
-
-kernel = get_ipython().kernel
-answer = kernel.shell_handlers["kernel_info_request"]
-
-async def answer_slowly(*message):
-    await answer(*message)
-    time.sleep(1)
-
-kernel.shell_handlers["kernel_info_request"] = answer_slowly
-"""
-
 
 def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute_sources, tmp_path):
     """The traceback shows the line that took too long, and the lab is failed for its time, not for an error."""
@@ -76,13 +62,6 @@ def test_ranks_that_got_no_time_are_no_failure(execute_sources, tmp_path):
         "interrupted",
         "needs another run: too busy; stopped in cell 2 (last-tests)",
     )
-
-
-def test_a_kernel_that_has_answered_ends_in_silence(execute_sources, tmp_path):
-    """A kernel that is ended before it rests from its last answer takes that for no error worth a line in its log."""
-    result, _ = execute_sources(tmp_path, SLOW_TO_REST, "raise ValueError('wrong')")
-    assert result.reason == "stopped by an error in cell 2 (last-tests)"
-    assert [path.read_text() for path in tmp_path.rglob("kernel.log")] == [""]
 
 
 @pytest.mark.parametrize(

@@ -56,19 +56,6 @@ silent.propagate = False
 warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
 
-class _Manager(AsyncKernelManager):
-    """Jupyter's manager, which interrupts a kernel ahead of its end, but only one that has not answered.
-
-    Another one would note in its log as an error that it was interrupted before it had come to rest.
-    """
-
-    watch: KernelWatch
-
-    async def _async_interrupt_kernel(self) -> None:
-        if self.watch.waits:
-            await super()._async_interrupt_kernel()
-
-
 class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
     """papermill's own engine with our working folder, environment and hooks."""
 
@@ -82,10 +69,8 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
             tempfile.TemporaryDirectory(prefix="kernel-", dir="/tmp") as sockets,
             (watch.folder / KERNEL_LOG).open("wb") as log,
         ):
-            manager = _Manager(
-                kernel_name=kernel_name, transport="ipc", connection_file=str(Path(sockets, "kernel.json"))
-            )
-            manager.watch = watch
+            connection_file = str(Path(sockets, "kernel.json"))
+            manager = AsyncKernelManager(kernel_name=kernel_name, transport="ipc", connection_file=connection_file)
             client = PapermillNotebookClient(
                 nb_man,
                 km=manager,
@@ -109,19 +94,14 @@ papermill_engines.register(ENGINE, LabEngine)
 def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
     """Execute a lab in a folder of its own and return how it went, whatever happened.
 
+    The folder is the kernel's working folder, in which the executed notebook is saved after every cell.
+    `on_cell` is called with number, total and name of each code cell that starts.
     The verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
-
-    Args:
-        run: The lab and its parameters.
-        folder: Working folder of the kernel, in which the executed notebook is saved after every cell.
-        facts: Circumstances to note in the result.
-        on_cell: Called with number, total and name of each code cell that starts.
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
     executed = folder / run.notebook.name
-    shutil.copytree(
-        run.notebook.parent, folder, dirs_exist_ok=True
-    )  # a student has all files next to the notebook, too
+    # A student has all files next to the notebook, too.
+    shutil.copytree(run.notebook.parent, folder, dirs_exist_ok=True)
     watch = KernelWatch(folder, run.time_limit_s, on_cell)
     problem, interrupted = "", False
     try:

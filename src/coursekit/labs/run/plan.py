@@ -82,7 +82,7 @@ def _plan(
 
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
-    """Return the default of every parameter that a notebook's parameters cell assigns; {} if it has no such cell.
+    """Return the default of every parameter that a notebook's parameters cell assigns.
 
     Raises:
         CourseKitError: If a default is not a literal bool, int, float or text, so that no value could be checked.
@@ -139,9 +139,7 @@ def parse(name: str, text: str, default: Scalar) -> Scalar:
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
-    """Return a value that has the type of its default and is finite; a whole number may stand for a number.
-
-    `origin` is where the value was written, for the message.
+    """Return a value, written in `origin`, that has the type of its default; a whole number may stand for a number.
 
     Raises:
         CourseKitError: If the type differs, or a number of ranks is out of range.

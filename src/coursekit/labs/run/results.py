@@ -92,25 +92,6 @@ class LabResult:
         )
 
 
-@dataclass(frozen=True)
-class RunReport:
-    """One run over several labs: its folder's name, when the report was written (ISO 8601), where, and each result."""
-
-    name: str
-    finished: str
-    facts: Facts
-    labs: tuple[LabResult, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every chosen lab ran and earned full points."""
-        return all(result.verdict == PASSED for result in self.labs)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values."""
-        return {**asdict(self), "passed": self.passed, "labs": [result.to_json() for result in self.labs]}
-
-
 def format_points(result: LabResult) -> str:
     """Return "18 / 20", without needless decimals."""
     return f"{result.points:g} / {result.max_points:g}" if result.scores else NOTHING

@@ -1,18 +1,24 @@
 """A run: labs one after the other, in a folder of its own; after each, what is known is on disk as a report.
 
-The report is JSON for programs, and one self-contained HTML file for people.
+The report is JSON for programs, and one self-contained HTML file for people; a terminal shows it in short.
 """
 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 
 import nbformat
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
 
 from coursekit.files import write_json, write_text
 from coursekit.labs.cells import pictures_in
@@ -20,8 +26,7 @@ from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.results import HTML, LabResult, RunReport
-from coursekit.labs.run.terminal import RunProgress
+from coursekit.labs.run.results import HTML, LabResult, format_points, format_speed, format_time
 from coursekit.labs.run.watch import KERNEL_LOG
 from coursekit.pages import page_template
 from coursekit.processes import StopSignals, end_marked
@@ -29,6 +34,12 @@ from coursekit.processes import StopSignals, end_marked
 RUNS, LATEST = "build/runs", "latest"
 HERE, TEMPLATE = Path(__file__).parent, "report.html.j2"
 JSON = "report.json"
+MARKS = {
+    results.PASSED: "[green]passed[/]",
+    results.FAILED: "[bold red]FAILED[/]",
+    results.INTERRUPTED: "[yellow]interrupted[/]",
+    results.NOT_RUN: "[yellow]not run[/]",
+}
 
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
@@ -53,7 +64,42 @@ def point_latest(folder: Path) -> None:
     fresh.replace(folder.parent / LATEST)
 
 
-def run_labs(folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunProgress, stop: StopSignals) -> RunReport:
+class RunProgress:
+    """Show which lab and which cell runs: in one line of a terminal, or in a line for each in a log."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = console.status("")
+        self._lab = ""
+
+    def shown(self) -> Status:
+        """Keep the line on the screen during a `with` block."""
+        return self._status
+
+    def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
+        """Show that a lab begins: the time until its first cell is the start of its kernel."""
+        self._lab = f"lab {number}/{num_labs} {escape(run.name)}"
+        self._status.update(f"{self._lab}: starting")
+
+    def cell_started(self, number: int, total: int, name: str) -> None:
+        """Show that a code cell begins."""
+        text = f"{self._lab}: cell {number}/{total} {escape(name)}"
+        self._status.update(text)
+        if not self._console.is_terminal:
+            self._print(text)
+
+    def lab_ended(self, result: LabResult) -> None:
+        """Print how a lab ended; this line stays."""
+        points = f"{format_points(result)} points"
+        self._print(f"{self._lab}: {MARKS[result.verdict]}, {points}, {format_time(result.time_s)}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)
+
+
+def run_labs(
+    folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunProgress, stop: StopSignals
+) -> list[LabResult]:
     """Run the labs in the run's folder, and write the report after each.
 
     Labs that a signal to stop keeps from running count as not run.
@@ -83,7 +129,7 @@ def _executed(folder: Path, lab: str) -> Path:
     return folder / lab / f"{lab}.ipynb"
 
 
-def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> RunReport:
+def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> list[LabResult]:
     """Write `report.json` and `report.html` into the run's folder: what is done by now, and what is not run."""
     labs = [
         done.get(run.name)
@@ -101,35 +147,71 @@ def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabRes
         for run in plan
     ]
     finished = datetime.now().astimezone().isoformat(timespec="seconds")
-    report = RunReport(folder.name, finished, facts, tuple(labs))
-    write_json(folder / JSON, report.to_json())
+    report = {"name": folder.name, "finished": finished, "facts": asdict(facts)}
+    num_passed = sum(result.verdict == results.PASSED for result in labs)
+    all_passed = num_passed == len(labs)
+    write_json(folder / JSON, {**report, "passed": all_passed, "labs": [result.to_json() for result in labs]})
     template = page_template(
         TEMPLATE,
         HERE,
-        points=results.format_points,
+        points=format_points,
         memory=results.format_memory,
-        time=results.format_time,
-        speed=results.format_speed,
+        time=format_time,
+        speed=format_speed,
     )
     html = template.render(
-        report=report,
+        run=folder.name,
+        finished=finished,
+        facts=facts,
+        labs=labs,
         passed=results.PASSED,
-        num_passed=sum(result.verdict == results.PASSED for result in labs),
-        links={lab: _links(folder, lab) for lab in done},
+        num_passed=num_passed,
+        links={lab: _links(folder, result) for lab, result in done.items()},
         pictures={lab: pictures_in(nbformat.read(_executed(folder, lab), as_version=4).cells) for lab in done},
     )
     write_text(folder / HTML, html)
-    return report
+    return labs
 
 
-def _links(folder: Path, lab: str) -> list[tuple[str, str]]:
+def _links(folder: Path, result: LabResult) -> list[tuple[str, str]]:
     """Return text and relative address of each file that a reader may want to open."""
-    notebook = _executed(folder, lab)
+    notebook = _executed(folder, result.lab)
     links = [
         ("Executed notebook to read", notebook.with_suffix(".html")),
         ("Executed notebook for Jupyter", notebook),
-        ("What the kernel wrote", notebook.with_name(KERNEL_LOG)),
     ]
+    if result.verdict != results.PASSED:  # else a kernel writes no more than that it was interrupted at its end
+        links.append(("What the kernel wrote", notebook.with_name(KERNEL_LOG)))
     return [
         (text, path.relative_to(folder).as_posix()) for text, path in links if path.exists() and path.stat().st_size
     ]
+
+
+def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folder: Path) -> None:
+    """Print the table, what went wrong in each lab, the circumstances and where the rest is."""
+    table = Table(title=f"run {folder.name}", title_justify="left")
+    # What 79 columns have room for; the report also has the memory.
+    for heading in ("lab", "verdict", "points", "time", "ranks", "images/s"):
+        table.add_column(heading, justify="left" if heading in {"lab", "verdict"} else "right", no_wrap=True)
+    for one in labs:
+        time, speed = format_time(one.time_s), format_speed(one.images_per_s)
+        table.add_row(escape(one.lab), MARKS[one.verdict], format_points(one), time, str(one.num_ranks), speed)
+    console.print(table)
+    for result in labs:
+        if result.verdict != results.PASSED:
+            _show_problem(console, result)
+    machine, versions, commit = facts.in_words()
+    _line(console, f"on {machine}\n{versions}\ncommit {commit}")
+    _line(console, f"report, also of memory: {folder / HTML}")
+
+
+def _show_problem(console: Console, result: LabResult) -> None:
+    heading = f"\n{MARKS[result.verdict]} {escape(result.lab)}: {escape(result.reason)}"
+    console.print(heading, highlight=False, soft_wrap=True)
+    if result.failed_cell:
+        _line(console, textwrap.indent(result.failed_cell.error, "    "))  # its traceback shows the code, too
+    console.print()
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

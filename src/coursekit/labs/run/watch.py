@@ -50,8 +50,8 @@ class KernelWatch:
     papermill tells when a cell starts, is answered and fails; a thread keeps the time limit: nbclient's own `timeout`
     is one of each cell, and counts the time in which a busy machine gives the kernel nothing. Of three cells:
 
-        cell 1 starts, is answered   number 1, waits False
-        cell 2 starts                number 2, waits True; at the time limit it is interrupted: overdue
+        cell 1 starts, is answered   number 1, finished
+        cell 2 starts                number 2; at the time limit it is interrupted: overdue
         cell 2 fails, is answered    failed, stopped_early; cell 3 never starts
 
     Attributes:
@@ -86,11 +86,6 @@ class KernelWatch:
     _thread: threading.Thread | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
     _sampling: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def waits(self) -> bool:
-        """Whether the kernel owes an answer for the cell that started last."""
-        return self.current is not None and self.current.id not in self.finished
 
     @property
     def stopped_early(self) -> bool:
