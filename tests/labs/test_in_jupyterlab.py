@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ..ranks.px_notebooks import check_points, read_values, write_config, write_notebook
-
 ROOT = Path(__file__).parents[2]
 POLL_MS = 1000  # by default a page is asked with every frame that it draws, and the ranks want the processor
 ANSWER = """def rank_facts():
@@ -20,21 +18,15 @@ pytestmark = [pytest.mark.needs("chromium")]
 
 @pytest.fixture
 def page(tmp_path, open_jupyterlab, open_browser):
-    """Open lab 02 of a copy of labs/ in headless Chromium."""
+    """Open lab 02 of a copy of labs/ in headless Chromium, and wait for its kernel."""
     shutil.copytree(ROOT / "labs", tmp_path / "labs")
-    with open_jupyterlab(tmp_path / "labs", tmp_path) as server, open_browser() as browser:
-        yield opened(browser, server, "02-horovod-sgd/02-horovod-sgd.ipynb", "Lab 02: SGD on several ranks")
-
-
-def opened(browser, server, path, title):
-    """Return a page with this notebook, whose kernel waits."""
-    address, token = server
-    page = browser.new_page(viewport={"width": 1300, "height": 1000})
-    page.set_default_timeout(300_000)
-    page.goto(f"{address}/lab/tree/{path}?token={token}")
-    page.wait_for_selector(f".jp-RenderedMarkdown h1:has-text('{title}')")
-    page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
-    return page
+    with open_jupyterlab(tmp_path / "labs", tmp_path) as (address, token), open_browser() as browser:
+        page = browser.new_page(viewport={"width": 1300, "height": 1000})
+        page.set_default_timeout(300_000)
+        page.goto(f"{address}/lab/tree/02-horovod-sgd/02-horovod-sgd.ipynb?token={token}")
+        page.wait_for_selector(".jp-RenderedMarkdown h1:has-text('Lab 02: SGD on several ranks')")
+        page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")
+        yield page
 
 
 def run_all_cells(page):
@@ -115,17 +107,3 @@ def test_run_all_goes_on_past_failed_checks_to_the_report(page):
     assert report.splitlines()[0] == "✗ rank facts (1 point): not answered yet (rank_facts)"
     assert "not run" not in report
     assert "That is 0 of 20 points" in report
-
-
-def test_a_notebook_of_another_course_runs_as_it_is(tmp_path, open_jupyterlab, open_browser):
-    """With one line in IPython's settings, Run All starts ranks for `%ipcluster`, and `%%px` shows what they find."""
-    (tmp_path / "labs").mkdir()
-    write_notebook("line", tmp_path / "labs" / "line.ipynb")
-    write_config(tmp_path / "ipythondir")
-    with open_jupyterlab(tmp_path / "labs", tmp_path) as server, open_browser() as browser:
-        page = opened(browser, server, "line.ipynb", "A line, fitted on two ranks")
-        run_all_cells(page)
-        wait_until_run(page, cell(page, "%ipcluster stop"))
-        output = output_of(page.locator(".jp-CodeCell", has_text="trajectory.points").last)
-        check_points(read_values(output))
-        assert cell(page, "plt.contour").locator("img").count() == 2

@@ -30,7 +30,7 @@ def build(names: tuple[str, ...]) -> None:
     3. The tables of labs in labs/README.md and README.md are refreshed.
     4. slurm/sites/ and slurm/templates/ become slurm/jobs/SITE/, and the page docs/sites.md.
 
-    Only files whose content changes are written. Files that no longer have a source are removed.
+    Only files whose content changes are written. Job scripts that no longer have a source are removed.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()
     labs = select_labs(root, names)

@@ -17,15 +17,8 @@ from coursekit.paths import find_root
 @click.command(epilog="Example: coursekit script 03, then horovodrun -np 2 python labs/03-keras-cnn/train.py")
 @LAB
 @click.argument("notebook", required=False, type=click.Path(path_type=Path))
-@click.option(
-    *("-o", "--output"),
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help=f"File to write.  [default: {SCRIPT_NAME} beside the notebook]",
-)
-@click.option("--allow-unanswered", is_flag=True, help="Write the script although answers are missing.")
-def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswered: bool) -> None:
-    """Turn your NOTEBOOK of LAB into a training script with your answers.
+def script(lab: str, notebook: Path | None) -> None:
+    """Turn your NOTEBOOK of LAB into a training script with your answers: train.py beside it.
 
     A launcher such as srun or horovodrun starts the script on many ranks.
     The script has an option for each parameter of the notebook.
@@ -33,25 +26,17 @@ def script(lab: str, notebook: Path | None, output: Path | None, allow_unanswere
     The command replaces a script that it generated before, unless somebody has edited it.
     """
     # The shortest name: Jupyter's duplicates are called "-Copy1".
-    here = min(Path().glob(f"{lab.zfill(2)}*.ipynb"), key=lambda path: len(path.name), default=None)
-    path = notebook or here or _notebook_in_labs(lab)
+    path = notebook or min(Path().glob(f"{lab.zfill(2)}*.ipynb"), key=lambda path: len(path.name), default=None)
+    if path is None:
+        root = find_root()
+        name = select_labs(root, [lab])[0].name
+        path = root / "labs" / name / f"{name}.ipynb"
     content = read_notebook(path, lab)
-    target = output or path.with_name(SCRIPT_NAME)
+    target = path.with_name(SCRIPT_NAME)
     former = kind_of(target)
     if target.exists() and not former:
-        raise CourseKitError(
-            f"{target} was not made by coursekit, or somebody edited it: move it away, or choose another with --output."
-        )
+        raise CourseKitError(f"{target} was not made by coursekit, or somebody edited it: move it away.")
     made = f"Made by `coursekit script {lab}` from {path.name}: change the notebook, then make it again."
-    text = answered_script(content, path, made, target.name, allow_unanswered=allow_unanswered)
+    text = answered_script(content, path, made)
     replaced = ", in place of the one without answers" if former == "release" else ""
-    try:
-        write_if_changed(target, text.encode(), lambda verdict, _: click.echo(f"{verdict} {target}{replaced}"))
-    except OSError as error:
-        raise CourseKitError(f"{target} cannot be written ({error.strerror}): choose another with --output.") from None
-
-
-def _notebook_in_labs(lab: str) -> Path:
-    root = find_root()
-    name = select_labs(root, [lab])[0].name
-    return root / "labs" / name / f"{name}.ipynb"
+    write_if_changed(target, text.encode(), lambda verdict, _: click.echo(f"{verdict} {target}{replaced}"))

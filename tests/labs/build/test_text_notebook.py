@@ -30,15 +30,6 @@ def test_each_cell_knows_its_line(course):
     ]
 
 
-def test_a_header_is_left_out_and_still_counted(course):
-    """An editor may write jupytext's header; nothing of it reaches the notebook, and lines stay right."""
-    lab = course.add_lab("01-a", "# ---\n# jupyter:\n#   kernelspec:\n#     name: strange\n# ---\n\n# %%\nx = 1\n")
-    notebook = read_text_notebook(lab)
-
-    assert cells(notebook) == [("code", "x = 1", 7)]
-    assert notebook.metadata == {"coursekit": {"generated_from": "solutions/01-a/01-a.py"}}
-
-
 def test_commented_magics_are_in_force_and_comments_stay_comments(course):
     """A source is valid Python for linters, and no comment becomes a command because of its first word."""
     code = "# %%ranks 2\n# %timeit x\nif x:\n    # !ls -l\n# copy the weights\n# cat\n# 50 % of it\n# ! note"

@@ -19,10 +19,7 @@ from coursekit.labs.lab import Lab
 
 
 def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
-    """Build the notebooks that hold everything: text, answers and tests.
-
-    Returns:
-        Lab name to `build/source/<lab>/<lab>.ipynb`.
+    """Build the notebooks that hold everything, and return lab name to `build/source/<lab>/<lab>.ipynb`.
 
     Raises:
         CourseKitError: the author's text is wrong; the message begins with file and line.
@@ -34,12 +31,9 @@ def build_sources(root: Path, labs: Sequence[Lab], report: Report = no_report) -
 
 
 def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -> dict[str, Path]:
-    """Build the sources, and from them the notebooks that students open.
+    """Build the sources, and from them the notebooks that students open; return lab name to `labs/<lab>/<lab>.ipynb`.
 
     Nothing is written to `labs/` before every one of these labs is known to give away no answer.
-
-    Returns:
-        Lab name to `labs/<lab>/<lab>.ipynb`.
 
     Raises:
         CourseKitError: the author's text is wrong, a release would leak, or `labs/` holds somebody's own work.

@@ -5,18 +5,13 @@ Its last look finds answers, hidden tests and markers in it, whatever went wrong
 
 from __future__ import annotations
 
-import io
-import logging
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from copy import deepcopy
 
-import nbformat
-from nbformat import NotebookNode
+from nbformat import NotebookNode, ValidationError
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.additions import CHOSEN
-from coursekit.labs.build.generated import to_bytes
 from coursekit.labs.build.regions import CODE_STUB, MARKER_WORDS, TEXT_STUB, find_regions, outside_regions
 from coursekit.labs.cells import GOES_ON, QUIZ, is_solution
 
@@ -28,15 +23,24 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
     """Return the version of a notebook that students get.
 
     Raises:
-        CourseKitError: nbgrader refused the notebook; the message holds nbgrader's log.
+        CourseKitError: nbgrader refused the notebook.
     """
-    # nbgrader publishes every file next to a source, so it works in a folder that holds the notebook alone.
-    with tempfile.TemporaryDirectory(prefix="coursekit-release-") as folder:
-        path = Path(folder, "source", name, f"{name}.ipynb")
-        path.parent.mkdir(parents=True)
-        path.write_bytes(to_bytes(source))
-        _generate_assignment(Path(folder), name)
-        return nbformat.read(Path(folder, "release", name, f"{name}.ipynb"), as_version=4)
+    # Importing nbgrader takes a second or more, which no other verb should pay.
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.preprocessors import SaveCells
+    from traitlets.config import Config
+
+    config = Config()
+    config.ClearSolutions.code_stub = {"python": CODE_STUB}
+    config.ClearSolutions.text_stub = TEXT_STUB
+    release = deepcopy(source)
+    for step in GenerateAssignment.class_traits()["preprocessors"].default():
+        if step is not SaveCells:  # into its database
+            try:
+                release, _ = step(config=config).preprocess(release, {})
+            except (RuntimeError, ValidationError) as error:
+                raise CourseKitError(f"nbgrader could not release {name}: {error}") from None
+    return release
 
 
 def finish(release: NotebookNode) -> NotebookNode:
@@ -94,29 +98,3 @@ def _hidden_lines(cell: NotebookNode) -> list[str]:
 
 def _is_all_answer(cell: NotebookNode) -> bool:
     return is_solution(cell) and not find_regions(cell.source)
-
-
-def _generate_assignment(course: Path, name: str) -> None:
-    # Importing nbgrader takes a second or more, which no other verb should pay.
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.converters.base import NbGraderException
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.preprocessors import SaveCells
-    from traitlets.config import Config
-
-    config = Config()
-    config.CourseDirectory.root = str(course)
-    config.CourseDirectory.assignment_id = name
-    config.ClearSolutions.code_stub = {"python": CODE_STUB}
-    config.ClearSolutions.text_stub = TEXT_STUB
-    config.GenerateAssignment.no_database = True
-    steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    config.GenerateAssignment.preprocessors = [step for step in steps if step is not SaveCells]  # into its database
-    log = io.StringIO()
-    logger = logging.Logger("nbgrader", logging.INFO)  # noqa: LOG001 - one of our own, unknown to other code
-    logger.addHandler(logging.StreamHandler(log))
-    converter = GenerateAssignment(coursedir=CourseDirectory(config=config, log=logger), config=config, log=logger)
-    try:
-        converter.start()
-    except (NbGraderException, SystemExit):
-        raise CourseKitError(f"nbgrader could not release {name}; its log says:\n{log.getvalue().rstrip()}") from None

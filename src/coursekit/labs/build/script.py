@@ -120,35 +120,28 @@ def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
     return {SCRIPT_NAME: script_text(notebook, made, kind).encode()}
 
 
-def answered_script(notebook: Mapping[str, Any], path: Path, made: str, name: str, *, allow_unanswered: bool) -> str:
+def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
     """Return the text of the script with the answers of a student's notebook, which was read from `path`.
 
     Raises:
-        CourseKitError: the lab has no script, answers are missing and may not be, or the cells make no program.
+        CourseKitError: the lab has no script, answers are missing, or the cells make no program.
     """
     if not any(map(is_script, notebook["cells"])):
         raise CourseKitError(f"the lab of {path.name} has no script: its notebook is all there is to run.")
     missing = missing_answers(filter(is_script, notebook["cells"]))
-    if missing and not allow_unanswered:
-        raise CourseKitError(
-            f"{path} has no answer yet in {', '.join(missing)}: write them first, or add --allow-unanswered."
-        )
+    if missing:
+        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.")
     try:
-        if not missing:  # a stub may stand where a name would be defined
-            check_script(notebook)
-        return script_text(notebook, made, "answers", name)
+        check_script(notebook)
+        return script_text(notebook, made, "answers")
     except ScriptError as error:
         raise CourseKitError(f"{path}, cell {cell_name(error.cell)}: {error}.") from None
 
 
-def script_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = SCRIPT_NAME) -> str:
-    """Return the text of a notebook's script; answers may still be stubs.
+def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
+    """Return the text of a notebook's script, which says in its head that it was `made` by whom from what.
 
-    Args:
-        notebook: with at least one script cell.
-        made: who made it from what, for the head.
-        kind: what it holds, for the mark: one of `KINDS`.
-        name: its file's name, for the head.
+    Answers may still be stubs; `kind`, one of `KINDS`, says so in the mark.
 
     Raises:
         ScriptError: the script cells are not Python.
@@ -163,7 +156,7 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str, name: str = S
     num_before = sum(map(is_script, notebook["cells"][:place]))
     blocks = [code for _, code in codes]
     blocks[num_before:num_before] = ["\n".join(assigned), OPTIONS.format(options="".join(map(_option, parameters)))]
-    blocks = [_head(notebook, made, name), *blocks, END]
+    blocks = [_head(notebook, made), *blocks, END]
     return marked("\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n", kind)
 
 
@@ -240,10 +233,10 @@ def _option(parameter: tuple[str, str, str]) -> str:
     )
 
 
-def _head(notebook: Mapping[str, Any], made: str, name: str) -> str:
+def _head(notebook: Mapping[str, Any], made: str) -> str:
     texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
-    return HEAD.format(title=title, made=made, name=name)
+    return HEAD.format(title=title, made=made, name=SCRIPT_NAME)
 
 
 def _codes(notebook: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:

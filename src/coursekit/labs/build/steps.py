@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
@@ -23,13 +23,10 @@ CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Role:
-    """How nbgrader treats a cell, and what may stand in it.
+class Role(NamedTuple):
+    """How nbgrader treats a cell, and which kind of region may stand in it.
 
-    A cell with `grade` earns points, one with `solution` is the student's to edit,
-    and a `locked` one is restored before grading.
-    `may_hold` is the kind of region allowed in the cell.
+    A cell with `grade` earns points, one with `solution` is the student's to edit, a `locked` one is restored.
     """
 
     cell_types: tuple[str, ...]

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit.errors import CourseKitError
-from coursekit.files import write_file
+from coursekit.files import write_file, write_json
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.build.generated import refuse_edited
 from coursekit.labs.build.release import refuse_leaks, texts
@@ -82,20 +82,28 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
     Raises:
         CourseKitError: the folder is in the checkout, or holds something else or a notebook that somebody edited.
     """
-    former = _former_files(root, folder)
+    target = folder.resolve()
+    if target == root or root in target.parents:
+        raise CourseKitError(f"{folder} is in the checkout itself: name a folder outside of it.")
+    manifest = target / MANIFEST
+    former = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
+    is_new = not target.exists() or (target.is_dir() and all(path.name == ".git" for path in target.iterdir()))
+    if not (manifest.is_file() or is_new):
+        raise CourseKitError(f"{folder} holds something that is not a students' copy: name a new or empty folder.")
     for name in files:
         if name.endswith(".ipynb"):
             refuse_edited(folder / name)
     # Should it be stopped half-way, the next call knows all that may be there.
-    _write_manifest(folder, {*former, *files})
+    write_json(manifest, {"files": sorted({*former, *files})})
     changed = [
         name for name, data in files.items() if not (folder / name).is_file() or (folder / name).read_bytes() != data
     ]
     for name in changed:
         write_file(folder / name, files[name], 0o755 if os.access(root / name, os.X_OK) else 0o644)
-    for name in sorted(former - set(files)):
-        (folder / name).unlink(missing_ok=True)
-    _write_manifest(folder, set(files))
+    for name in former:
+        if name not in files and target in (target / name).resolve().parents:
+            (target / name).unlink(missing_ok=True)
+    write_json(manifest, {"files": sorted(files)})
     return len(changed)
 
 
@@ -119,25 +127,6 @@ def _is_for_students(path: Path) -> bool:
     place = next((folder for folder in PARTS if Path(folder) in path.parents), "")
     is_imported = not place or path.relative_to(place).with_suffix("").as_posix() in PARTS[place]
     return is_imported and path.name not in NOT_FOR_STUDENTS and path.suffix != ".in"
-
-
-def _former_files(root: Path, folder: Path) -> set[str]:
-    """Return the files that an earlier copy put into a folder."""
-    target = folder.resolve()
-    if target == root or root in target.parents:
-        raise CourseKitError(f"{folder} is in the checkout itself: name a folder outside of it.")
-    manifest = target / MANIFEST
-    if manifest.is_file():
-        names = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return {name for name in names if ".." not in Path(name).parts and not Path(name).is_absolute()}
-    if target.exists() and (not target.is_dir() or any(path.name != ".git" for path in target.iterdir())):
-        raise CourseKitError(f"{folder} holds something that is not a students' copy: name a new or empty folder.")
-    return set()
-
-
-def _write_manifest(folder: Path, names: set[str]) -> None:
-    text = json.dumps({"files": sorted(names)}, indent=1)
-    write_file(folder / MANIFEST, f"{text}\n".encode(), 0o644)
 
 
 def _read(root: Path, name: str) -> bytes:

@@ -15,7 +15,6 @@ MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
 # jupytext would also make commands of comments that begin with a word such as `copy` or `cat`.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 MAGIC = re.compile(r"^(\s*)# (%{1,2}[a-z]|![a-z])", re.MULTILINE)
-HEADER = re.compile(r"\A# ---\n(#.*\n)*?# ---\n")
 
 LINE = "marker_line"
 
@@ -36,10 +35,7 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
     if not lab.source.is_file():
         raise CourseKitError(f"{shown} is not there: a students' copy of the course has no answers to build from.")
-    text = lab.source.read_text(encoding="utf-8")
-    # The notebook's own metadata is the builder's business, so a header is blanked, which keeps the count of lines.
-    text = HEADER.sub(lambda header: "\n" * header[0].count("\n"), text)
-    lines = text.splitlines()
+    lines = lab.source.read_text(encoding="utf-8").splitlines()
     numbers = [i for i, line in enumerate(lines, 1) if MARKER.match(line)]
     marked = [f"{line} {LINE}={i}" if i in numbers else line for i, line in enumerate(lines, 1)]
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_text
-from coursekit.labs.build.script import SCRIPT_NAME, answered_script, is_script, missing_answers, read_notebook
+from coursekit.labs.build.script import answered_script, is_script, missing_answers, read_notebook
 from coursekit.labs.lab import Scalar, select_labs
 from coursekit.labs.run.plan import check, list_names, parse, read_defaults
 from coursekit.labs.run.results import HTML
@@ -182,7 +182,7 @@ def train_options(notebook: Path, given: Mapping[str, str]) -> list[str]:
         CourseKitError: the answers make no script, it has no such parameter, or a value does not fit.
     """
     lab = notebook.stem
-    script = answered_script(read_notebook(notebook, lab), notebook, "", SCRIPT_NAME, allow_unanswered=False)
+    script = answered_script(read_notebook(notebook, lab), notebook, "")
     words = []
     for name, value in _checked(notebook, given).items():
         option = name.replace("_", "-")
