@@ -18,12 +18,6 @@ def touch(folder, split, numbers, total):
     return [str(path) for path in paths]
 
 
-def test_the_names_of_imagenet_are_known():
-    """The files of the real set are called like this."""
-    assert file_name("train", 7, 1024) == "train-00007-of-01024"
-    assert file_name("validation", 127, 128) == "validation-00127-of-00128"
-
-
 def test_files_are_listed_in_order_and_nothing_else(tmp_path):
     """Both splits lie in one folder, beside other things."""
     train = touch(tmp_path, "train", range(12), 12)

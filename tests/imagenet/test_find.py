@@ -34,15 +34,6 @@ def test_processes_that_ask_at_once_get_the_same_whole_data(made, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".{NAME}.lock", NAME]
 
 
-def test_data_that_is_there_is_not_made_again(made, tmp_path, monkeypatch, capsys):
-    """Without a line, and without starting anything."""
-    shutil.copytree(made, tmp_path / NAME)
-    monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
-    monkeypatch.setattr(subprocess, "run", None)
-    assert find_data() == tmp_path / NAME
-    assert capsys.readouterr() == ("", "")
-
-
 def test_a_lost_file_is_made_again(made, tmp_path, monkeypatch, capsys):
     """Caches are cleaned up by programs that know nothing of their content."""
     shutil.copytree(made, tmp_path / NAME)
@@ -62,7 +53,8 @@ def test_a_lost_file_is_made_again(made, tmp_path, monkeypatch, capsys):
     ids=["own variable", "cache", "home"],
 )
 def test_the_place_follows_the_environment(made, tmp_path, monkeypatch, environ, place):
-    """The kit's own variable goes before the user's cache, and that before the folder of old."""
+    """The kit's own variable goes before the user's cache; data that is there is not made again."""
+    monkeypatch.setattr(subprocess, "run", None)
     for name, value in environ.items():
         monkeypatch.setenv(name, value.format(tmp_path))
     (tmp_path / place).mkdir(parents=True)

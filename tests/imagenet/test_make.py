@@ -160,9 +160,3 @@ def test_a_disk_that_fills_up_meanwhile_is_one_sentence(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["synthetic.txt"]
-
-
-def test_an_unknown_preset_names_the_known_ones(tmp_path):
-    """Nothing is made for it."""
-    with pytest.raises(CourseKitError, match="no preset 'huge': choose tiny, small, bench"):
-        make_data(tmp_path, "huge")

@@ -10,7 +10,7 @@ from pathlib import Path
 from coursekit.errors import CourseKitError
 from coursekit.files import locked
 from coursekit.imagenet.files import SPLITS, list_files
-from coursekit.imagenet.make import find_preset, is_made
+from coursekit.imagenet.make import PRESETS, is_made
 
 CACHE_VARIABLE = "COURSEKIT_DATA"
 MAKE = """
@@ -31,7 +31,7 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
         folder: one with ImageNet's TFRecord files, or "" for synthetic data, in the user's cache:
             `$COURSEKIT_DATA` when that is set, else `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
             The first call makes it; other processes that ask meanwhile wait.
-        preset: which synthetic data.
+        preset: which synthetic data, "tiny", "small" or "bench".
 
     Raises:
         CourseKitError: when the folder lacks files, or the data cannot be made.
@@ -40,7 +40,7 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
         for split in SPLITS:
             list_files(folder, split)
         return Path(folder)
-    wanted = find_preset(preset)
+    wanted = PRESETS[preset]
     place = _cache() / f"imagenet-{wanted.name}"
     if not is_made(place, wanted):
         try:

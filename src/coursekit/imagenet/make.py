@@ -96,17 +96,6 @@ PRESETS = {
 }
 
 
-def find_preset(name: str) -> Preset:
-    """Return a preset by its name.
-
-    Raises:
-        CourseKitError: no preset has that name.
-    """
-    if name not in PRESETS:
-        raise CourseKitError(f"There is no preset {name!r}: choose {', '.join(PRESETS)}.")
-    return PRESETS[name]
-
-
 class PlannedFile(NamedTuple):
     """One file to be made: its name, the numbers its images are drawn from, and the class of each image."""
 
@@ -128,7 +117,7 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
     Raises:
         CourseKitError: when the folder holds something else, or cannot be written, as on a full disk.
     """
-    place, wanted = Path(folder), find_preset(preset)
+    place, wanted = Path(folder), PRESETS[preset]
     num_done = 0
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -24,12 +24,8 @@ FRAME_BYTES = HEADER_BYTES + 4
 class LabelledImage(NamedTuple):
     """One image and what its record says about it.
 
-    Attributes:
-        pixels: RGB, uint8, shape (height, width, 3).
-        label: 1 to 1000; 0 is ImageNet's background, which no image has.
-        synset: the class as ImageNet numbers it, such as n01440764.
-        text: the class in words.
-        filename: the name the image had as a file.
+    Pixels are RGB, uint8, shape (height, width, 3); labels run from 1 to 1000, as 0 is ImageNet's background.
+    The class has a number, such as n01440764, and words, and the image the name it had as a file.
     """
 
     pixels: Array
