@@ -9,7 +9,7 @@ AUTHORING = ("click", "jinja2", "jupytext", "nbclient", "nbconvert", "nbformat",
 PROGRAM = """
 import sys
 import coursekit.imagenet, coursekit.pictures, coursekit.ranks, coursekit.throughput
-import coursekit.pictures.estimator
+import coursekit.pictures.training
 from coursekit.checks import lab01_linear, lab02_properties, lab03_data, lab03_pieces, lab03_training
 from coursekit.checks import lab04_data, lab04_pieces, lab04_training, lab05_feeding, lab05_records, lab05_training
 from coursekit.checks import lab06_allreduce, lab06_costs, lab06_half_precision, lab07

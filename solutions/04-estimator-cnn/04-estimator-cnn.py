@@ -66,7 +66,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.pictures import estimator as estimator_pictures
+from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_training
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
@@ -606,7 +606,7 @@ def main():
 
 # %% role="readonly" id="training-picture" tags=["picture"]
 results = ranks.run(main, num_ranks=num_ranks, seed=seed, environ={"HOROVOD_CYCLE_TIME": "10"}, **limits)
-estimator_pictures.show_run(results, model)
+training_pictures.show_run(results, model)
 
 # %% [markdown] role="readonly" id="run-text"
 # *Expected:* the loss falls from about 7, the logarithm of the number of classes.
@@ -636,7 +636,7 @@ def accuracies(sizes):
     return found
 
 
-estimator_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **limits)[0])
+training_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **limits)[0])
 
 # %% [markdown] role="readonly" id="mode-text"
 # *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
@@ -820,7 +820,7 @@ where = tempfile.mkdtemp()
 by_horovod = ranks.run(with_horovod, where, 10, num_ranks=num_ranks, **limits)
 hosts = ranks.run(free_address, num_ranks=num_ranks)
 by_strategy = ranks.run(with_strategy, hosts, f"{where}/model.ckpt-0", 10, num_ranks=num_ranks, **limits)
-estimator_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
+training_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the two curves lie on each other; the losses differ in the last digits, by rounding alone. What you have learnt about shards, start, averages, rate and steps does not depend on the library.

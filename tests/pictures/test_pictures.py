@@ -17,7 +17,6 @@ from matplotlib.text import Text
 from PIL import Image
 
 from coursekit import pictures
-from coursekit.pictures import estimator as estimator_pictures
 from coursekit.pictures import training as training_pictures
 from coursekit.throughput import picture
 
@@ -119,7 +118,7 @@ class Images(HTMLParser):
 def drawn(monkeypatch, data):
     """Return every figure of the labs, with as many ranks as there are colours."""
     figures = []
-    for module in (pictures, training_pictures, estimator_pictures, picture):
+    for module in (pictures, training_pictures, picture):
         monkeypatch.setattr(module, "show", lambda figure, alt: figures.append((figure, alt)))
     rng = np.random.default_rng(2)
     ranks = [rng.normal(size=(20, 2)) for _ in pictures.COLORS]
@@ -136,9 +135,9 @@ def drawn(monkeypatch, data):
     training_pictures.show_rates({count: [0.01, 0.01 * count] for count in (1, 2, 4)})
     result = {"history": {"loss": [3.0, 1.0], "accuracy": [0.3, 0.8]}, "validation": {"accuracy": 0.75}}
     training_pictures.show_training([{"losses": one, **result} for one in losses], "SmallCNN")
-    estimator_pictures.show_run([{"losses": one, "accuracy": 0.5} for one in losses], "SmallCNN")
-    estimator_pictures.show_modes({(mode, size): 0.5 for mode in (False, True) for size in (4, 16)})
-    estimator_pictures.show_same(np.array(losses[0]), np.array(losses[1]))
+    training_pictures.show_run([{"losses": one, "accuracy": 0.5} for one in losses], "SmallCNN")
+    training_pictures.show_modes({(mode, size): 0.5 for mode in (False, True) for size in (4, 16)})
+    training_pictures.show_same(np.array(losses[0]), np.array(losses[1]))
     figures.append(
         picture.draw_throughput([picture.Row(1, [9.0], 0.1), picture.Row(2, [8.0, 7.0])], picture.PUBLISHED_P100)
     )
