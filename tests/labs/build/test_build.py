@@ -8,7 +8,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_if_changed
-from coursekit.labs.build.build import build_release, build_sources
+from coursekit.labs.build.build import build_release
 from coursekit.labs.lab import find_labs
 
 
@@ -32,15 +32,6 @@ def test_two_builds_in_different_folders_are_byte_equal(new_course, example):
     assert built[0] == built[1]
     names = ["01-a/01-a.ipynb", "01-a/files/pictures/a.png", "02-b/02-b.ipynb"]
     assert [sorted(files) for files in built[0]] == [names, names]
-
-
-def test_the_paths_of_notebooks_are_returned(course):
-    """By the name of each lab that was asked for."""
-    lab, other = course.add_lab("01-a"), course.add_lab("02-b")
-
-    assert build_sources(course.root, [lab]) == {"01-a": course.root / "build/source/01-a/01-a.ipynb"}
-    assert build_release(course.root, [other]) == {"02-b": course.root / "labs/02-b/02-b.ipynb"}
-    assert sorted(course.files("labs")) == ["02-b/02-b.ipynb"]
 
 
 def test_only_the_folder_files_is_public(course):

@@ -239,6 +239,7 @@ def test_copy_is_brought_up_to_date(checkout, tmp_path):
     files = students_files(checkout)
     assert write_copy(checkout, files, folder) == len(files)
     assert write_copy(checkout, files, folder) == 0
+    assert write_copy(checkout, files, checkout / "for-students") == len(files)  # as the guide says
 
     (folder / "notes.md").write_text("my own")
     (folder / "Makefile").write_text("old")
@@ -257,8 +258,8 @@ def test_other_folders_are_left_alone(checkout, tmp_path):
     (tmp_path / "mine" / "thesis.tex").touch()
     for folder, words in (
         (tmp_path / "mine", "holds something that is not a students' copy: name a new or empty folder."),
-        (checkout, "is in the checkout itself: name a folder outside of it."),
-        (checkout / "labs" / "x", "is in the checkout itself: name a folder outside of it."),
+        (checkout, "holds something that is not a students' copy: name a new or empty folder."),
+        (checkout / "labs" / "x", "is in a folder of the checkout: name one of its own."),
     ):
         with pytest.raises(CourseKitError) as caught:
             write_copy(checkout, {"README.md": b""}, folder)

@@ -80,11 +80,11 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
     """Make a folder hold these files, remove what an earlier copy put there, and return how many files changed.
 
     Raises:
-        CourseKitError: the folder is in the checkout, or holds something else or a notebook that somebody edited.
+        CourseKitError: the folder is in another one of the checkout, holds something else, or an edited notebook.
     """
     target = folder.resolve()
-    if target == root or root in target.parents:
-        raise CourseKitError(f"{folder} is in the checkout itself: name a folder outside of it.")
+    if root in target.parents and target.parent != root:
+        raise CourseKitError(f"{folder} is in a folder of the checkout: name one of its own.")
     manifest = target / MANIFEST
     former = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
     is_new = not target.exists() or (target.is_dir() and all(path.name == ".git" for path in target.iterdir()))
