@@ -70,7 +70,7 @@ import tensorflow as tf
 
 from coursekit import imagenet, throughput
 from coursekit.imagenet.networks import build_network
-from coursekit.ranks.tracing import spare_horovod
+from coursekit.ranks.launched import spare_horovod
 
 
 data_folder = imagenet.find_data(data)
@@ -233,4 +233,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 0e1b5913edd83adfbdb7d00b25b81cf0a478810afcfb6b0c2e757aa8d1a56e7b
+# Made, not edited: release 15fea6a908bf6abbb4d4509af67f8de2409107adf505af044615aeffd728a61b

@@ -51,7 +51,7 @@ import numpy as np
 import tensorflow as tf
 
 from coursekit.imagenet.digits import make_digits
-from coursekit.ranks.tracing import spare_horovod
+from coursekit.ranks.launched import spare_horovod
 
 
 def write_records(path, images, labels):
@@ -138,4 +138,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 2465fbf23a9c33ced7eb3310bf061ef88162b73a671412c762d9ca3142244842
+# Made, not edited: release 8ff09e195015d495a35df5efeeaa3594fd5733d7aeb3179e9e63973c78bb9b51

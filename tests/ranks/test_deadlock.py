@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError, RankTimeoutError, deadlock
-from coursekit.ranks.pulse import RankMark
+from coursekit.ranks.deadlock import Pulses, RankMark, is_at_rest
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -119,16 +120,6 @@ def sleeps_first():
     return float(hvd.allreduce(np.float64(hvd.rank()), op=hvd.Sum))
 
 
-def reads_first():
-    """Wait on rank 1 for a program to write a line before it averages."""
-    import horovod.tensorflow as hvd
-
-    hvd.init()
-    if hvd.rank() == 1:
-        subprocess.run(["sh", "-c", f"sleep {LONG_S}; echo"], check=True, capture_output=True)
-    return float(hvd.allreduce(np.float64(hvd.rank()), op=hvd.Sum))
-
-
 def is_helped_by_a_thread():
     """Wait in two collectives, the second of which a thread of rank 0 calls later."""
     import horovod.tensorflow as hvd
@@ -181,9 +172,9 @@ def waits_for_a_file(path):
     fit(samples.batch(1))
 
 
-@pytest.mark.parametrize("function", [sleeps_first, reads_first, is_helped_by_a_thread, waits_for_a_generator])
+@pytest.mark.parametrize("function", [sleeps_first, is_helped_by_a_thread, waits_for_a_generator])
 def test_who_can_still_go_on_is_left_alone(function):
-    """A rank that sleeps, reads, or has a thread that comes later is not stuck: the run ends as it should."""
+    """A rank that sleeps, or has a thread that comes later is not stuck: the run ends as it should."""
     assert ranks.run(function, timeout_s=FAR_S) == [1.0, 1.0]
 
 
@@ -245,3 +236,103 @@ def test_stacks_that_cannot_be_read_are_asked_for_less_and_less():
     mark = RankMark(num_turns=1, num_other_turns=1, is_quiet=True, is_still=True)
     assert not any(watch.is_certain(0.1 * pulse, {0: mark, 1: mark}, []) for pulse in range(600))
     assert 2 <= job.num_asked <= 12
+
+
+NUM_PULSES, MAX_NUM_PULSES = 4, 40
+# The main thread waits for a second one, which again and again is busy for so many seconds and sleeps for so many.
+PROGRAM = """
+import sys, threading, time
+
+def work(busy_s, idle_s):
+    print(flush=True)
+    while True:
+        end_s = time.perf_counter() + busy_s
+        while time.perf_counter() < end_s:
+            pass
+        time.sleep(idle_s)
+
+thread = threading.Thread(target=work, args=map(float, sys.argv[1:]))
+thread.start()
+thread.join()
+"""
+
+# What Horovod's thread does.
+LOOKER = """
+def look():
+    while True:
+        time.sleep(0.002)
+
+threading.Thread(target=look).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "idle_s", "is_quiet"),
+    [
+        pytest.param("0.0001", "0.002", True, id="looks-for-news"),
+        pytest.param("1000", "0", False, id="computes"),
+        pytest.param("0.1", "1000", True, id="has-computed"),
+    ],
+)
+def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
+    """A thread that takes a small part of a processor does nothing; one that computes is never seen as quiet."""
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            pulses, marks = Pulses({process.pid: 0}), []
+            while len(marks) < NUM_PULSES or (marks[-1].is_quiet is not is_quiet and len(marks) < MAX_NUM_PULSES):
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(pulses.due_in_s())
+                marks.append(pulses.take().marks[0])
+        finally:
+            process.kill()
+
+    assert marks[-1].is_quiet is is_quiet
+    assert marks[-1].num_turns == marks[-2].num_turns
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "idle_s", "rests"),
+    [pytest.param("1000", "0", False, id="computes"), pytest.param("0", "1000", True, id="sleeps")],
+)
+def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
+    """A second thread that runs counts, too: what it is just making would be written with the first one's frames."""
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            if rests:
+                while not is_at_rest(process.pid):
+                    time.sleep(0.1)
+            assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("wait", "is_still"),
+    [
+        pytest.param("queue.Queue().get", True, id="waits-for-a-thread"),
+        pytest.param("lambda: queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
+        pytest.param("lambda: subprocess.run(['sleep', '1000'])", False, id="waits-for-a-child"),
+        pytest.param("lambda: time.sleep(1000)", False, id="sleeps"),
+        pytest.param("lambda: os.read(os.pipe()[0], 1)", False, id="reads"),
+        pytest.param("multiprocessing.Semaphore(0).acquire", False, id="waits-for-a-process"),
+    ],
+)
+def test_who_waits_for_a_thread_of_its_own_is_still(wait, is_still):
+    """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on. One thread looks for news."""
+    imports = "import multiprocessing, os, queue, subprocess, threading, time"
+    program = "\n".join([imports, LOOKER, f"wait = {wait}", "print(flush=True)", "wait()"])
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            process.stdout.readline()
+            pulses, seen = Pulses({process.pid: 0}), []
+            pulses.take()  # it may just have come to rest
+            while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(pulses.due_in_s())
+                seen.append(pulses.take().marks[0].is_still)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+    assert any(seen) is is_still

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -102,13 +100,6 @@ def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_p
     assert position([StackFrame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
 
 
-def test_a_deadline_on_a_busy_machine_says_how_long_it_took():
-    """It is one of own time; who looked at a clock saw more."""
-    head = [explain_stop(RunOutcome(stopped=DEADLINE, wall_s=wall_s), 45).splitlines()[0] for wall_s in (46, 100)]
-
-    assert [re.findall(r"\d+ s", line) for line in head] == [["45 s"], ["45 s", "100 s"]]
-
-
 def test_a_timeout_says_who_waits_for_whom(lab):
     """Waiting ranks, a finished one and one in plain code each get a line; the waiting ones wait for the others."""
     waiting = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
@@ -138,6 +129,7 @@ LOST = failed("HorovodInternalError", "Horovod has been shut down")
     [
         ({1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
         ({0: LOST, 1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
+        ({1: failed("KeyError"), 0: failed("ValueError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
         ({0: LOST}, {1: 3}, "rank 1 ended without a result (exit status 3).", 1),
         ({0: LOST}, {1: -11}, "rank 1 ended without a result (killed by SIGSEGV).", 1),
         (
@@ -153,18 +145,9 @@ LOST = failed("HorovodInternalError", "Horovod has been shut down")
     ],
 )
 def test_the_cause_is_told_from_its_consequences(reports, exit_codes, first_line, rank):
-    """A rank that lost its peer is blamed only when nobody else is to blame."""
+    """The first to fail is told; a rank that lost its peer is blamed only when nobody else is to blame."""
     message, blamed = explain_failure(RunOutcome(reports=reports, exit_codes=exit_codes))
     assert (message.splitlines()[0], blamed) == (first_line, rank)
-
-
-def test_library_code_is_told_from_lab_code(tmp_path):
-    """Installed packages, generated code and the kit itself are not the student's."""
-    assert StackFrame(HOROVOD, 1, "f").is_library
-    assert StackFrame("<string>", 1, "f").is_library
-    assert StackFrame("/tmp/__autograph_generated_file1.py", 1, "f").is_library  # noqa: S108  # only a name
-    assert StackFrame(str(Path(WORKER)), 1, "f").is_library
-    assert not StackFrame(str(tmp_path / "lab.py"), 1, "f").is_library
 
 
 def test_cells_are_named_by_their_numbers():

@@ -1,4 +1,4 @@
-"""`ranks.run` inside a real allocation of two nodes: over Gloo and over MPI, as at the sites."""
+"""`ranks.run` inside a real allocation of two nodes, as at the sites."""
 
 from __future__ import annotations
 
@@ -115,16 +115,14 @@ def run(program, command, environ):
 
 
 @pytest.mark.needs("slurmctld")
-@pytest.mark.parametrize("controller", ["gloo", "mpi"])
-def test_ranks_are_tasks_on_all_nodes(cluster, controller):
+def test_ranks_are_tasks_on_all_nodes(cluster):
     """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
 
     Persistent ranks keep their places and variables, too. Variables of `srun` that the caller has exported come to no
     step, and its tasks have the caller's environment.
     """
-    how = {"COURSEKIT_CONTROLLER": controller, "COURSEKIT_MPI": "pmix"}
     exported = [f"{name}={value}" for name, value in EXPORTED.items()]
-    found = run(PROGRAM, [*ALLOCATION, "env", *exported], {**environ_of(cluster), **how})
+    found = run(PROGRAM, [*ALLOCATION, "env", *exported], environ_of(cluster))
     (first, second), home = cluster.nodes["qgpu"], os.environ["HOME"]
     two = [[0, 2, 0, first, 11.0, home], [1, 2, 0, second, 11.0, home]]
     four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0, home] for rank in range(4)]

@@ -175,8 +175,6 @@ def test_ranks_stay_from_cell_to_cell(notebook):
     failed = notebook.cell("%%ranks\nshift = 1\nshift / mine").error
     assert "rank 0 raised ZeroDivisionError; the ranks keep running, with their variables." in failed
     assert re.search(r"Cell In\[\d+\], line 2", failed)
-    lines = notebook.cell("%ranks").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["rank", "0", "1"]
     begun = "hvd.allgather_object(1)"  # by both ranks: between two cells an interrupt reaches nobody
     stopped = notebook.cell(
         f"%%ranks\nimport time\n{begun}\nif mine:\n    print('there', flush=True)\ntime.sleep(900)",

@@ -213,16 +213,6 @@ def _ran_s(pid):
     return sum(thread.ran_s for one in tree(pid) for thread in threads_of(one).values())
 
 
-def test_a_process_that_has_ended_has_no_threads(start):
-    """No error, and the clock runs like wall-clock time."""
-    pid = start("pass")
-    os.waitpid(pid, 0)
-    own_s, span = watched(pid)
-
-    assert threads_of(pid) == {}
-    assert span.least_s <= own_s <= span.most_s
-
-
 def test_a_tree_has_all_that_is_below(start, monkeypatch):
     """Children, more than the kernel lists at once, and one of theirs: the same as by a look at every process."""
     pid = start(f"import subprocess; subprocess.Popen(['sh', '-c', 'sleep 3600 & wait']); {FORK_MANY}; {SLEEP}")

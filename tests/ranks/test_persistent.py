@@ -76,14 +76,6 @@ def test_what_is_pushed_is_pulled(cell):
     assert "name 'nothing' is not defined" in refusal(ranks.pull, "nothing")
 
 
-def test_output_comes_live_or_rank_by_rank(cell, capfd):
-    """Each line is marked with its rank; grouped, all of rank 0 comes before all of rank 1."""
-    cell("for number in range(3):\n    print(number)\n    hvd.allreduce(np.float32(0))", grouped=True)
-    assert capfd.readouterr().out == "".join(f"[{rank}] {number}\n" for rank in range(2) for number in range(3))
-    cell("print('live')")
-    assert sorted(capfd.readouterr().out.splitlines()) == ["[0] live", "[1] live"]
-
-
 def test_what_has_a_seed_of_its_own_is_alike(cell):
     """As in any program: ranks shuffle alike where the shuffle has a seed, and differently where nothing has."""
     cell("import random\nimport tensorflow as tf")
@@ -146,7 +138,7 @@ def test_a_deadlock_is_told(cell, source, place):
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
-    os.kill(persistent.required().states()[1].pid, signal.SIGKILL)
+    os.kill(persistent.required().pids()[1], signal.SIGKILL)
     said = refusal(cell, "import time\ntime.sleep(900)")
     assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
     assert said.endswith(persistent.LOST)
@@ -154,7 +146,7 @@ def test_a_rank_that_dies_is_told(cell):
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
-    pids = [state.pid for state in persistent.required().states()]
+    pids = persistent.required().pids()
 
     def num_turns():
         return [threads_of(pid)[pid].num_turns for pid in pids]
@@ -206,7 +198,7 @@ def test_nothing_grows(cell):
         return me.num_fds(), len(me.children(recursive=True))
 
     def memory():
-        return [psutil.Process(state.pid).memory_info().rss for state in persistent.required().states()]
+        return [psutil.Process(pid).memory_info().rss for pid in persistent.required().pids()]
 
     before = counts()
     cell("1")
@@ -225,6 +217,6 @@ def test_nothing_grows(cell):
 def test_with_stops_them():
     """At the end of a block they are gone, and the server serves runs again."""
     with ranks.start(2) as there:
-        pids = [state.pid for state in there.states()]
+        pids = there.pids()
     assert not any(map(psutil.pid_exists, pids))
     assert ranks.run(abs, -3) == [3, 3]

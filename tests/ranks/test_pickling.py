@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pickle
 import sys
 import threading
 
@@ -48,16 +47,6 @@ def test_names_imported_from_horovod_travel():
         return rank(), local_rank(), share(size()), float(total)
 
     assert ranks.run(facts, num_ranks=2, ranks_per_node=1) == [(0, 0, (3, 1), 1.0), (1, 0, (3, 1), 1.0)]
-
-
-def test_horovods_own_objects_arrive_as_themselves():
-    """They are named, not copied: a method of a library's object is that very object's."""
-    from horovod.tensorflow import global_process_set, rank
-
-    same_rank, same_set = pickle.loads(dumps((rank, global_process_set)))  # noqa: S301  # our own bytes
-
-    assert same_rank == rank
-    assert same_set is global_process_set
 
 
 @pytest.mark.parametrize(

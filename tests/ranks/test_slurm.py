@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import allocation, rendezvous, slurm
-from coursekit.ranks.environ import sbatch_environ, slurm_environ, srun_environ
+from coursekit.ranks import slurm
+from coursekit.ranks.environ import FOR_SBATCH, FOR_SRUN, FOR_SRUN_PREFIXES, slurm_environ
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
-
-PROOF_S = 5.0  # time enough for tasks to prove themselves on a busy machine
 
 SRUN = """\
 #!{python}
@@ -56,12 +54,12 @@ def _allocation(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("_allocation")
 def test_a_step_is_used_when_the_job_has_a_task_for_each_rank(monkeypatch):
     """Too few tasks, no job, or the wish for local ranks: then ranks start on this machine."""
-    assert [allocation.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
+    assert [slurm.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
     monkeypatch.setenv("COURSEKIT_RANKS", "local")
-    assert not allocation.has_tasks_for(2)
+    assert not slurm.has_tasks_for(2)
     monkeypatch.delenv("COURSEKIT_RANKS")
     monkeypatch.delenv("SLURM_JOB_ID")
-    assert not allocation.has_tasks_for(2)
+    assert not slurm.has_tasks_for(2)
 
 
 def place_and_sum(values):
@@ -93,13 +91,13 @@ def test_a_step_serves_runs_as_one_machine_does(capsys):
     expected = [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
     assert ranks.run(place_and_sum, values, environ={"HOROVOD_CYCLE_TIME": "5"}) == expected
     assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step, cycle 5", "[1] in a step, cycle 5"]
-    step = slurm.shared.get(2)
+    step = slurm.shared.get()
     with pytest.raises(ranks.RankError, match=r"^rank 0 raised ValueError(.|\n)*own words"):
         ranks.run(fail_or_hang, "fail")
     with pytest.raises(ranks.RankTimeoutError, match=r"rank 0 waits in hvd\.broadcast(.|\n)*rank 0 waits for rank 1\."):
         ranks.run(fail_or_hang, "hang", timeout_s=3)
     assert ranks.run(place_and_sum, values) == expected
-    assert slurm.shared.get(2) is step
+    assert slurm.shared.get() is step
 
 
 @pytest.mark.usefixtures("_allocation")
@@ -112,34 +110,13 @@ def test_a_step_that_srun_refuses_is_said_with_its_words(monkeypatch):
 
 @pytest.mark.usefixtures("_allocation")
 def test_strangers_who_say_nothing_hold_up_nobody(monkeypatch):
-    """A connection proves itself beside the others, and is dropped when its time is over."""
+    """A connection proves itself beside the others."""
     monkeypatch.setenv("COURSEKIT_SRUN_FLAGS", "--silent-strangers")
-    monkeypatch.setattr(rendezvous, "PROOF_TIMEOUT_S", PROOF_S)
     values = np.array([[1.0, 2.0], [10.0, 20.0]])
     assert ranks.run(place_and_sum, values) == [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
-    time.sleep(PROOF_S)
-    assert ranks.run(place_and_sum, values) == [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
-    assert slurm.shared.get(2)._door._unproven == []  # noqa: SLF001  # what it holds shows nowhere else
 
 
-def size_alone():
-    """Return the world size."""
-    import horovod.tensorflow as hvd
-
-    hvd.init()
-    return hvd.size()
-
-
-@pytest.mark.usefixtures("_allocation")
-@pytest.mark.needs("mpirun")
-def test_ranks_that_mpi_has_not_joined_are_no_result(monkeypatch):
-    """Where srun does not prepare MPI, each task is rank 0 of 1: that is told, and not taken for two ranks."""
-    monkeypatch.setenv("COURSEKIT_CONTROLLER", "mpi")
-    with pytest.raises(ranks.RankError, match=r"2 tasks were started, but Horovod has joined 1(.|\n)*--mpi="):
-        ranks.run(size_alone, num_ranks=2)
-
-
-def test_what_passes_to_slurms_commands():
+def test_what_passes_to_slurms_commands(monkeypatch):
     """What says where Slurm is, who pays and which job it is passes; what changes a command passes to none."""
     where, other = {"SLURM_CONF": "c", "SLURM_CLUSTERS": "d"}, {"HOME": "h", "COURSEKIT_NUM_TASKS": "2"}
     job = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_HINT": "nomultithread"}
@@ -150,7 +127,7 @@ def test_what_passes_to_slurms_commands():
         *("SQUEUE_PARTITION", "SQUEUE_NAMES", "SACCT_FORMAT", "SINFO_PARTITION", "SCANCEL_STATE", "SCONTROL_ALL"),
         *("SBATCH_EXPORT", "SBATCH_WAIT", "SBATCH_ARRAY_INX", "SALLOC_ACCOUNT", "HOROVOD_RANK", "COURSEKIT_STEP_KEY"),
     )
-    environ = {**where, **other, **job, **pay, **dict.fromkeys(dropped, "x")}
-    assert slurm_environ(environ) == {**where, **other}
-    assert sbatch_environ(environ) == {**where, **other, **pay}
-    assert srun_environ(environ) == {**where, **other, **job}
+    monkeypatch.setattr(os, "environ", {**where, **other, **job, **pay, **dict.fromkeys(dropped, "x")})
+    assert slurm_environ() == {**where, **other}
+    assert slurm_environ(FOR_SBATCH) == {**where, **other, **pay}
+    assert slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES) == {**where, **other, **job}

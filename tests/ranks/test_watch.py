@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
 import time
-from multiprocessing import Pipe
 
 import cloudpickle
 import numpy as np
@@ -15,43 +13,12 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankTimeoutError, own_time
-from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.watch import MAX_BYTES_PER_RANK, LinePrinter
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 DEADLINE_S = 1.5
 FOR_EVER_S = 3600
-
-
-class AnsweredOutput(io.StringIO):
-    """A standard output that puts a file there once two ranks have spoken."""
-
-    def __init__(self, answer):
-        super().__init__()
-        self.answer = answer
-
-    def write(self, text):
-        """Write, and look whether that was all."""
-        num_chars = super().write(text)
-        if self.getvalue().count("early\n") == 2:
-            self.answer.touch()
-        return num_chars
-
-
-def speak_and_stay(answer):
-    """Print a line, and return once the notebook has shown those of all ranks."""
-    print("early")
-    while not answer.exists():
-        time.sleep(0.01)
-
-
-def test_output_arrives_while_ranks_still_run(monkeypatch, tmp_path):
-    """A line is shown, marked with its rank, before the rank that printed it has ended: it waits for that."""
-    output = AnsweredOutput(tmp_path / "answer")
-    monkeypatch.setattr(sys, "stdout", output)
-    ranks.run(speak_and_stay, output.answer)
-    assert sorted(output.getvalue().splitlines()) == ["[0] early", "[1] early"]
 
 
 def write_odd_bytes():
@@ -127,8 +94,7 @@ def test_a_deadline_names_the_collective_the_line_and_who_waits_for_whom():
     story, *stacks = message.split("\n\n")
     broadcast, sleep = (line_of(broadcast_on_rank_0, words) for words in ("hvd.broadcast(", "time.sleep("))
     head, *lines = story.splitlines()
-    busy = r"( \(\d+ s of wall time: the machine was busy\))?"  # which it may have been
-    assert re.fullmatch(rf"the deadline of 1\.5 s passed{busy}; all ranks were stopped\. Where each rank was:", head)
+    assert head == "the deadline of 1.5 s passed; all ranks were stopped. Where each rank was:"
     assert lines == [
         f"  rank 0 waits in hvd.broadcast ({broadcast})",
         f"  rank 1 is not in a collective ({sleep})",
@@ -162,11 +128,10 @@ def loop_on_rank_1():
 
 
 def test_a_rank_that_computes_for_ever_is_ended_and_called_an_endless_loop():
-    """A busy loop in Python is shown as such, who sleeps computes nothing, and what another rank returned is kept."""
+    """A busy loop in Python is shown as such, and who sleeps computes nothing."""
     error = timed_out(loop_on_rank_1, timeout_s=4, num_ranks=3)
     returned, computes, sleeps = re.findall(r"^  rank \d .*", str(error), re.MULTILINE)
 
-    assert error.partial == {0: "returned"}
     assert returned == "  rank 0 has finished"
     assert re.search(r"is not in a collective \(test_watch\.py, line \d+ in loop_on_rank_1: `", computes)
     assert computes.endswith("an endless loop?")
@@ -194,12 +159,3 @@ def test_a_machine_that_is_too_slow_is_no_rank_s_fault(monkeypatch):
     monkeypatch.setattr(own_time, "SLOWEST", 0.0)
     with pytest.raises(ranks.MachineTooSlowError, match=r"too slow to tell .*within 60 s .*: run the cell again"):
         ranks.run(time.sleep, FOR_EVER_S)
-
-
-def test_a_command_to_a_server_that_has_died_raises_nothing():
-    """Whoever reads from it next learns that; the others hear the command."""
-    dead, end = Pipe()
-    alive, other_end = Pipe()
-    end.close()
-    RunningRanks([dead, alive]).tell("dump")
-    assert other_end.recv() == "dump"

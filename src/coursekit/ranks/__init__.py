@@ -1,10 +1,10 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
-from coursekit.ranks import allocation, forkserver
+from coursekit.ranks import forkserver, slurm
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
+from coursekit.ranks.launched import horovod_build
 from coursekit.ranks.persistent import pull, push, start
-from coursekit.ranks.which_horovod import horovod_build
 
 __all__ = [
     "MachineTooSlowError",
@@ -24,7 +24,7 @@ def warm_up() -> None:
 
     Inside a Slurm allocation the first run starts a job step instead.
     """
-    if not allocation.has_tasks_for(1):
+    if not slurm.has_tasks_for(1):
         forkserver.shared.get()
 
 

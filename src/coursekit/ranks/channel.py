@@ -1,19 +1,19 @@
 """A channel between ranks: arrays sent from one rank to another over TCP, in order, and counted; no MPI, no Horovod.
 
-Ranks find each other in the store in which Gloo's ranks do (`rendezvous`), or through Horovod where MPI joins them.
+Ranks find each other in the store in which Gloo's ranks do (`rendezvous`).
 Each rank has one connection to each other rank on which it sends, and a thread for each on which it is sent to.
 So a send never waits for a receive: what arrives is taken off the network and kept until somebody asks for it.
 """
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
 import socket
-import struct
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.ranks.allocation import own_address
-from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.own_time import LEAST_WALL_S
 
 Array = np.ndarray[Any, Any]
@@ -31,12 +29,11 @@ Address = tuple[str, int]
 
 DIRECT = "ranks"  # the list in which ranks enter where they listen; others who list themselves get their messages
 BACKLOG = 1024
-HELLO_TIMEOUT_S = 3.0  # a rank says at once which it is
-LENGTHS = struct.Struct("!IQ")  # of what describes an array, and of its bytes
-RANK = struct.Struct("!I")
+HELLO_TIMEOUT_S = 1.0  # a rank says at once which it is
+NUM_HELLO_BYTES = 4
 JOIN_TIMEOUT_S = LEAST_WALL_S  # for another rank to open its end
 PAUSE_S = 0.01  # between questions to a store, as Horovod's own ranks make it
-FOUND = 200
+OK = 200
 _numbers = itertools.count()  # of the channels of this rank; all ranks open theirs in the same order
 
 
@@ -116,14 +113,7 @@ class Channel:
 
 def open_channel() -> Channel:
     """Open a channel between all ranks of this run; every rank calls it, as often as all others."""
-    if "HOROVOD_RANK" in os.environ:
-        return open_among(int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"]))
-    import horovod.tensorflow as hvd  # MPI alone knows where this rank belongs
-
-    hvd.init()
-    listener = listen(LOOPBACK if hvd.local_size() == hvd.size() else own_address())
-    addresses = hvd.allgather_object(listener.getsockname())
-    return _connected(hvd.rank(), listener, addresses)
+    return open_among(int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"]))
 
 
 def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
@@ -136,9 +126,9 @@ def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
 
 def _connected(rank: int, listener: socket.socket, addresses: list[Address]) -> Channel:
     outgoing = {other: call(address, rank) for other, address in enumerate(addresses) if other != rank}
+    incoming: dict[int, socket.socket] = {}
     with listener:
         listener.settimeout(JOIN_TIMEOUT_S)
-        incoming: dict[int, socket.socket] = {}
         while missing := outgoing.keys() - incoming.keys():
             try:
                 other, connection = answer(listener)
@@ -146,7 +136,7 @@ def _connected(rank: int, listener: socket.socket, addresses: list[Address]) -> 
                 for one in (*outgoing.values(), *incoming.values()):
                     one.close()
                 raise TimeoutError(_has_not_come(min(missing))) from None
-            if other in outgoing and other not in incoming:
+            if other in missing:
                 incoming[other] = connection
             else:  # no rank of this channel
                 connection.close()
@@ -158,17 +148,14 @@ def listen(host: str = "") -> socket.socket:
     if not host:
         with socket.create_connection(store()) as connection:
             host = connection.getsockname()[0]
-    listener = socket.create_server((host, 0), backlog=BACKLOG)
-    # The kernel keeps a connection until something has come: who says nothing holds up nobody.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(HELLO_TIMEOUT_S))
-    return listener
+    return socket.create_server((host, 0), backlog=BACKLOG)
 
 
 def call(address: Address, rank: int) -> socket.socket:
     """Connect to one who listens, as this rank."""
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.sendall(RANK.pack(rank))
+    connection.sendall(rank.to_bytes(NUM_HELLO_BYTES, "big"))
     return connection
 
 
@@ -177,13 +164,13 @@ def answer(listener: socket.socket) -> tuple[int, socket.socket]:
     while True:
         connection, _ = listener.accept()
         connection.settimeout(HELLO_TIMEOUT_S)
-        try:
-            (rank,) = RANK.unpack(_read(connection, RANK.size))
-        except OSError:  # a stranger
-            connection.close()
-        else:
+        hello = b""
+        with suppress(OSError):
+            hello = connection.recv(NUM_HELLO_BYTES)
+        if hello:
             connection.settimeout(None)
-            return rank, connection
+            return int.from_bytes(hello, "big"), connection
+        connection.close()  # a stranger
 
 
 def store() -> Address:
@@ -191,11 +178,12 @@ def store() -> Address:
     return os.environ["HOROVOD_GLOO_RENDEZVOUS_ADDR"], int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
 
 
-def _ask_store(method: str, key: str, body: bytes | None = None) -> tuple[int, bytes]:
+def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None:
+    """Return what the store has, None where it has nothing."""
     with closing(HTTPConnection(*store(), timeout=JOIN_TIMEOUT_S)) as connection:
         connection.request(method, f"/channel/{key}", body)
         response = connection.getresponse()
-        return response.status, response.read()
+        return response.read() if response.status == OK else None
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
@@ -211,8 +199,8 @@ def find(listed: str, number: int, rank: int) -> Address:
     """
     end_s = time.monotonic() + JOIN_TIMEOUT_S
     while True:  # the kit's store holds each question for a while, Horovod's own answers at once
-        status, body = _ask_store("GET", f"{listed}/{number}/{rank}")
-        if status == FOUND:
+        body = _ask_store("GET", f"{listed}/{number}/{rank}")
+        if body is not None:
             host, port = json.loads(body)
             return host, port
         if time.monotonic() > end_s:
@@ -225,39 +213,24 @@ def _has_not_come(rank: int) -> str:
 
 
 def write_message(connection: socket.socket, data: Array) -> None:
-    """Write an array; raises OSError where nobody reads."""
-    description = json.dumps([data.dtype.str, data.shape]).encode()
-    more = socket.MSG_MORE if data.nbytes else 0  # the kernel waits 200 ms for more that does not come
-    connection.sendall(LENGTHS.pack(len(description), data.nbytes) + description, more)
-    connection.sendall(data.reshape(-1).view(np.uint8).data)
+    """Write an array, as NumPy's files have it; raises OSError where nobody reads."""
+    message = io.BytesIO()
+    np.lib.format.write_array(message, data, allow_pickle=False)
+    connection.sendall(message.getbuffer())
 
 
 def read_message(connection: socket.socket) -> Array | None:
     """Return the next array, or None when the other side has closed."""
     try:
-        length, num_bytes = LENGTHS.unpack(_read(connection, LENGTHS.size))
-        dtype, shape = json.loads(_read(connection, length))
-        array: Array = np.frombuffer(_read(connection, num_bytes), np.dtype(dtype)).reshape(shape)
-    except OSError:
+        with connection.makefile("rb", buffering=0) as file:
+            array: Array = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError):
         return None
     return array
 
 
-def _read(connection: socket.socket, num_bytes: int) -> bytearray:
-    data = bytearray(num_bytes)  # so that an array of it can be changed
-    left = memoryview(data)
-    while left:
-        num_read = connection.recv_into(left)
-        if not num_read:
-            raise ConnectionError("the other side has closed")
-        left = left[num_read:]
-    return data
-
-
 def _keep(connection: socket.socket, arrived: SimpleQueue[Array | None]) -> None:
     with connection:
-        message = read_message(connection)
-        while message is not None:
+        while (message := read_message(connection)) is not None:
             arrived.put(message)
-            message = read_message(connection)
     arrived.put(None)

@@ -11,32 +11,15 @@ from coursekit.processes import MARK
 
 # Variables of a surrounding launcher. A program started with them believes to be a part of that launcher's job:
 # mpirun refuses to start inside mpirun, and a lone process takes itself for rank 3 of 8.
-LAUNCHER_PREFIXES = (
-    *("HOROVOD_", "OMPI_", "PMIX_", "PMI_", "PMI2_", "PRTE_", "HYDRA_"),
-    *("MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_", "PALS_", "JSM_"),  # MPICH, MVAPICH, Cray, IBM
-)
+LAUNCHER_PREFIXES = ("HOROVOD_", "OMPI_", "PMIX_", "PMI_", "PMI2_", "PRTE_", "HYDRA_", "MPI_LOCAL")  # Open MPI, MPICH
 
 # Variables that turn TensorFlow 2 into another one. TF_CONFIG makes an Estimator a worker of some other cluster.
 # TF_USE_LEGACY_KERAS is not among them: the package decides on it when it is imported (`coursekit/__init__.py`).
-TENSORFLOW_PREFIXES = (
-    *("TF_CONFIG", "TF2_BEHAVIOR", "KERAS_BACKEND", "TF_KERAS"),
-    *("TF_ENABLE_CONTROL_FLOW_V2", "TF_ENABLE_COND_V2", "TF_ENABLE_WHILE_V2", "TF_ENABLE_TENSOR_ARRAY_V2"),
-    *("TF_FUNCTION_JIT_COMPILE_DEFAULT", "TF_JIT_COMPILE_REWRITE"),
-)
-
-# What `gloo_environ` sets on every rank, and what would make Horovod look for its place elsewhere.
-PLACE_PREFIXES = (
-    *("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_", "HOROVOD_CROSS_", "HOROVOD_HOSTNAME", "HOROVOD_ELASTIC"),
-    *("HOROVOD_CONTROLLER", "HOROVOD_CPU_OPERATIONS", "HOROVOD_GLOO_RENDEZVOUS_", "HOROVOD_GLOO_IFACE"),
-    *(prefix for prefix in LAUNCHER_PREFIXES if prefix != "HOROVOD_"),
-)
+TENSORFLOW_PREFIXES = ("TF_CONFIG", "TF2_BEHAVIOR", "KERAS_BACKEND", "TF_KERAS")
 
 LOOPBACK, LOOPBACK_INTERFACE = "127.0.0.1", "lo"
 
 HIDE_GPUS = {"CUDA_VISIBLE_DEVICES": "-1"}
-
-# For ranks whose place MPI knows.
-MPI_ENVIRON = {"HOROVOD_CONTROLLER": "mpi", "HOROVOD_CPU_OPERATIONS": "mpi"}
 
 
 def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -63,22 +46,8 @@ def host_name_fault() -> str:
 
 def kernel_environment(folder: Path) -> dict[str, str]:
     """Return this process's environment for a kernel: without launchers' variables, marked with its folder."""
-    # A profile of our own: start-up files of the person who runs the lab must not change its result.
+    # A profile of its own: start-up files of the person who runs the lab must not change its result.
     return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
-
-
-def refuse_placing(environ: Mapping[str, str]) -> None:
-    """Refuse extra variables for ranks that are not text, or that say where a rank belongs, which is our own business.
-
-    Raises:
-        TypeError: a name or a value is not text.
-        ValueError: a variable places ranks.
-    """
-    for name, value in environ.items():
-        if not isinstance(name, str) or not isinstance(value, str):
-            raise TypeError(f"environ holds {name!r}: {value!r}, but both must be text, as in {{'{name}': '{value}'}}")
-        if name.startswith(PLACE_PREFIXES):
-            raise ValueError(f"environ may not hold {name}: it tells a rank its place, which ranks.run does itself")
 
 
 def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
@@ -99,15 +68,13 @@ def gloo_environ(
         rendezvous: host and port of the store in which ranks find each other.
         interface: the network interface to use.
     """
-    node, local_rank = 0, rank
-    while local_rank >= ranks_on_nodes[node]:
-        local_rank -= ranks_on_nodes[node]
-        node += 1
+    places = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
+    node, local_rank = places[rank]
     # The cross group holds the ranks with the same local rank, one of each node that has so many.
-    peers = [other for other, num_ranks in enumerate(ranks_on_nodes) if num_ranks > local_rank]
+    peers = [other for other, local in places if local == local_rank]
     variables = {
         "HOROVOD_RANK": rank,
-        "HOROVOD_SIZE": sum(ranks_on_nodes),
+        "HOROVOD_SIZE": len(places),
         "HOROVOD_LOCAL_RANK": local_rank,
         "HOROVOD_LOCAL_SIZE": ranks_on_nodes[node],
         "HOROVOD_CROSS_RANK": peers.index(node),
@@ -117,18 +84,9 @@ def gloo_environ(
         "HOROVOD_CPU_OPERATIONS": "gloo",
         "HOROVOD_GLOO_RENDEZVOUS_ADDR": rendezvous[0],
         "HOROVOD_GLOO_RENDEZVOUS_PORT": rendezvous[1],
+        **({} if interface is None else {"HOROVOD_GLOO_IFACE": interface}),
     }
-    if interface is not None:
-        variables["HOROVOD_GLOO_IFACE"] = interface
     return {name: str(value) for name, value in variables.items()}
-
-
-def num_gpus(environ: Mapping[str, str], devices: Path = Path("/dev")) -> int:
-    """Return the number of NVIDIA GPUs that a process with this environment may use, without loading CUDA."""
-    visible = environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return len(list(devices.glob("nvidia[0-9]*")))
-    return len([name for name in visible.split(",") if name.strip() not in {"", "-1"}])
 
 
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
@@ -136,7 +94,12 @@ def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bo
 
     TensorFlow takes nearly all memory of a GPU at once, so a second rank on the same GPU fails.
     """
-    wanted = num_gpus(environ) >= ranks_per_node if use_gpus is None else use_gpus
+    visible = environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        num_gpus = len(list(Path("/dev").glob("nvidia[0-9]*")))  # without loading CUDA
+    else:
+        num_gpus = len([name for name in visible.split(",") if name.strip() not in {"", "-1"}])
+    wanted = num_gpus >= ranks_per_node if use_gpus is None else use_gpus
     return dict(environ) if wanted else {**environ, **HIDE_GPUS}
 
 
@@ -147,16 +110,13 @@ OF_SLURM = (
     *("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_", "SCANCEL_"),
     "COURSEKIT_STEP_",
 )
-
 # Where the controller is, and how one proves who one is.
 EVERYWHERE = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_SACK_JWKS", "SLURM_SACK_KEY")
-
 # Who pays for a new job, where it runs, and how much it gets: people set these on purpose.
 FOR_SBATCH = (
     *("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION", "SBATCH_PARTITION", "SBATCH_CLUSTERS", "SBATCH_WCKEY"),
     *("SBATCH_CONSTRAINT", "SBATCH_TIMELIMIT", "SBATCH_GPUS_PER_NODE", "SBATCH_MEM_PER_NODE"),
 )
-
 # The job in which a step starts; its cores, which are whole ones where it has a hint; how sites start MPI.
 FOR_SRUN = (
     *("SLURM_JOBID", "SLURM_HINT", "SLURM_THREADS_PER_CORE", "SRUN_CPUS_PER_TASK"),
@@ -165,26 +125,15 @@ FOR_SRUN = (
 FOR_SRUN_PREFIXES = ("SLURM_JOB_", "SLURM_PMIX_")
 
 
-def slurm_environ(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment, this process's by default, for commands that ask Slurm, without those of launchers."""
-    return _passing(environ, EVERYWHERE)
+def slurm_environ(also: tuple[str, ...] = (), prefixes: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return this process's environment for commands that ask Slurm: without launchers, and few of Slurm's variables.
 
-
-def sbatch_environ(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return such an environment for `sbatch`, which a new job inherits."""
-    return _passing(environ, (*EVERYWHERE, *FOR_SBATCH))
-
-
-def srun_environ(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return such an environment for `srun` in a job, without options of a step that this process may be a task of."""
-    return _passing(environ, (*EVERYWHERE, *FOR_SRUN), FOR_SRUN_PREFIXES)
-
-
-def _passing(
-    environ: Mapping[str, str] | None, names: tuple[str, ...], prefixes: tuple[str, ...] = ()
-) -> dict[str, str]:
+    `also` and `prefixes` name those that pass besides: `FOR_SBATCH` for a new job, `FOR_SRUN` and its prefixes for a
+    step of the job around this process, without options of a step that this process may be a task of.
+    """
+    names = {*EVERYWHERE, *also}
     return {
         name: value
-        for name, value in scrubbed(environ).items()
+        for name, value in scrubbed().items()
         if not name.startswith(OF_SLURM) or name in names or name.startswith(prefixes)
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from coursekit.errors import ShownAsMessage
 
 
@@ -15,10 +13,9 @@ class RankError(ShownAsMessage, RuntimeError):
         error_type: the name of the exception's type on that rank, for example ``ValueError``.
         error_text: what that exception says.
         place: the student's line in which it was raised, in words, or ''.
-        partial: results of the ranks that had already finished, by rank.
     """
 
-    def __init__(  # noqa: PLR0913  # what is known, by keyword
+    def __init__(  # what is known, by keyword
         self,
         message: str,
         *,
@@ -26,14 +23,12 @@ class RankError(ShownAsMessage, RuntimeError):
         error_type: str = "",
         error_text: str = "",
         place: str = "",
-        partial: dict[int, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.rank = rank
         self.error_type = error_type
         self.error_text = error_text
         self.place = place
-        self.partial = partial or {}
 
 
 class RankTimeoutError(RankError):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import signal
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import attrgetter
+from itertools import groupby, takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.processes import signal_name
 from coursekit.ranks.environ import host_name_fault
@@ -25,27 +24,15 @@ TOO_SLOW = "too slow"  # the machine gave them so little time that nothing is kn
 
 @dataclass
 class RunOutcome:
-    """What is known of a run when watching ends.
+    """What is known of a run when watching ends."""
 
-    Attributes:
-        reports: by rank, what the rank sent back, in the order of arrival.
-        exit_codes: by rank, as in `subprocess`: negative when ended by a signal.
-        stopped: why the run was stopped before its end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED`, `TOO_SLOW`, or ''.
-        stacks: by rank, its Python stacks as faulthandler writes them, where the ranks had to be stopped.
-        busy_s: by rank, how long it had kept a processor busy when the run was stopped, in seconds of own time.
-        wall_s: how long the run had taken by then, in seconds on the clock.
-        server_died: whether what runs the ranks was killed.
-        not_isolated: why a rank could not be isolated, or ''; it has run nothing then.
-    """
-
-    reports: dict[int, Report] = field(default_factory=dict)
-    exit_codes: dict[int, int] = field(default_factory=dict)
-    stopped: str = ""
-    stacks: list[str] = field(default_factory=list)
-    busy_s: dict[int, float] = field(default_factory=dict)
-    wall_s: float = 0.0
-    server_died: bool = False
-    not_isolated: str = ""
+    reports: dict[int, Report] = field(default_factory=dict)  # by rank, in the order of arrival
+    exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative when ended by a signal
+    stopped: str = ""  # why, if before the end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
+    stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, where ranks were stopped
+    busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had kept a processor busy by then
+    server_died: bool = False  # whether what runs the ranks was killed
+    not_isolated: str = ""  # why a rank could not be isolated; it has run nothing then
 
     def failed_ranks(self) -> list[int]:
         """Ranks that reported an exception, causes before consequences, else in the order of arrival."""
@@ -73,30 +60,17 @@ COLLECTIVES = {
 }
 NOWHERE = "is not in a collective"
 LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
-SHORT_S, BUSY = 5.0, 1.3  # from so much wall time on, in seconds more and times the deadline, the message explains it
-CERTAIN = "deadlock: no rank can continue"
 RULE = "  A collective completes only when every rank calls it:"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _THREAD = re.compile(r"^(Current thread|Thread) 0x")
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(NamedTuple):
     """One line of a Python stack, innermost first in lists."""
 
     file: str
     line: int
     function: str
-
-    @property
-    def is_library(self) -> bool:
-        """Whether the frame lies in installed code and not in the student's."""
-        return is_library(self.file)
-
-    @property
-    def place(self) -> str:
-        """The line in words."""
-        return describe_place(self.file, self.line, self.function)
 
 
 def parse_stacks(dump: str) -> list[StackFrame]:
@@ -109,9 +83,8 @@ def parse_stacks(dump: str) -> list[StackFrame]:
             threads[-1].append(StackFrame(match["file"], int(match["line"]), match["function"]))
     worker = str(Path(__file__).with_name("worker.py"))
     for frames in threads:
-        own = [number for number, frame in enumerate(frames) if frame.file == worker]
-        if own:
-            return frames[: own[0]]
+        if any(frame.file == worker for frame in frames):
+            return list(takewhile(lambda frame: frame.file != worker, frames))
     return []
 
 
@@ -125,7 +98,7 @@ def position(frames: list[StackFrame]) -> str:
     if not frames:
         return "has not entered your function yet, or has returned from it"
     own = _own_frame(frames)
-    place = f" ({own.place})" if own else ""
+    place = f" ({describe_place(*own)})" if own else ""
     collective = _collective(frames)
     if collective:
         return f"waits in hvd.{collective}{place}"
@@ -164,7 +137,7 @@ def in_compiled_step(frames: list[StackFrame]) -> bool:
 
 def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
     """Return the innermost frame of the student's own code, if there is one."""
-    return next((frame for frame in frames if not frame.is_library), None)
+    return next((frame for frame in frames if not is_library(frame.file)), None)
 
 
 def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
@@ -174,13 +147,8 @@ def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    waited = (
-        f" ({outcome.wall_s:.0f} s of wall time: the machine was busy)"
-        if outcome.wall_s > BUSY * timeout_s + SHORT_S
-        else ""
-    )
-    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed{waited}", INTERRUPTED: "you stopped this cell"}
-    why = reasons.get(outcome.stopped, CERTAIN)
+    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
+    why = reasons.get(outcome.stopped, "deadlock: no rank can continue")
     lines = [f"{why}; all ranks were stopped. Where each rank was:"]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     waiting: list[int] = []
@@ -208,13 +176,13 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
 def _stack_lines(frames: list[StackFrame]) -> list[str]:
     """Show the student's frames with their code, and fold runs of library frames into one line each."""
     lines: list[str] = []
-    for of_library, group in groupby(reversed(frames), attrgetter("is_library")):
+    for of_library, group in groupby(reversed(frames), lambda frame: is_library(frame.file)):
         run = list(group)
         if of_library:
             last = f", the last one {run[-1].function} in {Path(run[-1].file).name}" if run[-1] is frames[0] else ""
             lines.append(f"    … {len(run)} frames of libraries{last}")
         else:
-            lines += [f"    {frame.place}" for frame in run]
+            lines += [f"    {describe_place(*frame)}" for frame in run]
     return lines or ["    (none)"]
 
 
@@ -224,38 +192,31 @@ def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -
     `then` says what became of the ranks.
     """
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
-    finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
-    if failed and not lost_a_peer(outcome.reports[failed[0]]):
-        rank = failed[0]
-        report = outcome.reports[rank]
-        others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
-        return (
-            f"rank {rank} raised {report.error_type}; {then}.\n\n{name_cells(report.traceback)}{others}",
-            rank,
-        )
-    if lost:
-        rank = lost[0]
-        code = outcome.exit_codes[rank]
-        # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
-        fault = host_name_fault() if not outcome.reports and -code in {signal.SIGSEGV, signal.SIGABRT} else ""
-        hint = f"; a Horovod that `make env` did not compile fails like this where {fault}" if fault else "."
-        return f"rank {rank} ended without a result ({_exit_words(code)}){hint}", rank
+    if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])):
+        return f"rank {lost[0]} ended without a result ({_why_lost(outcome, outcome.exit_codes[lost[0]])}", lost[0]
     rank = failed[0]
     report = outcome.reports[rank]
+    told = name_cells(report.traceback)
+    if not lost_a_peer(report):
+        others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
+        return f"rank {rank} raised {report.error_type}; {then}.\n\n{told}{others}", rank
+    finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
     reason = (
         f"{_ranks(finished)} had already finished. Every rank must call the same collectives, the same number of times"
         if finished
         else "the connection to another rank was lost"
     )
-    return f"rank {rank} failed in a collective: {reason}.\n\n{name_cells(report.traceback)}", rank
+    return f"rank {rank} failed in a collective: {reason}.\n\n{told}", rank
 
 
-def _exit_words(exit_code: int) -> str:
-    if exit_code < 0:
-        name = signal_name(-exit_code)
-        hint = ", often a sign of too little memory" if name == "SIGKILL" else ""
-        return f"killed by {name}{hint}"
-    return f"exit status {exit_code}"
+def _why_lost(outcome: RunOutcome, exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"exit status {exit_code})."
+    name = signal_name(-exit_code)
+    # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
+    if not outcome.reports and name in {"SIGSEGV", "SIGABRT"} and (fault := host_name_fault()):
+        return f"killed by {name}); a Horovod that `make env` did not compile fails like this where {fault}"
+    return f"killed by {name}{', often a sign of too little memory' * (name == 'SIGKILL')})."
 
 
 def _ranks(ranks: list[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import faulthandler
 import io
 import linecache
 import os
@@ -16,9 +17,9 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from coursekit.processes import end_with_parent
-from coursekit.ranks.environ import MPI_ENVIRON, gloo_environ
+from coursekit.ranks.environ import gloo_environ
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
-from coursekit.ranks.worker import Report, Task, call, dump_stacks_to, flush_output, prepare, report_of, run_rank
+from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Report, Task, call, flush_output, prepare, report_of, run_rank
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -39,7 +40,7 @@ def isolate(request: LaunchRequest, rank: int, not_isolated: int) -> None:
     os.close(not_isolated)
 
 
-def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int] | None) -> NoReturn:
+def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int]) -> NoReturn:
     """Turn this forked child into one rank and never return into the server's code."""
     exit_code = 1
     try:
@@ -50,17 +51,12 @@ def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous:
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
-        dump_stacks_to(stacks)
+        faulthandler.register(DUMP_STACKS_SIGNAL, file=stacks, all_threads=True)  # even from inside a C call
+        place = gloo_environ(
+            rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
+        )
         os.environ.clear()
-        os.environ.update(request.environ)
-        if rendezvous is None:
-            os.environ.update(MPI_ENVIRON)
-        else:
-            ranks_on_nodes, interface = request.ranks_on_nodes, request.interface
-            os.environ.update(
-                gloo_environ(rank=rank, ranks_on_nodes=ranks_on_nodes, rendezvous=rendezvous, interface=interface)
-            )
-        os.environ["TMPDIR"] = tempfile.gettempdir()
+        os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
         if inputs:
             os.environ[INPUT_VARIABLE] = str(inputs[0])
         if request.task.persists:
@@ -99,7 +95,7 @@ def serve_cells(task: Task, rank: int, channel: Connection) -> None:
 
 def _begin(task: Task, rank: int) -> Report:
     prepare(task, rank)
-    if not task.seeded and "tensorflow" in sys.modules:
+    if task.seed is None and "tensorflow" in sys.modules:
         # As in any program, what has a seed of its own is the same on all ranks: `shuffle(8, seed=7)` before a shard.
         sys.modules["tensorflow"].random.set_seed(None)
     os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them

@@ -10,25 +10,31 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
-from typing import NoReturn, Protocol
+from multiprocessing.connection import Connection, Pipe
+from typing import NoReturn
 
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.errors import RankError
-from coursekit.ranks.request import MAX_NUM_FILES, NUM_FILES_PER_RANK, LaunchRequest, RunningRanks, receive_over_socket
-from coursekit.ranks.server import prepare_process, serve
-from coursekit.ranks.shared import RankServer, SharedServer
+from coursekit.ranks.request import (
+    MAX_NUM_FILES,
+    NUM_FILES_PER_RANK,
+    LaunchRequest,
+    RankServer,
+    RunningRanks,
+    SharedServer,
+)
+from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.worker import Task
 
 MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
 SHUTDOWN_TIMEOUT_S = 5.0
+PAUSE_S = 0.01  # between looks whether the server has ended
 
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
-_PROGRAM = "import sys; sys.path.pop(0); from {module} import main; main()"
+PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.server import main; main()"
 
 _SERVER_DEFAULTS = {
     "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages
@@ -37,54 +43,49 @@ _SERVER_DEFAULTS = {
 }
 
 
-class Process(Protocol):
-    """What a server needs of the process that it is, as `subprocess.Popen` has it."""
-
-    pid: int
-
-    def poll(self) -> int | None: ...  # noqa: D102
-    def kill(self) -> None: ...  # noqa: D102
-    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
-
-
 class ForkServer(RankServer):
     """A process that has TensorFlow and Horovod imported and forks ranks on request."""
 
-    _module = "coursekit.ranks.server"
-
     def __init__(self) -> None:
+        super().__init__()
         ours, theirs = socket.socketpair()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
         with theirs:
-            self._process = self._start(theirs)
+            self.pid = self._start(theirs)  # the server's process
+        self._runs = True
         self._socket = socket.socket(fileno=os.dup(ours.fileno()))
         self._control = Connection(ours.detach())
         self._ready = False
-        self._owner = os.getpid()
 
-    def _environ(self) -> dict[str, str]:
-        """Return the environment in which the server imports."""
-        return {**_SERVER_DEFAULTS, **scrubbed()}
-
-    def _start(self, channel: socket.socket) -> Process:
-        return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM.format(module=self._module), str(channel.fileno())],
+    def _start(self, channel: socket.socket) -> int:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(channel.fileno())],
             pass_fds=[channel.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            env=self._environ(),
+            env={**_SERVER_DEFAULTS, **scrubbed()},
             start_new_session=True,
         )
-
-    @property
-    def pid(self) -> int:
-        """The server's process id."""
-        return self._process.pid
+        process.returncode = 0  # `_has_ended` waits for it, as for a forked one
+        return process.pid
 
     def usable(self) -> bool:
         """Whether the server still runs and belongs to this process."""
-        return self._owner == os.getpid() and self._process.poll() is None
+        return self._is_ours and not self._has_ended(0)
+
+    def _has_ended(self, timeout_s: float) -> bool:
+        """Wait so long for the end of the server's process; return whether it has come."""
+        end_s = time.monotonic() + timeout_s
+        while self._runs:
+            try:
+                self._runs = os.waitpid(self.pid, os.WNOHANG)[0] == 0
+            except ChildProcessError:  # somebody else has waited for it
+                self._runs = False
+            if self._runs:
+                if time.monotonic() >= end_s:
+                    return False
+                time.sleep(PAUSE_S)
+        return True
 
     def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
         """Start the ranks of one run on this machine."""
@@ -99,29 +100,18 @@ class ForkServer(RankServer):
         inputs: Sequence[bytes] = (),
         enter: Callable[[int], None] | None = None,
     ) -> RunningRanks:
-        """Start the ranks of one run and return what stands for them.
-
-        Args:
-            task: what every rank does.
-            environ: their environment, without Horovod's part.
-            ranks_on_nodes: how many ranks each node has.
-            inputs: for each rank, what it alone may read; see `LaunchRequest.has_inputs`.
-            enter: see `LaunchRequest.enter`.
-
-        Raises:
-            RankError: TensorFlow or Horovod cannot be imported, or the server died.
-        """
+        """Start the ranks of one run, as `LaunchRequest` has it; `inputs` is for each rank what it alone may read."""
         self._wait_until_ready()
         running = RunningRanks([self._control])
         files: list[int] = []
         for rank in range(task.num_ranks):
             output, output_end = os.pipe()
-            report, report_end = _socketpair() if task.persists else os.pipe()
-            stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the others
-            running.outputs.append(output)
-            running.reports.append(Connection(report, writable=task.persists))
-            running.stacks.append(stack)
-            files += [output_end, report_end, os.dup(stack.fileno()), *map(_file_with, inputs[rank : rank + 1])]
+            reports, reports_end = Pipe(duplex=task.persists)
+            stack, stack_end = os.pipe()
+            running.add(output, reports, stack)
+            with reports_end:
+                files += [output_end, os.dup(reports_end.fileno()), stack_end]
+            files += map(_file_with, inputs[rank : rank + 1])
         request = LaunchRequest(
             task, environ, ranks_on_nodes, tuple(range(task.num_ranks)), has_inputs=bool(inputs), enter=enter
         )
@@ -156,10 +146,9 @@ class ForkServer(RankServer):
 
     def _explain_death(self, error: Exception) -> NoReturn:
         self._end()
-        self._log.seek(0)
-        log = self._log.read().decode(errors="replace").strip()[-2000:]
+        said = self._last_words()
         self.close()
-        raise RankError(f"the fork server ended unexpectedly; its last output: {log or 'none'}") from error
+        raise RankError(f"the fork server ended unexpectedly; its last output: {said}") from error
 
     def close(self) -> None:
         """End the server and with it every rank; safe to call twice."""
@@ -169,20 +158,12 @@ class ForkServer(RankServer):
     def _end(self) -> None:
         self._control.close()
         self._socket.close()
-        if self._owner != os.getpid():
+        if not self._is_ours:
             return
-        if not self._ready:
-            self._process.kill()  # still importing, deaf to the end of the socket, and without ranks
-        try:
-            self._process.wait(SHUTDOWN_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-
-def _socketpair() -> tuple[int, int]:
-    ours, theirs = socket.socketpair()
-    return ours.detach(), theirs.detach()
+        # One that still imports is deaf to the end of the socket, and has no ranks.
+        if not self._has_ended(SHUTDOWN_TIMEOUT_S if self._ready else 0):
+            os.kill(self.pid, signal.SIGKILL)
+            self._has_ended(math.inf)
 
 
 def _file_with(content: bytes) -> int:
@@ -199,10 +180,10 @@ class ForkedServer(ForkServer):
     It imports TensorFlow when the first ranks are asked for, unless this process has done so.
     """
 
-    def _start(self, channel: socket.socket) -> Process:
+    def _start(self, channel: socket.socket) -> int:
         pid = os.fork()
         if pid:
-            return _Child(pid)
+            return pid
         try:
             os.setsid()
             end_with_parent()
@@ -231,34 +212,4 @@ def _close_channels_but(kept: int) -> None:
                 os.close(number)
 
 
-class _Child:
-    """A forked process, as `subprocess.Popen` would show it."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while the process runs."""
-        if self.returncode is None:
-            with contextlib.suppress(ChildProcessError):
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-    def kill(self) -> None:
-        """End the process at once."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; raises `subprocess.TimeoutExpired`."""
-        deadline = time.monotonic() + (timeout if timeout is not None else math.inf)
-        while (code := self.poll()) is None:
-            if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired("a forked server", timeout or 0)
-            time.sleep(0.01)
-        return code
-
-
-shared = SharedServer(lambda _: ForkServer())
+shared = SharedServer(ForkServer)

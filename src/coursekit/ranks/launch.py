@@ -5,24 +5,20 @@ from __future__ import annotations
 import inspect
 import linecache
 import math
-import os
 import pickle
-import secrets
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.errors import Interrupted
-from coursekit.ranks import allocation, forkserver, slurm
-from coursekit.ranks.environ import refuse_placing, scrubbed
+from coursekit.ranks import forkserver, slurm
+from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.explain import INTERRUPTED, TOO_SLOW, RunOutcome, explain_failure, explain_stop
 from coursekit.ranks.forkserver import MAX_NUM_RANKS
 from coursekit.ranks.frames import is_cell, last_place, short_cause, text_of
 from coursekit.ranks.pickling import dumps
-from coursekit.ranks.request import RunningRanks
-from coursekit.ranks.shared import SharedServer
+from coursekit.ranks.request import SharedServer
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import PLAIN, Task
 
@@ -56,14 +52,11 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             lets the ranks wait for a processor does not count. A certain deadlock is told at once.
         seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
-        bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all. That
-            is faster, where nobody else uses them; in a job step, `srun` binds instead.
-        ranks_per_node: lets ranks believe that each node holds this many of them, so that the local rank differs
-            from the rank. By default all are on one node.
+        bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all.
+        ranks_per_node: lets ranks believe that each node holds this many of them. By default all are on one node.
         use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
-        environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE` or
-            `HOROVOD_CYCLE_TIME`; Horovod's variables reach ranks in no other way. What TensorFlow reads while it is
-            imported (`TF_CPP_MIN_LOG_LEVEL`, `OMP_NUM_THREADS`, `MALLOC_…`) comes too late.
+        environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE`;
+            Horovod's variables reach ranks in no other way. What TensorFlow reads while it is imported comes too late.
         show_output: whether to show what ranks print, or how many bytes of each.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
 
@@ -79,27 +72,29 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     try:
         _check_function(function)
         check_numbers(num_ranks, timeout_s, ranks_per_node)
-        extra = dict(environ or {})
-        refuse_placing(extra)
+        extra = checked_environ(environ)
         shared = server_for(num_ranks, ranks_per_node)
         task = Task(
             call=dumps((function, args, kwargs)),
             num_ranks=num_ranks,
-            entropy=secrets.randbits(64) if seed is None else seed,
+            seed=seed,
             num_threads=num_threads,
             bind_cores=bind_cores,
-            folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
-            search_path=tuple(sys.path),
-            sources=cell_sources(),
+            # Source lines of notebook cells, which exist in no file, so that ranks can quote them.
+            sources={name: entry for name, entry in linecache.cache.items() if is_cell(name)},
         )
         with _one_run_at_a_time:
-            running = None
+            all_gone = False
             try:
-                server, environ = shared.get(num_ranks), {**scrubbed(), **extra}
+                server, environ = shared.get(), {**scrubbed(), **extra}
                 running = server.start(task, environ, ranks_per_node or num_ranks, use_gpus=use_gpus)
-                outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
+                try:
+                    outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
+                finally:
+                    all_gone = running.stop()
             finally:
-                _stop(running, shared)
+                if not all_gone:
+                    shared.close()  # which takes them along
     except KeyboardInterrupt:
         raise Interrupted("you stopped this cell before its ranks started or after they finished") from None
     if outcome.server_died:
@@ -121,6 +116,14 @@ def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) 
         raise ValueError(f"ranks_per_node must be from 1 to num_ranks ({num_ranks}), not {ranks_per_node!r}")
 
 
+def checked_environ(environ: Mapping[str, str] | None) -> dict[str, str]:
+    """Return extra variables for ranks; refuse what is not text, as the number in {"HOROVOD_CYCLE_TIME": 5}."""
+    for name, value in (environ or {}).items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"environ holds {name!r}: {value!r}, but both must be text, as in {{'{name}': '{value}'}}")
+    return dict(environ or {})
+
+
 def _check_function(function: Callable[..., Any]) -> None:
     if not callable(function):
         raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
@@ -133,36 +136,15 @@ def _check_function(function: Callable[..., Any]) -> None:
         raise TypeError(f"the function's argument {clash[0]!r} has the name of an argument of ranks.run: rename it")
 
 
-def cell_sources() -> dict[str, Any]:
-    """Return the source lines of notebook cells, which exist in no file, so that ranks can quote them."""
-    return {name: entry for name, entry in linecache.cache.items() if is_cell(name)}
-
-
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
     """Return what starts so many ranks: a step of the job around this process, if it has the tasks, or this machine."""
-    return slurm.shared if ranks_per_node is None and allocation.has_tasks_for(num_ranks) else forkserver.shared
-
-
-def _stop(running: RunningRanks | None, shared: SharedServer) -> None:
-    """End the run's processes; when that fails or is interrupted, end their server, which takes them along."""
-    all_gone = False
-    try:
-        all_gone = running is not None and running.stop()
-    finally:
-        if not all_gone:
-            shared.close()
+    return slurm.shared if ranks_per_node is None and slurm.has_tasks_for(num_ranks) else forkserver.shared
 
 
 def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong in a run whose server has not died.
+    """Return the results in rank order, or raise what went wrong, as `run` does, if the server has not died.
 
     `read` turns what a rank sent back into what it returned, given the rank and the bytes, or raises a `RankError`.
-
-    Raises:
-        RankError: a rank failed, or returned what cannot be read.
-        RankTimeoutError: the deadline passed, or no rank could continue.
-        MachineTooSlowError: the ranks had too little time for either.
-        Interrupted: somebody stopped it.
     """
     values: dict[int, Any] = {}
     unread = None
@@ -180,7 +162,7 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
     if outcome.stopped == INTERRUPTED:
         raise Interrupted(explain_stop(outcome, timeout_s))
     if outcome.stopped:
-        raise RankTimeoutError(explain_stop(outcome, timeout_s), partial=values)
+        raise RankTimeoutError(explain_stop(outcome, timeout_s))
     if len(values) == num_ranks:
         return [values[rank] for rank in range(num_ranks)]
     if unread and not (outcome.failed_ranks() or outcome.lost_ranks()):
@@ -193,7 +175,6 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
         error_type=cause.error_type if cause else "",
         error_text=cause.error_text if cause else "",
         place=last_place(cause.traceback) if cause else "",
-        partial=values,
     )
 
 

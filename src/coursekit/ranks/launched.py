@@ -1,38 +1,35 @@
-"""Whether Horovod has joined the tasks that a launcher has started: else each trains alone, as rank 0 of 1."""
+"""What trainings ask about their Horovod: whether it has joined all tasks of a launcher, and which one it is."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Mapping
+from functools import partial
+from importlib import metadata
 from pathlib import Path
 
-from coursekit.ranks.errors import RankError
+from coursekit import STAMP
 
 # How many tasks there are, as launchers tell each. The innermost comes first: mpirun may start its daemons by srun.
-SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 
 # Where a training notes the number of its ranks, for the job script around it.
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
 
 
-def num_tasks(environ: Mapping[str, str]) -> int | None:
-    """Return how many tasks a launcher has started beside this one, with it; None where there is no launcher."""
-    names = (*SIZES, "SLURM_NTASKS") if "SLURM_STEP_ID" in environ else SIZES
-    return next((int(environ[name]) for name in names if environ.get(name, "").isdigit()), None)
+def begin_training() -> None:
+    """Join the ranks of a training's script; end it if Horovod has not joined all tasks that a launcher has started.
 
-
-def check_joined() -> int:
-    """Return how many ranks Horovod has joined, which must have been initialised.
-
-    Raises:
-        RankError: they are not the tasks that the launcher has started.
+    Each would train alone, as rank 0 of 1, and write into the same folder.
     """
     import horovod.tensorflow as hvd  # belongs to the ranks only
 
-    started, size = num_tasks(os.environ), int(hvd.size())
-    if started is None or started == size:
-        return size
+    hvd.init()
+    names = (*SIZES, "SLURM_NTASKS") if "SLURM_STEP_ID" in os.environ else SIZES
+    started = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
+    if started in {None, hvd.size()}:
+        return
     if not hvd.mpi_built():
         cause = "this Horovod is built without MPI, through which tasks of srun and mpirun find each other"
         remedy = "take one with MPI (make env, with mpicc on the PATH)"
@@ -45,24 +42,47 @@ def check_joined() -> int:
     else:
         cause = "the launcher belongs to another MPI than this Horovod"
         remedy = "take the mpirun of the MPI that Horovod was built with"
-    raise RankError(
-        f"{started} tasks were started, but Horovod has joined {size}: each would train alone and write into the "
-        f"same folder. The cause: {cause}. Ways out: {remedy}, or start it by horovodrun -np {started}."
+    sys.exit(
+        f"{Path(sys.argv[0]).name}: {started} tasks were started, but Horovod has joined {hvd.size()}: each would "
+        f"train alone and write into the same folder. The cause: {cause}. Ways out: {remedy}, or start it by "
+        f"horovodrun -np {started}."
     )
-
-
-def begin_training() -> None:
-    """Join the ranks of a training's script, or end the script before it writes anything."""
-    import horovod.tensorflow as hvd
-
-    hvd.init()
-    try:
-        check_joined()
-    except RankError as error:
-        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
 
 
 def note_num_ranks(size: int) -> None:
     """Note how many ranks have trained, where a job script asks for it."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")
+
+
+def horovod_build() -> str:
+    """Return Horovod's version, and whether `make env` has changed it for ranks that share cores."""
+    try:
+        kind = json.loads(Path(sys.prefix, STAMP).read_text()).get("horovod")
+    except FileNotFoundError:
+        kind = None
+    how = "changed for ranks that share cores" if kind == "fast" else "as released"
+    return f"Horovod {metadata.version('horovod')}, {how}"
+
+
+def spare_horovod() -> None:
+    """Tell AutoGraph to take Horovod's functions as they are.
+
+    AutoGraph rewrites every Python function that a trace meets into graph code; Horovod's need it nowhere, and it takes
+    a good part of each first step. TensorFlow leaves its own functions out in the same way, by rules for modules; the
+    functions that Horovod itself compiles have to be compiled without AutoGraph.
+    These are not public interfaces: without them tracing just takes longer.
+    """
+    try:
+        import tensorflow as tf  # TensorFlow is imported by ranks only
+        from horovod import tensorflow as horovod  # the same
+        from horovod.tensorflow import functions  # the same
+        from tensorflow.python.autograph.core import config  # the same
+
+        rules, rule = config.CONVERSION_RULES, config.DoNotConvert("horovod")
+    except (ImportError, AttributeError):
+        return
+    config.CONVERSION_RULES = (rule, *rules)
+    for module in (horovod, functions):
+        if hasattr(module, "_make_subgraph"):
+            module._make_subgraph = partial(tf.function, autograph=False)  # noqa: SLF001  # see above

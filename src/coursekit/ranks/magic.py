@@ -17,8 +17,8 @@ from coursekit.ranks.pickling import can_travel
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-CELL_USAGE = "%%ranks [NUM_RANKS] [--rank 0,2] [--output live|grouped] [--timeout-s SECONDS] [--seed SEED]"
-LINE_USAGE = "%ranks [start [-n NUM_RANKS] | restart | stop]"
+CELL_USAGE = "%%ranks [NUM_RANKS] [--rank 0,2] [--timeout-s SECONDS] [--seed SEED]"
+LINE_USAGE = "%ranks start [-n NUM_RANKS], %ranks restart, or %ranks stop"
 
 
 def register(shell: InteractiveShell) -> None:
@@ -29,8 +29,17 @@ def register(shell: InteractiveShell) -> None:
         _run_cell(_parse_cell(line), cell, shell)
 
     def ranks(line: str) -> None:
-        """Start persistent ranks, `%ranks start -n 4`, show them, `%ranks`, and end them, `%ranks stop`."""
-        _do(_parse_line(line))
+        """Start persistent ranks, `%ranks start -n 4`, start them again, and end them, `%ranks stop`."""
+        parser = Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
+        parser.add_argument("command", choices=["start", "restart", "stop"])
+        parser.add_argument("-n", dest="num_ranks", type=int, default=2)
+        options = parser.read(line)
+        if options.command == "start":
+            persistent.start(options.num_ranks)
+        elif options.command == "restart":
+            persistent.required().restart()
+        else:
+            persistent.stop()
 
     # Traitlets' decorators hide the method's true signature from mypy.
     shell.register_magic_function(on_ranks, magic_kind="cell", magic_name="ranks")  # type: ignore[arg-type, call-arg]
@@ -60,37 +69,16 @@ def _parse_cell(line: str) -> argparse.Namespace:
     parser = Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
     parser.add_argument("num_ranks", nargs="?", type=int)
     parser.add_argument("--rank", type=lambda text: [int(one) for one in text.split(",")])
-    parser.add_argument("--output", choices=["live", "grouped"], default="live")
     parser.add_argument("--timeout-s", type=float)
     parser.add_argument("--seed", type=int)
     return parser.read(line)
-
-
-def _parse_line(line: str) -> argparse.Namespace:
-    parser = Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
-    parser.add_argument("command", nargs="?", choices=["start", "restart", "stop"])
-    parser.add_argument("-n", dest="num_ranks", type=int, default=2)
-    return parser.read(line)
-
-
-def _do(options: argparse.Namespace) -> None:
-    if options.command == "start":
-        persistent.start(options.num_ranks)
-    elif options.command == "restart":
-        persistent.required().restart()
-    elif options.command == "stop":
-        persistent.stop()
-    else:
-        print("rank  node              process  memory")
-        for state in persistent.required().states():
-            print(f"{state.rank:4}  {state.node:16}  {state.pid:7}  {state.memory_mib:4} MiB")
 
 
 def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -> None:
     code = compile_cell(cell, shell)
     if options.num_ranks is None and persistent.started() is not None:
         settings = {} if options.timeout_s is None else {"timeout_s": options.timeout_s}
-        run_on_persistent(code, options.rank, grouped=options.output == "grouped", **settings)
+        run_on_persistent(code, options.rank, **settings)
         return
     if options.rank is not None:
         raise CourseKitError(f"--rank chooses among persistent ranks: {persistent.NO_RANKS}")
@@ -103,13 +91,13 @@ def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -
 
 
 def run_on_persistent(
-    code: tuple[str, str], ranks: Sequence[int] | None, *, grouped: bool, **settings: Any
+    code: tuple[str, str], ranks: Sequence[int] | None, **settings: Any
 ) -> tuple[Sequence[int], list[Shown]]:
     """Run a cell on the persistent ranks, or on some of them, show what it leaves, and return the ranks and that."""
     there = persistent.required()
     if ranks is None:
         ranks = range(there.num_ranks)
-    shown = there.cell(execute, *code, ranks=ranks, grouped=grouped, **settings)
+    shown = there.cell(execute, *code, ranks=ranks, **settings)
     show(ranks, shown)
     return ranks, shown
 

@@ -5,13 +5,11 @@ Linux counts for every thread how long it ran and how long it stood ready in the
 A thread that sleeps, or waits for a message, stands in no queue: for it own time passes like wall-clock time.
 
 Some threads only look for news: Horovod's own one wakes each millisecond, runs for 20 microseconds, and sleeps again.
-Beside three busy loops on its core it stands in the queue for 4 ms after each sleep: 80 % of the time, with nothing to
-do. If all that counted, a deadline of 8 s for a rank that waits for ever would come after 40 s. So of a looker's queue
-only its part in work counts: what it does is followed by other threads of its process, which get a processor in turn.
-With 10 looks for each of their turns, and 100 looks in half a second, each of 4 ms:
-no other thread has a turn, a deadlock: 0 of 0.4 s counts, and the deadline of 8 s comes after 8 s;
-they have 2 turns, as in a loop that sleeps: 20 looks, 0.08 s, count, and it comes after 9.5 s;
-they have 10 or more turns, as where ranks exchange gradients: all 0.4 s count, as all of it may hold them up.
+Beside three busy loops it stands in the queue for 80 % of the time, with nothing to do: if all that counted, a
+deadline of 8 s for a rank that waits for ever would come after 40 s. So of a looker's queue only its part in work
+counts: what it does is followed by turns of other threads of its process, and 10 looks count for each of these.
+Of 100 looks that queued for 0.4 s in all, 0 s count where no other thread had a turn, 0.08 s where they had 2 turns,
+and all of it where they had 10, as where ranks exchange gradients.
 """
 
 from __future__ import annotations
@@ -40,17 +38,11 @@ LISTS_CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists
 
 
 class Thread(NamedTuple):
-    """What the kernel has counted for one thread.
+    """What the kernel has counted for one thread."""
 
-    Attributes:
-        ran_s: seconds on a processor.
-        queued_s: seconds ready to run, without one.
-        num_turns: how many times it got a processor.
-    """
-
-    ran_s: float
-    queued_s: float
-    num_turns: int
+    ran_s: float  # on a processor
+    queued_s: float  # ready to run, without one
+    num_turns: int  # how many times it got a processor
 
 
 NOTHING = Thread(0.0, 0.0, 0)
@@ -68,10 +60,7 @@ def threads_of(pid: int) -> dict[int, Thread]:
 
 
 def tree(pid: int) -> list[int]:
-    """Return a process and all below it.
-
-    Where the kernel lists children, the time this takes does not grow with what else runs on the machine.
-    """
+    """Return a process and all below it."""
     if not LISTS_CHILDREN:
         return [pid, *(process.pid for process in below(pid))]
     found = [pid]
@@ -100,18 +89,14 @@ def read_file(path: str) -> bytes:
 
 
 class OwnTime:
-    """Seconds that some processes had for themselves since the clock was made.
+    """Seconds that some processes had for themselves since the clock was made; `pids` returns these processes.
 
-    A second in which a thread stood in the queue counts as much less as it stood there; of a thread that only looks for
-    news, as much of it counts as may hold up others (see above). It never counts less than the
+    A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
     processes used their processors together: a process that keeps one busy all the time is not held up.
 
     Attributes:
         own_s: the seconds until the last look.
         threads: by process, what was seen then.
-
-    Args:
-        pids: returns the processes of interest, which may change.
     """
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
@@ -144,9 +129,7 @@ def since_then(threads: dict[int, Thread], before: dict[int, Thread]) -> dict[in
 def held_up_s(pid: int, threads: dict[int, Thread]) -> float:
     """Return how long a process may have been held up: the longest queueing of its threads, of lookers in part.
 
-    Args:
-        pid: its number, and that of its main thread, which is no looker.
-        threads: what was counted for each of its threads meanwhile.
+    `pid` is also the number of its main thread, which is no looker.
     """
     lookers = {
         number
@@ -154,13 +137,11 @@ def held_up_s(pid: int, threads: dict[int, Thread]) -> float:
         if number != pid and num_turns >= MIN_NUM_LOOKS and ran_s < LOOK_S * num_turns
     }
     num_looks = LOOKS_PER_TURN * sum(thread.num_turns for number, thread in threads.items() if number not in lookers)
-    return max(
-        (
-            queued_s * (min(1.0, num_looks / num_turns) if number in lookers else 1.0)
-            for number, (_, queued_s, num_turns) in threads.items()
-        ),
-        default=0.0,
-    )
+    longest_s = 0.0
+    for number, (_, queued_s, num_turns) in threads.items():
+        share = min(1.0, num_looks / num_turns) if number in lookers else 1.0
+        longest_s = max(longest_s, share * queued_s)
+    return longest_s
 
 
 def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
@@ -178,11 +159,9 @@ class TooSlowError(CourseKitError):
 
 
 class Deadline:
-    """A deadline that no busy machine brings nearer.
+    """A deadline that no busy machine brings nearer: `timeout_s` from now of the time that `own_s` returns.
 
-    Args:
-        timeout_s: seconds of own time from now.
-        own_s: returns the own time that has passed, as `OwnTime.tick`; slower than wall-clock time, never faster.
+    That is own time, as from `OwnTime.tick`: slower than wall-clock time, never faster.
     """
 
     def __init__(self, timeout_s: float, own_s: Callable[[], float]) -> None:

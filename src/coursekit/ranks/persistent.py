@@ -8,23 +8,18 @@ from __future__ import annotations
 import atexit
 import math
 import os
-import secrets
-import socket
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, cast
-
-import psutil
+from typing import Any, cast
 
 from coursekit.errors import Interrupted
-from coursekit.ranks.environ import refuse_placing, scrubbed
+from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.errors import RankError, RankTimeoutError
 from coursekit.ranks.explain import RunOutcome, explain_failure, explain_stop
-from coursekit.ranks.launch import check_numbers, server_for, value_of
-from coursekit.ranks.persistent_watch import PersistentWatch
+from coursekit.ranks.launch import check_numbers, checked_environ, server_for, value_of
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.request import RunningRanks
+from coursekit.ranks.watch import CellWatch
 from coursekit.ranks.worker import Task
 
 LOST = "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones."
@@ -32,24 +27,10 @@ KEPT = "the ranks keep running, with their variables"
 START_TIMEOUT_S = 60.0
 
 
-class RankState(NamedTuple):
-    """One persistent rank: the name of its node, its process, and the memory that it uses, in MiB."""
-
-    rank: int
-    node: str
-    pid: int
-    memory_mib: int
-
-
 class PersistentRanks:
     """Persistent ranks: they run until `stop`, or the end of a `with` block, or of this process.
 
-    Args:
-        num_ranks: the world size.
-        seed, num_threads, bind_cores, ranks_per_node, use_gpus, environ: as for `ranks.run`.
-
-    Raises:
-        RankError: they cannot be started.
+    Settings are those of `ranks.run`. A `RankError` says why ranks cannot be started.
     """
 
     def __init__(  # noqa: PLR0913  # settings with good defaults, all but the first by keyword
@@ -58,53 +39,39 @@ class PersistentRanks:
         *,
         seed: int | None = None,
         num_threads: int = 1,
-        bind_cores: bool = False,
         ranks_per_node: int | None = None,
         use_gpus: bool | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         check_numbers(num_ranks, START_TIMEOUT_S, ranks_per_node)
         self.num_ranks = num_ranks
-        self._extra = dict(environ or {})
-        refuse_placing(self._extra)
+        self._extra = checked_environ(environ)
         self._shared = server_for(num_ranks, ranks_per_node)
         self._ranks_per_node, self._use_gpus = ranks_per_node or num_ranks, use_gpus
-        self._seed, self._num_threads, self._bind_cores = seed, num_threads, bind_cores
+        self._seed, self._num_threads = seed, num_threads
         self._owner = os.getpid()
         self._running: RunningRanks | None = None
         self.restart()
 
     def __enter__(self) -> PersistentRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
-        """Return the ranks, to be stopped at the end of the block."""
         return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     @property
     def are_there(self) -> bool:
         """Whether they wait for cells; False once they were stopped, or ended after a cell went wrong."""
         return self._running is not None
 
-    def __exit__(self, *_: object) -> None:
-        """Stop them."""
-        self.stop()
-
     def restart(self) -> None:
         """Start them again, without variables."""
         self.stop()
-        task = Task(
-            call=b"",
-            num_ranks=self.num_ranks,
-            entropy=secrets.randbits(64) if self._seed is None else self._seed,
-            num_threads=self._num_threads,
-            bind_cores=self._bind_cores,
-            folder=os.getcwd(),  # noqa: PTH109  # a plain string travels
-            search_path=tuple(sys.path),
-            seeded=self._seed is not None,
-            persists=True,
-        )
-        self._server, environ = self._shared.take(self.num_ranks), {**scrubbed(), **self._extra}
+        task = Task(b"", self.num_ranks, self._seed, self._num_threads, persists=True)
+        self._server, environ = self._shared.take(), {**scrubbed(), **self._extra}
         try:
             self._running = self._server.start(task, environ, self._ranks_per_node, use_gpus=self._use_gpus)
-            self._wait(range(self.num_ranks), START_TIMEOUT_S, grouped=False)
+            self._wait(range(self.num_ranks), START_TIMEOUT_S)
         except BaseException:
             self.stop()
             raise
@@ -125,7 +92,6 @@ class PersistentRanks:
         *args: Any,
         ranks: Sequence[int] | None = None,
         timeout_s: float = math.inf,
-        grouped: bool = False,
     ) -> list[Any]:
         """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
 
@@ -145,15 +111,15 @@ class PersistentRanks:
         for rank in wanted:
             with suppress(OSError):  # it has ended, which its server tells
                 self._running.reports[rank].send_bytes(call)
-        return self._wait(wanted, timeout_s, grouped=grouped)
+        return self._wait(wanted, timeout_s)
 
-    def states(self) -> list[RankState]:
-        """Return what there is to say of each rank."""
-        return self.cell(_state)
+    def pids(self) -> list[int]:
+        """Return the number of each rank's process on its node."""
+        return self.cell(lambda _: os.getpid())
 
-    def _wait(self, wanted: Sequence[int], timeout_s: float, *, grouped: bool) -> list[Any]:
+    def _wait(self, wanted: Sequence[int], timeout_s: float) -> list[Any]:
         running = cast("RunningRanks", self._running)
-        watch = PersistentWatch(running, wanted, timeout_s=timeout_s, grouped=grouped)
+        watch = CellWatch(running, wanted, timeout_s=timeout_s)
         all_back = False
         try:
             outcome = watch.run()
@@ -182,12 +148,6 @@ def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupte
         return RankTimeoutError(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
     message, rank = explain_failure(outcome)
     return RankError(f"{message}\n\n{LOST}", rank=rank)
-
-
-def _state(namespace: dict[str, Any]) -> RankState:
-    del namespace
-    memory_mib = psutil.Process().memory_info().rss >> 20
-    return RankState(int(os.environ.get("HOROVOD_RANK", "0")), socket.gethostname(), os.getpid(), memory_mib)
 
 
 NO_RANKS = "no persistent ranks are running: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
@@ -219,7 +179,7 @@ def required() -> PersistentRanks:
 
 def push(**values: Any) -> None:
     """Give the persistent ranks variables by these names: plain data, arrays, functions."""
-    required().cell(_update, values)
+    required().cell(dict.update, values)
 
 
 def pull(name: str) -> list[Any]:
@@ -231,10 +191,6 @@ def stop() -> None:
     """End the persistent ranks, if there are any."""
     while _current:
         _current.pop().stop()
-
-
-def _update(namespace: dict[str, Any], values: dict[str, Any]) -> None:
-    namespace.update(values)
 
 
 def _get(namespace: dict[str, Any], name: str) -> Any:

@@ -74,7 +74,7 @@ class Px:
         parser.add_argument("--local", action="store_true")
         parser.add_argument("--block", action="store_true")
         parser.add_argument("--noblock", "-a", action="store_true")
-        parser.add_argument("-g", "--group-outputs", choices=["engine", "order", "type"])
+        parser.add_argument("-g", "--group-outputs")  # output comes at once, each line with its rank
         options = parser.read(line)
         if options.noblock:
             raise CourseKitError(NO_WAIT)
@@ -83,8 +83,7 @@ class Px:
     def _run(self, code: tuple[str, str], options: argparse.Namespace) -> None:
         there = persistent.required()
         ranks = range(there.num_ranks)[options.target] if isinstance(options.target, slice) else options.target
-        grouped = options.group_outputs is not None
-        self._last = magic.run_on_persistent(code, ranks, grouped=grouped)
+        self._last = magic.run_on_persistent(code, ranks)
 
 
 def _targets(text: str) -> slice | list[int] | None:

@@ -1,10 +1,12 @@
-"""A request for ranks, the files that travel with it, and the ranks of a run as the process that asked sees them."""
+"""What starts ranks, what it is asked for, and the ranks of a run as the process that asked sees them."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
-import socket
+import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -12,36 +14,26 @@ from typing import IO
 
 from coursekit.ranks.worker import Task
 
-NUM_FILES_PER_RANK = 3  # output, reports, stacks
+FILES = ("output", "reports", "stacks")  # of each rank
+NUM_FILES_PER_RANK = len(FILES)
 INPUT_VARIABLE = "COURSEKIT_INPUT"
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
+# Where a task of a job step connects, and how it proves that it belongs to the step.
+ADDRESS_VARIABLE, KEY_VARIABLE = "COURSEKIT_STEP_ADDRESS", "COURSEKIT_STEP_KEY"
 
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A request: start these ranks.
-
-    Attributes:
-        task: what every rank does.
-        environ: their environment, without Horovod's part.
-        ranks_on_nodes: how many ranks each node has; ranks are numbered node by node.
-        ranks: those to start here.
-        rendezvous: host and port of a store that serves; None to start one on loopback.
-        interface: the network interface for Gloo; None leaves it to Horovod, which takes that of the host's name.
-        by_mpi: whether MPI joins the ranks, as srun has prepared it in the environment, and not Gloo.
-        has_inputs: whether each rank comes with a file for it alone, whose number it finds in `INPUT_VARIABLE`.
-        enter: called with the rank in each new process before it becomes that rank, to isolate it.
-    """
+    """A request: start these ranks."""
 
     task: Task
-    environ: dict[str, str]
-    ranks_on_nodes: tuple[int, ...]
-    ranks: tuple[int, ...]
-    rendezvous: tuple[str, int] | None = None
-    interface: str | None = "lo"
-    by_mpi: bool = False
-    has_inputs: bool = False
-    enter: Callable[[int], None] | None = None
+    environ: dict[str, str]  # without Horovod's part
+    ranks_on_nodes: tuple[int, ...]  # how many each node has; ranks are numbered node by node
+    ranks: tuple[int, ...]  # those to start here
+    rendezvous: tuple[str, int] | None = None  # host and port of a store that serves; None to start one on loopback
+    interface: str | None = "lo"  # for Gloo; None leaves it to Horovod, which takes that of the host's name
+    has_inputs: bool = False  # whether each rank has a fourth file, for it alone: its number is in `INPUT_VARIABLE`
+    enter: Callable[[int], None] | None = None  # called in each new process before it becomes a rank, to isolate it
 
     @property
     def num_files_per_rank(self) -> int:
@@ -49,42 +41,30 @@ class LaunchRequest:
         return NUM_FILES_PER_RANK + self.has_inputs
 
 
-def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-    """Receive the files that the notebook's process on this machine sends along with a request."""
-    num_files = len(request.ranks) * request.num_files_per_rank
-    with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
-        _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
-    if len(files) != num_files:
-        raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
-    return request, files
-
-
 MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
 
 
 @dataclass
 class RunningRanks:
-    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server.
+    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server."""
 
-    Attributes:
-        controls: one connection per server that runs ranks.
-        outputs: by rank, the file number from which to read what the rank prints.
-        reports: by rank, the connection over which its `Report` comes.
-        stacks: by rank, where it writes its Python stacks when asked to.
-        server: what runs the ranks, in words.
-    """
-
-    controls: list[Connection]
-    outputs: list[int] = field(default_factory=list)
-    reports: list[Connection] = field(default_factory=list)
-    stacks: list[IO[bytes]] = field(default_factory=list)
-    server: str = "the fork server"
+    controls: list[Connection]  # to each server that runs ranks
+    outputs: list[int] = field(default_factory=list)  # by rank, the file number from which to read what it prints
+    reports: list[Connection] = field(default_factory=list)  # by rank
+    stacks: list[IO[bytes]] = field(default_factory=list)  # by rank, where its Python stacks come when it was asked
+    server: str = "the fork server"  # in words
     _running: list[Connection] = field(init=False)
     _dumps: list[bytearray] = field(default_factory=list)
-    _num_read: dict[IO[bytes], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._running = list(self.controls)
+
+    def add(self, output: int, reports: Connection, stack: int) -> None:
+        """Take over our ends of the next rank's files."""
+        os.set_blocking(stack, False)
+        self.outputs.append(output)
+        self.reports.append(reports)
+        self.stacks.append(os.fdopen(stack, "rb", buffering=0))
 
     @property
     def gone(self) -> bool:
@@ -107,7 +87,7 @@ class RunningRanks:
         self.tell("dump at rest" if at_rest else "dump")
 
     def tell(self, command: str) -> None:
-        """Send a command to every server that still has ranks: "interrupt", or for persistent ranks "watch", "rest"."""
+        """Send a command to every server that still has ranks: "watch", "rest", "interrupt" and so on."""
         for control in self._running:
             with contextlib.suppress(OSError):  # it has died: the next read from it raises
                 control.send(command)
@@ -115,14 +95,7 @@ class RunningRanks:
     def new_stacks(self) -> list[str]:
         """Return by rank what it has written since it was asked, complete or not."""
         for stack, dump in zip(self.stacks, self._dumps):
-            # The rank shares our place in a file: reading must not move it.
-            if stack.seekable():
-                start = self._num_read.get(stack, 0)
-                data = os.pread(stack.fileno(), MAX_STACK_BYTES, start)
-                self._num_read[stack] = start + len(data)
-            else:
-                data = stack.read(MAX_STACK_BYTES) or b""
-            dump.extend(data[: MAX_STACK_BYTES - len(dump)])  # a rank may write without end
+            dump.extend((stack.read(MAX_STACK_BYTES) or b"")[: MAX_STACK_BYTES - len(dump)])  # it may write without end
         return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
@@ -138,11 +111,11 @@ class RunningRanks:
         """Close this side's ends of the ranks' files; safe to call twice."""
         for output in self.outputs:
             os.close(output)
+        self.outputs.clear()
         for connection in self.reports:
             connection.close()
         for stack in self.stacks:
             stack.close()
-        self.outputs.clear()
 
     def receive(self, control: Connection) -> tuple[str, object]:
         """Receive one message of a server, keep what it says about the whole run, and return it."""
@@ -150,3 +123,77 @@ class RunningRanks:
         if kind == "gone":
             self._running.remove(control)
         return kind, content
+
+
+class RankServer(ABC):
+    """What has TensorFlow and Horovod imported and starts ranks: a fork server, or a job step with one on each node."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether it belongs to this process, not to the one that this was forked from."""
+        return self._owner == os.getpid()
+
+    def _last_words(self) -> str:
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace").strip()[-2000:] or "none"
+
+    @abstractmethod
+    def usable(self) -> bool:
+        """Whether it still runs, and belongs to this process."""
+
+    @abstractmethod
+    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+        """Start the ranks of one run, with this environment and Horovod's part; `use_gpus` as for `ranks.run`.
+
+        Raises:
+            RankError: it could not be started or ended, or TensorFlow or Horovod cannot be imported.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it and with it every rank; safe to call twice."""
+
+
+class SharedServer:
+    """This process's server of one kind, started when it is needed by calling `new`; it ends with the process.
+
+    Attributes:
+        free: the one that runs share; None where there is none, or it was taken.
+    """
+
+    def __init__(self, new: Callable[[], RankServer]) -> None:
+        self._new = new
+        self.free: RankServer | None = None
+        atexit.register(self.close)
+        # A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+        os.register_at_fork(after_in_child=self.close)
+
+    def get(self) -> RankServer:
+        """Return the server for a run, starting one if none can serve."""
+        if self.free is None or not self.free.usable():
+            self.close()
+            self.free = self._new()
+        return self.free
+
+    def take(self) -> RankServer:
+        """Return it for the caller alone; the next run starts another, unless it is given back."""
+        server = self.get()
+        self.free = None
+        return server
+
+    def give_back(self, server: RankServer) -> None:
+        """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
+        if self.free or not server.usable():
+            server.close()
+        else:
+            self.free = server
+
+    def close(self) -> None:
+        """End the one that runs share, if there is one."""
+        server, self.free = self.free, None
+        if server:
+            server.close()

@@ -4,6 +4,7 @@ It never executes a TensorFlow operation and starts no thread that could hold a 
 child.
 It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
 and it ends together with the notebook's process, whose end closes the control socket.
+In a job step one serves on each node, and serves a notebook's process on another.
 """
 
 from __future__ import annotations
@@ -16,23 +17,27 @@ import os
 import selectors
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from multiprocessing.connection import Client, Connection
 
 from coursekit.errors import CourseKitError
 from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, isolate
-from coursekit.ranks.pulse import Pulses, is_at_rest
+from coursekit.ranks.launched import spare_horovod
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.request import LaunchRequest, receive_over_socket
-from coursekit.ranks.tracing import spare_horovod
+from coursekit.ranks.request import ADDRESS_VARIABLE, FILES, KEY_VARIABLE, MAX_NUM_FILES, LaunchRequest
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
+# What Slurm sets for a task alone, and the notebook's environment must not hide from the rank: its place, its GPUs.
+OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
 def preload(*more: str, tensorflow: bool = True) -> str:
@@ -58,9 +63,8 @@ def preload(*more: str, tensorflow: bool = True) -> str:
 def _start_memory_logger() -> None:
     """Start tf.data's logger of memory here, so that no rank starts it: a process does so once, at its first data set.
 
-    It is a thread of TensorFlow 2.21 that sleeps for 30 s, logs nothing, and sleeps again. A rank that has it never
-    looks as if all its threads wait for one another, so that no deadlock inside `fit` would be certain.
-    Threads do not survive a fork, but that this one was started does. It holds no lock while it sleeps.
+    A rank with this thread, which sleeps for 30 s again and again, never looks as if all its threads wait for one
+    another, so that no deadlock inside `fit` would be certain. That it was started survives a fork; it does not.
     The function is not a public interface: without it, such a deadlock ends at the deadline.
     """
     folder = sys.modules["tensorflow"].sysconfig.get_lib()
@@ -77,10 +81,8 @@ def serve(
 ) -> None:
     """Answer requests until the notebook's process closes the channel.
 
-    Args:
-        channel: the control connection.
-        receive: completes a request: returns it with three files for each rank that it starts.
-        on_demand: whether to import what ranks need only when something is said, for the first time.
+    `receive` completes a request: returns it with the files of each rank that it starts.
+    With `on_demand`, what ranks need is imported only when something is said, for the first time.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         if on_demand:
@@ -105,7 +107,7 @@ class _Run:
         # No rank begins before all are forked: one that waits in `hvd.init` would take time from the others.
         self.gate = os.pipe()
         self.not_isolated = os.pipe()  # why a rank could not be isolated; nothing that runs in a rank holds it
-        rendezvous = request.rendezvous or (None if request.by_mpi else self._start_rendezvous())
+        rendezvous = request.rendezvous or self._start_rendezvous()
         num_files = request.num_files_per_rank
         for position, rank in enumerate(request.ranks):
             own = files[position * num_files : (position + 1) * num_files]
@@ -114,7 +116,7 @@ class _Run:
             os.close(file)
         os.set_blocking(self.not_isolated[0], False)
         self.pulses = Pulses(self.rank_of)
-        self.is_watched = True
+        self.is_watched = False
 
     def supervise(self) -> None:
         """Report ends of ranks and their pulse, obey what is asked, and leave no process behind."""
@@ -132,7 +134,7 @@ class _Run:
                         elif not self._obey(self.channel.recv()):
                             return
                     if self.is_watched and not self.pulses.due_in_s():
-                        self.channel.send(("pulse", self.pulses.take()))
+                        self._pulse()
             finally:
                 signal.set_wakeup_fd(-1)
                 for file in (wake_read, wake_write, self.not_isolated[0]):
@@ -140,26 +142,35 @@ class _Run:
                 self._leave_nothing()
         self.channel.send(("gone", None))
 
+    def _pulse(self) -> None:
+        self.channel.send(("pulse", self.pulses.take()))
+
     def _leave_nothing(self) -> None:
         kill_descendants()
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     def _obey(self, command: str) -> bool:
-        if command in {"dump", "dump at rest"}:
-            for pid in self.rank_of:
-                if command == "dump" or is_at_rest(pid):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, DUMP_STACKS_SIGNAL)
+        """Do what the notebook's process asks for; return whether the run goes on."""
+        if command == "dump at rest":
+            self._signal(DUMP_STACKS_SIGNAL, [pid for pid in self.rank_of if is_at_rest(pid)])
+        elif command == "dump":
+            self._signal(DUMP_STACKS_SIGNAL, self.rank_of)
         elif command == "interrupt":
-            for pid in self.rank_of:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGINT)
-        elif command in {"watch", "rest"}:
-            self.is_watched = command == "watch"
+            self._signal(signal.SIGINT, self.rank_of)
+        elif command == "watch":
+            self.is_watched = True
+            self._pulse()  # time counts from this one
+        elif command == "rest":
+            self.is_watched = False
         elif command == "stop":
             self._leave_nothing()
             self.channel.send(("gone", None))
         return command != "stop"
+
+    def _signal(self, number: int, pids: Iterable[int]) -> None:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def _reap(self) -> bool:
         """Collect ended children; return whether any rank still runs."""
@@ -178,7 +189,7 @@ class _Run:
             if reason := os.read(self.not_isolated[0], MAX_REASON_LENGTH):
                 self.channel.send(("not isolated", reason.decode(errors="replace").splitlines()[0]))
 
-    def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int] | None) -> int:
+    def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int]) -> int:
         pid = os.fork()
         if pid == 0:
             self._close_all_but([*own, self.gate[0], self.not_isolated[1]])
@@ -214,10 +225,50 @@ def prepare_process() -> None:
     adopt_orphans()
 
 
+def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
+    """Receive the files that the notebook's process on this machine sends along with a request."""
+    num_files = len(request.ranks) * request.num_files_per_rank
+    with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
+        _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
+    if len(files) != num_files:
+        raise EOFError(f"expected {num_files} files, got {len(files)}: the notebook's process has ended")
+    return request, files
+
+
+def _serve_step() -> None:
+    """Connect this task of a job step to the notebook's process, and serve that until it closes the connection."""
+    host, port = os.environ.pop(ADDRESS_VARIABLE).rsplit(":", 1)
+    key = bytes.fromhex(os.environ.pop(KEY_VARIABLE))
+    of_the_task = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
+
+    def connect(number: int, kind: str) -> Connection:
+        connection = Client((host, int(port)), authkey=key)
+        connection.send((number, kind))
+        return connection
+
+    def receive(_: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
+        """Connect the files of each rank."""
+        files = []
+        for rank in request.ranks:
+            for kind in FILES:
+                with connect(rank, kind) as connection:
+                    files.append(os.dup(connection.fileno()))
+        environ = {**request.environ, **of_the_task}
+        if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
+            environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the notebook has hidden the GPUs from this run
+        return replace(request, environ=environ), files
+
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    serve(connect(int(os.environ["SLURM_PROCID"]), "requests"), receive)
+
+
 def main() -> None:
-    """Serve on the socket whose number is the first argument."""
+    """Serve on the socket whose number is the first argument, or as a task of a job step."""
     prepare_process()
-    serve(Connection(int(sys.argv[1])), receive_over_socket)
+    if len(sys.argv) > 1:
+        serve(Connection(int(sys.argv[1])), receive_over_socket)
+    else:
+        _serve_step()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Watch a run: pass output on live, collect reports, notice deaths, and keep the deadline."""
+"""Watch a run, or a cell on persistent ranks: pass output on, collect reports, notice deaths, keep the deadline."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import selectors
 import struct
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import cast
 
-from coursekit.ranks.deadlock import DeadlockWatch
+from coursekit.ranks.deadlock import DeadlockWatch, Pulse
 from coursekit.ranks.explain import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer, parse_stacks
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
-from coursekit.ranks.pulse import Pulse
 from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.worker import Report
 
@@ -24,18 +24,18 @@ GRACE_S = 0.5
 # processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
 STACKS_S = 5.0
 PATIENCE_S = 2.0  # wall-clock time for the same, of those who pressed the stop button
-READ_SIZE = 1 << 16
-LENGTH, LONG_LENGTH = struct.Struct("!i"), struct.Struct("!Q")  # before a message of a `Connection`
+# Of own time in which persistent ranks may finish their cell after another one failed; then they are interrupted.
+ALONE_S = 2.0
+# The same in which a rank must come back from an interrupt. One that waits in Horovod never does.
+INTERRUPT_S = 2.0
+READ_SIZE, MAX_NUM_READS = 1 << 16, 64
+LENGTH = struct.Struct("!i")  # before a message of a `Connection`
 
 
 class RunWatch:
-    """The loop over everything that the ranks of a run can say.
+    """The loop over everything that the ranks of a run can say, for at most `timeout_s` of own time (see `own_time`).
 
-    Args:
-        running: the ranks of the run.
-        timeout_s: seconds of own time (see `own_time`) after which it is stopped.
-        show: whether to show what ranks print, or how many bytes of each.
-        max_report_bytes: the size of a rank's report.
+    `show` says whether to show what ranks print, or how many bytes of each.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class RunWatch:
         self.timeout_s = timeout_s
         self.max_report_bytes = max_report_bytes
         self.outcome = RunOutcome()
-        self._own_s = 0.0
+        self._began_s: float | None = None  # the ranks' own time at the first pulse
+        self._own_s = 0.0  # own time since then
         self._busy_since_s: dict[int, float] = {}  # own time, by rank, while it is not quiet
-        self._started_s = time.monotonic()
-        self._wall_end_s = self._started_s + longest_wall_s(timeout_s)
+        self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
         self._grace_end_s: float | None = None
         self._pulses: dict[Connection, Pulse] = {}
         self._deadlock = DeadlockWatch(running)
@@ -64,6 +64,7 @@ class RunWatch:
     def run(self) -> RunOutcome:
         """Watch until all have ended, one has failed, no rank can continue, the deadline has passed, or on Ctrl-C."""
         with self._selector:
+            self.running.tell("watch")
             try:
                 self._watch()
             except KeyboardInterrupt:
@@ -71,7 +72,6 @@ class RunWatch:
                 self._wall_end_s = time.monotonic() + PATIENCE_S
             if self.outcome.stopped:
                 self.outcome.busy_s = {rank: self._own_s - since_s for rank, since_s in self._busy_since_s.items()}
-                self.outcome.wall_s = time.monotonic() - self._started_s
                 self._collect_stacks()
             self._drain_output()
         return self.outcome
@@ -141,17 +141,16 @@ class RunWatch:
         """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
         if len(self._pulses) < self.running.num_running:
             return
-        self._own_s = max(self._own_s, self._since_start(min(pulse.own_s for pulse in self._pulses.values())))
+        own_s = min(pulse.own_s for pulse in self._pulses.values())
+        if self._began_s is None:
+            self._began_s = own_s
+        self._own_s = max(self._own_s, own_s - self._began_s)
         marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
         busy = [rank for rank, mark in marks.items() if not mark.is_quiet]
         self._busy_since_s = {rank: self._busy_since_s.get(rank, self._own_s) for rank in busy}
         is_open = self._grace_end_s is None and not self.outcome.stopped
         if is_open and self._deadlock.is_certain(self._own_s, marks, self._returned()):
             self.outcome.stopped = DEADLOCK
-
-    def _since_start(self, own_s: float) -> float:
-        """Return the part of the ranks' own time that belongs to what is watched."""
-        return own_s
 
     def _returned(self) -> Collection[int]:
         """Return the ranks that will enter no collective any more."""
@@ -186,40 +185,81 @@ class RunWatch:
         """Show what had been written before the end, without waiting for more."""
         for rank, output in enumerate(self.running.outputs):
             os.set_blocking(output, False)
-            try:
-                for _ in range(64):
-                    data = os.read(output, READ_SIZE)
-                    if not data:
-                        break
-                    self._printers[rank].feed(data)
-            except BlockingIOError:
-                pass
+            with suppress(BlockingIOError):
+                for _ in range(MAX_NUM_READS):
+                    self._printers[rank].feed(os.read(output, READ_SIZE))
             self._printers[rank].feed(b"")
 
 
-def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
-    """Return what a `Connection` at the other end sent first, or None while part of it is missing.
+class CellWatch(RunWatch):
+    """The same loop over a cell on some persistent ranks: it is over when these have answered, and all stay.
 
-    Raises:
-        ValueError: it is longer than allowed.
+    Attributes:
+        was_interrupted: whether somebody has stopped the cell.
     """
+
+    def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float) -> None:
+        super().__init__(running, timeout_s=timeout_s, show=True)
+        self.ranks = ranks
+        self.was_interrupted = False
+        self._alone_end_s: float | None = None  # own time when those that go on after a failure are interrupted
+        self._give_up_s: float | None = None  # own time when those that do not come back are given up
+        for control in running.controls:  # pulses of the cell before, or the end of a rank meanwhile
+            while not self.outcome.server_died and control.poll():
+                self._read_control(control)
+        self._pulses.clear()
+        self._began_s = None
+
+    def run(self) -> RunOutcome:
+        """Watch until all have answered, or as a run if they come to an end."""
+        outcome = super().run()
+        self.running.tell("rest")
+        return outcome
+
+    def _watch(self) -> None:
+        try:
+            super()._watch()
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+            self._interrupt()
+            super()._watch()
+
+    def _interrupt(self) -> None:
+        self.running.tell("interrupt")
+        self._give_up_s = self._own_s + INTERRUPT_S
+
+    def _is_over(self) -> bool:
+        return all(rank in self.outcome.reports for rank in self.ranks)
+
+    def _time_is_up(self) -> str:
+        if self.outcome.failed_ranks() and self._alone_end_s is None:
+            self._alone_end_s = self._own_s + ALONE_S
+        if self._give_up_s is not None and self._own_s >= self._give_up_s:
+            return INTERRUPTED
+        if self._give_up_s is None and self._alone_end_s is not None and self._own_s >= self._alone_end_s:
+            self._interrupt()
+        return super()._time_is_up()
+
+    def _grace_end(self) -> float | None:
+        return self._own_s + GRACE_S if self.outcome.lost_ranks() else None
+
+    def _returned(self) -> Collection[int]:
+        others = {*range(len(self.running.reports))} - {*self.ranks}
+        return others | self.outcome.reports.keys()
+
+
+def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
+    """Return what a `Connection` at the other end sent first, or None while part of it is missing."""
     if len(received) < LENGTH.size:
         return None
-    (length,), start = LENGTH.unpack_from(received), LENGTH.size
-    if length == -1:
-        if len(received) < LENGTH.size + LONG_LENGTH.size:
-            return None
-        (length,), start = LONG_LENGTH.unpack_from(received, LENGTH.size), LENGTH.size + LONG_LENGTH.size
+    (length,) = LENGTH.unpack_from(received)
     if length < 0 or (max_bytes is not None and length > max_bytes):
         raise ValueError("a report that is too long")
-    return bytes(received[start : start + length]) if len(received) >= start + length else None
+    end = LENGTH.size + length
+    return bytes(received[LENGTH.size : end]) if len(received) >= end else None
 
 
 MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
-
-
-def _to_stdout(text: str) -> None:
-    sys.stdout.write(text)  # whatever that is by now
 
 
 class LinePrinter:
@@ -228,7 +268,6 @@ class LinePrinter:
     def __init__(self, rank: int, *, show: bool | int) -> None:
         self.rank = rank
         self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
-        self.write: Callable[[str], object] = _to_stdout
         self._rest = b""
         self._num_bytes_left = self.max_bytes
 
@@ -252,7 +291,7 @@ class LinePrinter:
         """
         if self._num_bytes_left <= 0:
             return
-        self.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
         self._num_bytes_left -= len(line) + 1
         if self._num_bytes_left <= 0:
-            self.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
+            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")

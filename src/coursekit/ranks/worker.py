@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
 import json
 import linecache
@@ -12,6 +11,7 @@ import os
 import pickle
 import random
 import re
+import secrets
 import signal
 import sys
 from collections.abc import Callable
@@ -24,7 +24,6 @@ import numpy as np
 
 from coursekit import hiding
 from coursekit.ranks.frames import short_cause, students_traceback, text_of
-from coursekit.ranks.launched import check_joined
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
 DUMP_STACKS_SIGNAL = signal.SIGUSR1
@@ -39,15 +38,15 @@ class Task:
 
     call: bytes  # (function, args, kwargs), by `coursekit.ranks.pickling`; b"" for persistent ranks: it comes later
     num_ranks: int
-    entropy: int  # every rank derives its own random seed from it
-    num_threads: int
-    bind_cores: bool
-    folder: str
-    search_path: tuple[str, ...]
+    seed: int | None = None  # None to draw other random numbers each time
+    num_threads: int = 1
+    bind_cores: bool = False
+    folder: str = field(default_factory=os.getcwd)
+    search_path: tuple[str, ...] = field(default_factory=lambda: tuple(sys.path))
     sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
     returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
-    seeded: bool = True  # by the user, who wants a run repeated; or by chance
     persists: bool = False  # obeys one cell after the other (`forked_rank.serve_cells`), and ends when it is ended
+    entropy: int = field(default_factory=lambda: secrets.randbits(64))  # for a seed, where there is none
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,12 @@ class Report:
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
     """Prepare this process as one rank, call the function, and send one `Report`."""
-    report = report_of(_prepare_and_call, task, rank)
+
+    def prepare_and_call() -> Report:
+        prepare(task, rank)
+        return call(task.call, returns_bytes=task.returns_bytes)
+
+    report = report_of(prepare_and_call)
     flush_output()
     # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
     with contextlib.suppress(BrokenPipeError):
@@ -92,13 +96,10 @@ def run_rank(task: Task, rank: int, reports: Connection) -> None:
         flush_output()
         while True:  # until the notebook ends the run: a rank that leaves makes its peers fail and log in turn
             signal.pause()
-    _shut_horovod_down()
+    horovod = sys.modules.get("horovod.tensorflow")
+    if horovod is not None and horovod.is_initialized():
+        horovod.shutdown()  # a rank that just exits makes its peers log that the connection was closed
     flush_output()
-
-
-def _prepare_and_call(task: Task, rank: int) -> Report:
-    prepare(task, rank)
-    return call(task.call, returns_bytes=task.returns_bytes)
 
 
 def report_of(function: Callable[..., Report], *args: Any) -> Report:
@@ -111,8 +112,16 @@ def report_of(function: Callable[..., Report], *args: Any) -> Report:
 
 def prepare(task: Task, rank: int) -> None:
     """Make this process one rank of the task."""
-    for step in (_prepare_interpreter, _prepare_cores, _prepare_tensorflow, _prepare_seeds):
-        step(task, rank)
+    gc.set_threshold(*GC_THRESHOLDS)
+    os.chdir(task.folder)
+    sys.path[:] = task.search_path
+    linecache.cache.update(task.sources)
+    if task.bind_cores:
+        _bind_cores()
+    _prepare_tensorflow(task.num_threads)
+    # Forked processes would otherwise all draw the same random numbers.
+    entropy = task.entropy if task.seed is None else task.seed
+    seed_all(int(np.random.SeedSequence([entropy, rank]).generate_state(1)[0]))
 
 
 def flush_output() -> None:
@@ -122,19 +131,8 @@ def flush_output() -> None:
             stream.flush()
 
 
-def _prepare_interpreter(task: Task, rank: int) -> None:
-    del rank
-    gc.set_threshold(*GC_THRESHOLDS)
-    os.chdir(task.folder)
-    sys.path[:] = task.search_path
-    linecache.cache.update(task.sources)
-
-
-def _prepare_cores(task: Task, rank: int) -> None:
+def _bind_cores() -> None:
     """Keep this rank to its own cores, before it starts any thread: none of them will wander off to another's."""
-    del rank
-    if not task.bind_cores:
-        return
     cores = sorted(os.sched_getaffinity(0))
     share = len(cores) // int(os.environ["HOROVOD_LOCAL_SIZE"])
     if share > 0:
@@ -142,14 +140,16 @@ def _prepare_cores(task: Task, rank: int) -> None:
         os.sched_setaffinity(0, cores[first : first + share])
 
 
-def _prepare_tensorflow(task: Task, rank: int) -> None:
-    del rank
-    if "tensorflow" in sys.modules and task.num_threads > 0:
+def _prepare_tensorflow(num_threads: int) -> None:
+    if "tensorflow" in sys.modules and num_threads > 0:
         threading = sys.modules["tensorflow"].config.threading
-        threading.set_intra_op_parallelism_threads(task.num_threads)
-        threading.set_inter_op_parallelism_threads(task.num_threads)
+        threading.set_intra_op_parallelism_threads(num_threads)
+        threading.set_inter_op_parallelism_threads(num_threads)
     look_for_hidden_gpus()
-    logging.getLogger("tensorflow").addFilter(_is_worth_showing)
+    # Keras' remark on slow callbacks: right answers with tiny batches cause it on and off, by timing alone.
+    logging.getLogger("tensorflow").addFilter(
+        lambda record: "is slow compared to the batch time" not in record.getMessage()
+    )
 
 
 def look_for_hidden_gpus() -> None:
@@ -164,16 +164,6 @@ def look_for_hidden_gpus() -> None:
             tensorflow.config.list_physical_devices("GPU")
 
 
-def _is_worth_showing(record: logging.LogRecord) -> bool:
-    """Drop Keras' remark on slow callbacks: right answers with tiny batches cause it on and off, by timing alone."""
-    return "is slow compared to the batch time" not in record.getMessage()
-
-
-def _prepare_seeds(task: Task, rank: int) -> None:
-    """Give every rank its own random numbers: forked processes would otherwise all draw the same."""
-    seed_all(int(np.random.SeedSequence([task.entropy, rank]).generate_state(1)[0]))
-
-
 def seed_all(seed: int) -> None:
     """Seed the global random numbers of Python, NumPy and, where it is imported, TensorFlow; `seed` has 32 bits."""
     random.seed(seed)
@@ -186,7 +176,6 @@ def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
     """Call what `pickling.dumps` has packed, with these arguments before its own; return the report of its result."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
-    _check_joined()
     if returns_bytes:
         return Report(value=value)
     try:
@@ -195,22 +184,3 @@ def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
         kind = type(value).__name__
         cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
         raise TypeError(f"the result, a {kind}, cannot be sent back: {PLAIN} ({cause})") from None
-
-
-def _check_joined() -> None:
-    """Refuse the result of ranks that MPI should have joined, and has not; Gloo does so itself."""
-    horovod = sys.modules.get("horovod.tensorflow")
-    if os.environ.get("HOROVOD_CONTROLLER") == "mpi" and horovod is not None and horovod.is_initialized():
-        check_joined()
-
-
-def _shut_horovod_down() -> None:
-    """Leave in good order: a rank that just exits makes its peers log that the connection was closed."""
-    horovod = sys.modules.get("horovod.tensorflow")
-    if horovod is not None and horovod.is_initialized():
-        horovod.shutdown()
-
-
-def dump_stacks_to(file_number: int) -> None:
-    """Write every Python stack to `file_number` when the dump signal arrives, even from inside a C call."""
-    faulthandler.register(DUMP_STACKS_SIGNAL, file=file_number, all_threads=True)

@@ -10,7 +10,6 @@ import contextlib
 import functools
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -218,11 +217,8 @@ class _Submission:
         task = Task(
             call=cloudpickle.dumps((drive, (call, packed), {})),
             num_ranks=num_ranks,
-            entropy=0,  # each rank's seed is its own, see `drive`
-            num_threads=1,
-            bind_cores=False,
+            seed=0,  # each rank's seed is its own, see `drive`
             folder=HIDDEN[0],  # private to each rank
-            search_path=tuple(sys.path),
             returns_bytes=True,
         )
         nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}

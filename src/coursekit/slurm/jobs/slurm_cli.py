@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.ranks.environ import sbatch_environ, slurm_environ
+from coursekit.ranks.environ import FOR_SBATCH, slurm_environ
 
 LOGGER = logging.getLogger(__name__)
 TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands itself to try again
@@ -87,7 +87,7 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
 
 def job_environment() -> dict[str, str]:
     """Return this process's environment without what belongs to the job or the kernel that it may run in."""
-    return {name: value for name, value in sbatch_environ().items() if name not in KERNEL_VARIABLES}
+    return {name: value for name, value in slurm_environ(FOR_SBATCH).items() if name not in KERNEL_VARIABLES}
 
 
 def without_prefix(said: str, program: str) -> str:

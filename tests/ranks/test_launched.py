@@ -1,16 +1,35 @@
-"""AutoGraph leaves Horovod's code alone on ranks, and traces compute the same."""
+"""What trainings ask about their Horovod: which one it is, and that AutoGraph leaves its code alone."""
 
 from __future__ import annotations
 
+import json
 import sys
+from importlib import metadata
 
 import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit import ranks
+from coursekit import STAMP, ranks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+
+@pytest.mark.parametrize(
+    ("stamp", "words"),
+    [
+        ({"horovod": "fast"}, "changed for ranks that share cores"),
+        ({"horovod": "plain"}, "as released"),
+        (None, "as released"),
+    ],
+)
+def test_the_stamp_of_make_env_says_which(stamp, words, tmp_path, monkeypatch):
+    """Where make env did not make the environment, a site or conda did, with Horovod as it was released."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    if stamp:
+        (tmp_path / STAMP).write_text(json.dumps(stamp))
+
+    assert ranks.horovod_build() == f"Horovod {metadata.version('horovod')}, {words}"
 
 
 def averaged_gradients(translate: bool) -> tuple[list[float], bool]:
