@@ -283,9 +283,9 @@ class Forged:
     def __init__(self, change):
         self.change = change
 
-    def run(self, driver, args, *, num_ranks, **_):
+    def run(self, driver, args, private, *, num_ranks, **_):
         """Return the replies of the right answers, changed."""
-        del driver
+        del driver, private
         replies = RIGHT[args[0].__name__](args[-1], num_ranks)
         return [self.change(replies) for _ in range(num_ranks)], []
 

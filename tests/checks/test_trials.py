@@ -187,11 +187,9 @@ def test_another_definition_is_noticed(notebook, cell):
     assert changed() == "train"
 
 
-@pytest.mark.parametrize(
-    "cell", [FIRST, "# words\n\n" + FIRST.replace("\nclass", "\n# more\nclass"), "size = 4", "x = 1"]
-)
+@pytest.mark.parametrize("cell", [FIRST, "other = 4"])
 def test_the_same_again_is_no_change(notebook, cell):
-    """Cells that run again, comments, and names that only look alike change nothing."""
+    """A cell that runs again, and names that are not used, change nothing."""
     changed = remember(notebook.user_ns["train"])
     notebook.run_cell(cell)
 

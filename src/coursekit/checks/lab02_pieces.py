@@ -15,7 +15,7 @@ from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab02 as drivers
-from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.calls import call, with_horovod
 from coursekit.ranks import RankError
 
 GRADIENT_SHAPES = ((), (), (3, 2))
@@ -27,7 +27,7 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
-    got = run_here(rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    got = run_here(call, rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, facts in enumerate(got):
         expected = {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}
         require(isinstance(facts, dict), f"rank_facts: expected a dictionary, got {told(facts)}")

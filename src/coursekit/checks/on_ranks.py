@@ -29,21 +29,10 @@ class Elsewhere(Protocol):
     def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
         """Call the driver there; raises `AnswerError` when the answer did, or did not return in time."""
 
-    def run(  # noqa: PLR0913  # the settings of a launch
-        self,
-        driver: Callable[..., Any],
-        args: tuple[Any, ...],
-        *,
-        num_ranks: int,
-        ranks_per_node: int,
-        timeout_s: float,
-        private: Sequence[Any] | None,
-        look: bool,
+    def run(
+        self, driver: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
-        """Call the driver on ranks there, and look at what each left in its folder when it is gone, if so asked for.
-
-        Raises `RankError` and `RankTimeoutError` as `ranks.run` does.
-        """
+        """Call the driver on ranks there, as `run_and_look` does, all of whose settings are in `launch`."""
 
 
 @dataclass(frozen=True)
@@ -104,40 +93,23 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
         ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
         timeout_s: seconds for the whole launch.
         private: for each rank a value that a judge shows to this rank alone.
-        look: whether to look at what each rank leaves: what it tells of its files is a claim of a process of the
-            answer's.
+        look: whether to look at what each rank leaves.
 
     Returns:
-        What the driver returned, in rank order; and what each rank left in its own folder, looked at from outside when
-        all are gone.
+        What the driver returned, in rank order; and what each rank left in its own folder, seen from outside when all
+        are gone, since what a rank tells of its files is a claim of the answer's.
     """
-    per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
-    elsewhere = _elsewhere(args) or _elsewhere((driver,))
+    launch: dict[str, Any] = {
+        "num_ranks": num_ranks,
+        "ranks_per_node": ranks_per_node or -(-num_ranks // NUM_NODES),
+        "timeout_s": timeout_s,
+    }
+    elsewhere = _elsewhere(args)
     if elsewhere:
-        function = call if isinstance(driver, RemoteAnswer) else driver
-        arguments = (driver, *args) if isinstance(driver, RemoteAnswer) else args
-        return elsewhere.run(
-            function,
-            arguments,
-            num_ranks=num_ranks,
-            ranks_per_node=per_node,
-            timeout_s=timeout_s,
-            private=private,
-            look=look,
-        )
+        return elsewhere.run(driver, args, private, look=look, **launch)
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
-        results = ranks.run(
-            settle_and_call,
-            parent,
-            private,
-            driver,
-            *args,
-            num_ranks=num_ranks,
-            ranks_per_node=per_node,
-            timeout_s=timeout_s,
-            use_gpus=False,
-            show_output=MAX_SHOWN_BYTES,
-        )
+        launch |= {"use_gpus": False, "show_output": MAX_SHOWN_BYTES}
+        results = ranks.run(settle_and_call, parent, private, driver, *args, **launch)
         return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
 
 

@@ -89,11 +89,6 @@ def cell_number(file: str) -> str:
     return "" if number is None else f"Cell In[{number}]"
 
 
-def in_notebook() -> bool:
-    """Return whether this process is a notebook's kernel, and not one that judges a notebook."""
-    return _shell() is not None
-
-
 def _shell() -> Any:
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None

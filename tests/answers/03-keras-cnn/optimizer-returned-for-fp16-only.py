@@ -3,7 +3,7 @@
 #
 # [fails]
 # optimizer-tests = ["make_optimizer", "None", "a Keras optimiser"]
-# compression-tests = ["see “averaged gradients”"]
+# compression-tests = ["make_optimizer"]
 # ///
 
 # %% role="answer" id="make-optimizer"

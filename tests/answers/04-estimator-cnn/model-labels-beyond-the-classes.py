@@ -3,9 +3,9 @@
 #
 # [fails]
 # model-modes-tests = ["label value", "outside the valid range", "model_fn"]
-# model-average-tests = ["see “modes”"]
-# model-rate-tests = ["see “modes”"]
-# model-updates-tests = ["see “modes”"]
+# model-average-tests = []
+# model-rate-tests = []
+# model-updates-tests = []
 # ///
 
 # %% role="changes" id="model-fn"

@@ -109,16 +109,8 @@ class Sandboxed:
             raise AnswerError(*reply["error"])
         return reply["value"]
 
-    def run(  # noqa: PLR0913  # the settings of a launch
-        self,
-        driver: Callable[..., Any],
-        args: tuple[Any, ...],
-        *,
-        num_ranks: int,
-        ranks_per_node: int,
-        timeout_s: float,
-        private: Sequence[Any] | None,
-        look: bool,
+    def run(
+        self, driver: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
         """Call a driver on ranks, each with a seed and a private value of its own.
 
@@ -128,17 +120,15 @@ class Sandboxed:
             TypeError: an answer cannot be sent to ranks, as with `ranks.run`.
             AnswerError: an answer is not there, or the launch did not come about in time.
         """
+        num_ranks, timeout_s = launch["num_ranks"], launch["timeout_s"]
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()
         own = [None] * num_ranks if private is None else private
         request = {
             "op": "launch",
             "call": wire.dumps([driver, args]),
             "names": [arg.name for arg in args if isinstance(arg, RemoteAnswer)],
-            "num_ranks": num_ranks,
-            "ranks_per_node": ranks_per_node,
-            "timeout_s": timeout_s,
-            "look": look,
             "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
+            **launch,
         }
         reply = self.running.ask(request, 2 * timeout_s)
         if "error" in reply:
