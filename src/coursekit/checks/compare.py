@@ -42,15 +42,6 @@ def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative:
     return bool(np.allclose(np.asarray(got, dtype=float), expected, rtol=tolerance, atol=atol))
 
 
-def unit_slip(got: Any, expected: Any, tolerance: float = TOLERANCE) -> str:
-    """Return in words by which unit numbers are wrong, all by the same one, or ''."""
-    for factor, words in UNITS.items() if np.any(expected) else ():
-        for number, side in ((factor, "large"), (1 / factor, "small")):
-            if close(got, np.multiply(expected, number), tolerance, is_relative=True):
-                return f"{factor:g} times too {side}: {words}"
-    return ""
-
-
 def require_close(  # noqa: PLR0913  # how close, by keyword
     got: Any,
     expected: Any,
@@ -67,7 +58,7 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
         got: the numbers that came.
         expected: the right ones.
         what: what they are; the message begins with it.
-        slips: by what one says of a common slip, the numbers that it leads to.
+        slips: by what one says of a common slip, the numbers that it leads to; wrong units are known here.
         tolerance: as for `close`.
         is_relative: as for `close`, of quantities that may be tiny.
         otherwise: what is said where no slip explains them.
@@ -75,11 +66,15 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     Raises:
         CheckError: they are others; the message names the slip that explains them, or none where two do.
     """
-    if not close(got, expected, tolerance, is_relative=is_relative):
-        unit = unit_slip(got, expected, max(tolerance, TOLERANCE))
-        all_slips = {**(slips or {}), **({unit: got} if unit else {})}
-        hint = slip(got, all_slips, tolerance, is_relative=is_relative, otherwise=otherwise)
-        raise CheckError(f"{what}: {told_apart(got, expected, shown)}{hint}")
+    if close(got, expected, tolerance, is_relative=is_relative):
+        return
+    found = dict(slips or {})
+    for factor, words in UNITS.items() if np.any(expected) else ():
+        for number, side in ((factor, "large"), (1 / factor, "small")):
+            if close(got, np.multiply(expected, number), max(tolerance, TOLERANCE), is_relative=True):
+                found[f"{factor:g} times too {side}: {words}"] = got
+    hint = slip(got, found, tolerance, is_relative=is_relative, otherwise=otherwise)
+    raise CheckError(f"{what}: {told_apart(got, expected, shown)}{hint}")
 
 
 def slip(

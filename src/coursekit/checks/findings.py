@@ -5,7 +5,6 @@ Examples are of two ranks that share out six samples, which lie in two files: 0,
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -58,46 +57,15 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
     Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2): that sample 1 is not
     used is tolerated. Two of its three samples that are not used are no rest, and a file that nobody reads is lost.
 
-    Args:
-        owners: by sample, the ranks that use it in the whole training.
-        counts: how many samples each file holds.
-        num_ranks: the world size.
-        batch_size: of each rank.
+    `owners` holds by sample the ranks that use it in the whole training, `counts` how many samples each file holds.
     """
     left: Counter[tuple[int, ...]] = Counter()  # by the readers of a file, one of them where ranks share out files
-    unused = iter([not owners[sample] for sample in range(sum(counts))])
-    for readers, count in zip(readers_of(owners, counts), counts):
-        left[tuple(readers)] += sum(itertools.islice(unused, count))
+    unused = np.split([not owners[sample] for sample in range(sum(counts))], np.cumsum(counts)[:-1])
+    for readers, in_file in zip(readers_of(owners, counts), unused):
+        left[tuple(readers)] += int(np.sum(in_file))
     rest = batch_size - 1
     tolerated = sum(min(num_left, len(readers) * rest) for readers, num_left in left.items())
     check_owners(owners, num_ranks, min(tolerated, num_ranks * rest))
-
-
-def check_uses(uses: int | None, num_uses: int, num_samples: int, num_ranks: int) -> None:
-    """Every sample is used once in an epoch.
-
-    Args:
-        uses: how many ranks use each sample, None where that differs.
-        num_uses: how many samples all ranks use in all.
-        num_samples: how many there are.
-        num_ranks: the world size.
-    """
-    require(
-        uses != num_ranks or num_ranks == 1,
-        f"no shard: expected each of the {num_samples} samples on one rank, got each on all {num_ranks} ranks",
-    )
-    is_once = uses in {None, 1}
-    require(is_once, f"the shards are not disjoint: expected each sample on one rank, got each on {uses}")
-    expected = f"expected each of the {num_samples} samples once in an epoch, got"
-    enough = uses or num_uses >= num_samples
-    require(enough, f"the shards are not complete: {expected} {num_uses}, so that some are used by no rank")
-    require(uses, f"the shards are not disjoint and complete: {expected} some by several ranks or by none")
-
-
-def check_sizes(sizes: Sequence[int]) -> None:
-    """No rank has more than one sample more than another; `sizes` holds each rank's number of samples."""
-    is_even = max(sizes) - min(sizes) <= 1
-    require(is_even, f"expected shards of equal size, or with one sample more, got {list(sizes)} samples")
 
 
 def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
@@ -114,24 +82,16 @@ def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
 def check_readers(readers: Sequence[Sequence[int]]) -> None:
     """Every file is read by one rank: [0] and [1] are right; [0, 1] twice are shards of records, not of files."""
     for file, by in enumerate(readers):
-        which = f"file {file} of {len(readers)}"
-        require(
-            bool(by), f"{which} is read by no rank, expected one: their number need not divide by that of the ranks"
-        )
-        told = f"{which} is read by the ranks {by}, expected one"
-        require(len(by) == 1, f"{told}: shard the list of files, before they are read")
+        which = f"file {file} of {len(readers)} is read by"
+        require(by, f"{which} no rank, expected one: their number need not divide by that of the ranks")
+        require(len(by) == 1, f"{which} the ranks {by}, expected one: shard the list of files, before they are read")
 
 
 def check_file_sizes(readers: Sequence[int], sizes: Sequence[int], num_ranks: int) -> None:
     """The files are shared out as equally as files can be: by their number, or by the samples in them.
 
     Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are not; and 1 and 4 are right where the one holds
-    as many samples as the four.
-
-    Args:
-        readers: the rank that reads each file.
-        sizes: the samples in each file.
-        num_ranks: the world size.
+    as many samples as the four. `readers` holds the rank that reads each file, `sizes` the samples in each.
     """
     num_files = [sum(reader == rank for reader in readers) for rank in range(num_ranks)]
     samples = [sum(size for reader, size in zip(readers, sizes) if reader == rank) for rank in range(num_ranks)]

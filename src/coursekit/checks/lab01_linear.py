@@ -7,7 +7,7 @@ plain Python sums, difference quotients.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,38 +32,7 @@ from coursekit.text import counted
 
 Point = tuple[float, float]
 Case = tuple[float, float, Array, Array]  # slope, offset, x, y
-
-
-def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
-    """Return the mean squared error, added up sample by sample."""
-    return math.fsum((slope * a + offset - b) ** 2 for a, b in zip(x.tolist(), y.tolist())) / len(x)
-
-
-def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
-    """Return the loss's slope along both parameters by central differences, exact for a quadratic."""
-    h = 0.5
-    along_slope = reference_loss(slope + h, offset, x, y) - reference_loss(slope - h, offset, x, y)
-    along_offset = reference_loss(slope, offset + h, x, y) - reference_loss(slope, offset - h, x, y)
-    return along_slope / (2 * h), along_offset / (2 * h)
-
-
-def reference_hessian(x: Array) -> Array:
-    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
-    y = np.zeros_like(x)
-    columns = []
-    for point in ((1.0, 0.0), (0.0, 1.0)):
-        plus, minus = reference_gradient(*point, x, y), reference_gradient(-point[0], -point[1], x, y)
-        columns.append([(a - b) / 2 for a, b in zip(plus, minus)])
-    hessian: Array = np.array(columns).T
-    return hessian
-
-
-def reference_limit(x: Array) -> float:
-    """Return the largest stable learning rate, 2 / (largest eigenvalue of the Hessian)."""
-    return 2 / float(np.linalg.eigvalsh(reference_hessian(x))[-1])
-
-
-Batches = Sequence[tuple[Array, Array]]
+Batches = list[tuple[Array, Array]]
 
 TOLERANCE_FLOAT32 = 1e-4
 SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # samples, and those of a batch
@@ -76,6 +45,31 @@ TAPE_HINTS = {
     "value (None)": LOSS_NOT_ON_TAPE,
     "No gradients provided": LOSS_NOT_ON_TAPE,
 }
+
+
+def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
+    """Return the mean squared error, added up sample by sample."""
+    return math.fsum((slope * a + offset - b) ** 2 for a, b in zip(x.tolist(), y.tolist())) / len(x)
+
+
+def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
+    """Return the loss's slope along both parameters by central differences, exact for a quadratic."""
+    along_slope = reference_loss(slope + 0.5, offset, x, y) - reference_loss(slope - 0.5, offset, x, y)
+    along_offset = reference_loss(slope, offset + 0.5, x, y) - reference_loss(slope, offset - 0.5, x, y)
+    return along_slope, along_offset
+
+
+def reference_hessian(x: Array) -> Array:
+    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
+    y = np.zeros_like(x)
+    along_slope = np.subtract(reference_gradient(0.5, 0.0, x, y), reference_gradient(-0.5, 0.0, x, y))
+    along_offset = np.subtract(reference_gradient(0.0, 0.5, x, y), reference_gradient(0.0, -0.5, x, y))
+    return np.stack([along_slope, along_offset])
+
+
+def reference_limit(x: Array) -> float:
+    """Return the largest stable learning rate, 2 / (largest eigenvalue of the Hessian)."""
+    return 2 / float(np.linalg.eigvalsh(reference_hessian(x))[-1])
 
 
 def random_case(rng: np.random.Generator, num_samples: int = 40) -> Case:
@@ -191,18 +185,18 @@ def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
         _check_epoch(found, y, batch_size)
     x, rng_seed = np.arange(float(NUM_SHUFFLED)), int(rng.integers(2**31))
     epochs = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=2)
-    first, second = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
+    epochs += _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
+    first, second, again = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
     require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
     require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
-    num_beside = [int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second)]
+    num_beside = max(int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second))
     require(
-        max(num_beside) < MAX_NUM_BESIDE,
+        num_beside < MAX_NUM_BESIDE,
         f"old neighbours stay together: expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, "
-        f"got {max(num_beside)}: shuffle all samples, and only then cut them into batches",
+        f"got {num_beside}: shuffle all samples, and only then cut them into batches",
     )
-    [again] = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
     require(
-        np.array_equal(first, np.concatenate([a for a, _ in again])),
+        np.array_equal(first, again),
         "two generators with the same seed gave different batches: draw the order from rng, not from np.random",
     )
 
@@ -217,8 +211,8 @@ def _check_epoch(found: Batches, y: Array, batch_size: int) -> None:
     odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
     require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}")
     sizes = [len(a) for a, _ in found]
-    expected = [batch_size] * (num_samples // batch_size)
-    expected += [num_samples % batch_size] if num_samples % batch_size else []
+    num_full, num_left = divmod(num_samples, batch_size)
+    expected = [batch_size] * num_full + [num_left] * (num_left > 0)
     require(sizes == expected, f"{head}: expected batches of {expected}, got {sizes}")
     together = all(np.array_equal(b, y[a.astype(int)]) for a, b in found)
     require(together, "x and y no longer belong together: draw one order, and pick from both by it")
@@ -229,18 +223,15 @@ def _epochs(
 ) -> list[Batches]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
     reply = as_dict(call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs), "the epochs")
-    after = [as_array(values, "the data") for values in as_list(reply["data"], "the data")]
-    for name, values, given in zip("xy", after, data):
-        is_same = np.array_equal(values, given)
+    for name, values, given in zip("xy", as_list(reply["data"], "the data"), data):
+        is_same = np.array_equal(as_array(values, "the data"), given)
         require(is_same, f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples")
+    num_samples = counted(len(data[0]), "sample")
     found: list[Batches] = []
     for epoch in as_list(reply["epochs"], "the epochs"):
         pairs = [_pair(batch) for batch in as_list(epoch, "one epoch")]
-        num_samples = len(data[0])
-        require(
-            len(pairs) <= num_samples,
-            f"expected batches to end after {counted(num_samples, 'sample')}, got more than {num_samples} batches",
-        )
+        is_over = len(pairs) <= len(data[0])
+        require(is_over, f"expected batches to end after {num_samples}, got more batches than samples")
         found.append(pairs)
     return found
 
@@ -281,7 +272,5 @@ def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> N
         slips["they did not change: assign the new values to them (assign_sub, or an optimiser)"] = (slope, offset)
         require_close(got, expected, f"the variables with learning rate {learning_rate}", slips, TOLERANCE_FLOAT32)
         require(step["loss"] is not None, "tape_step must return the loss")
-        got_loss, expected_loss = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
-        require_close(
-            got_loss, expected_loss, "tape_step must return the loss before the update", tolerance=TOLERANCE_FLOAT32
-        )
+        loss, before = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
+        require_close(loss, before, "tape_step must return the loss before the update", tolerance=TOLERANCE_FLOAT32)

@@ -9,14 +9,24 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import Array, as_array, as_list, as_number, close, require_close, require_equal, told
-from coursekit.checks.findings import check_owners, check_sizes, check_writers, owners
+from coursekit.checks.compare import (
+    Array,
+    as_array,
+    as_dict,
+    as_list,
+    as_number,
+    close,
+    explained,
+    require_close,
+    require_equal,
+    told,
+)
+from coursekit.checks.findings import check_owners, check_writers, owners
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import call, with_horovod
-from coursekit.ranks import RankError
 
 GRADIENT_SHAPES = ((), (), (3, 2))
 ALIKE = 1e-5  # means in 32 bits
@@ -28,9 +38,9 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
     got = run_here(call, rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    for rank, facts in enumerate(got):
+    for rank, returned in enumerate(got):
+        facts = as_dict(returned, "rank_facts")
         expected = {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}
-        require(isinstance(facts, dict), f"rank_facts: expected a dictionary, got {told(facts)}")
         for name, value in expected.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
             hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
@@ -40,14 +50,9 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
-    try:
+    without = "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
+    with explained({"IndexError": without}):
         run_here(with_horovod, pin_gpu, num_ranks=1)
-    except RankError as error:
-        without = (
-            "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
-        )
-        _explain(error, "IndexError", without)
-        raise
     use = drivers.pin_with_pretended_gpus
     got = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, numbers in enumerate(got):
@@ -74,14 +79,12 @@ def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, see
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in as_list(pair, "a shard"))
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together")
-        shards.append((a, b))
-    sizes = [len(a) for a, _ in shards]
-    check_owners(
-        owners([a for a, _ in shards], num_samples),
-        num_ranks,
-        tolerated_missing=num_ranks - 1 if len(set(sizes)) == 1 else 0,
-    )
-    check_sizes(sizes)
+        shards.append(a)
+    sizes = [len(samples) for samples in shards]
+    num_left_out = num_ranks - 1 if len(set(sizes)) == 1 else 0
+    check_owners(owners(shards, num_samples), num_ranks, tolerated_missing=num_left_out)
+    is_even = max(sizes) - min(sizes) <= 1
+    require(is_even, f"expected shards of equal size, or with one sample more, got {sizes} samples")
 
 
 def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None:
@@ -104,12 +107,9 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     """
     rng = fresh_rng()
     gradients = [[rng.normal(1, 1, shape).astype(np.float32) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
-    try:
+    listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
+    with explained({"'list' object has no attribute 'dtype'": listed}):
         results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
-    except RankError as error:
-        listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
-        _explain(error, "'list' object has no attribute 'dtype'", listed)
-        raise
     returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
     means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
     for rank, got in enumerate(returned):
@@ -135,21 +135,14 @@ def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
     require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks")
 
 
-def _explain(error: RankError, sign: str, message: str) -> None:
-    """Raise a `CheckError` in place of a failure of a rank that bears this sign."""
-    if sign in f"{error.error_type}: {error.error_text}":
-        raise CheckError(message) from None
-
-
 def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_per_node: int) -> None:
     """The learning rate grows with the number of ranks, not with the rank or with the ranks of one node.
 
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
     """
     base = float(fresh_rng().integers(1, 64)) / 256  # so that every power and multiple is exact
-    results = run_here(
-        with_horovod, drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node
-    )
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    results = run_here(with_horovod, drivers.scaled, scale_rate, base, **launch)
     got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
     require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
     slips = {
@@ -183,15 +176,10 @@ def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None
     _, written = run_and_look(with_horovod, drivers.save, save_history, num_ranks=num_ranks, private=histories)
     check_writers(written)
     require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {told(sorted(written[0]))}")
-    saved = _array_in(written[0]["history.npy"])
-    require(saved is not None, "history.npy does not hold an array of numbers, as np.save writes it")
+    try:
+        saved = np.load(io.BytesIO(written[0]["history.npy"] or b""), allow_pickle=False)
+    except (ValueError, EOFError, MemoryError):  # the size that it claims may be any
+        raise CheckError("history.npy does not hold an array of numbers, as np.save writes it") from None
     numbers = as_array(saved, "history.npy")
     same = numbers.shape == histories[0].shape and np.allclose(numbers, histories[0])
     require(same, "history.npy does not hold the history")
-
-
-def _array_in(data: bytes | None) -> Array | None:
-    try:
-        return None if data is None else np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, MemoryError):  # the size that it claims may be any
-        return None

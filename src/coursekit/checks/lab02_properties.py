@@ -13,8 +13,7 @@ import itertools
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import Array, slip
-from coursekit.checks.findings import check_uses
+from coursekit.checks.compare import Array, require_close
 from coursekit.checks.lab02_trial import (
     BATCH_SIZE,
     FIRST_STEP,
@@ -95,14 +94,19 @@ def check_shards(trial: TrainingTrial) -> None:
     """
     require_motion(trial)
     num_steps = trial.history("coded").shape[1] - 1
-    num_epochs, num_samples = NUM_EPOCHS["coded"], len(trial.inputs.codes)
-    epochs, got = counted(num_epochs, "epoch"), f"got {counted(num_steps, 'step')} in all"
-    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of {epochs}"
-    is_readable = num_steps % num_epochs == 0
-    require(is_readable, f"{expected}, {got}, too few or too many for shares of all samples")
-    for uses in uses_of_samples(trial):
-        num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * trial.num_ranks
-        check_uses(uses, num_uses, num_samples, trial.num_ranks)
+    num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
+    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of"
+    got = f"got {counted(num_steps, 'step')} in all, too few or too many for shares of all samples"
+    require(num_steps % num_epochs == 0, f"{expected} {counted(num_epochs, 'epoch')}, {got}")
+    num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * num_ranks
+    once = f"expected each of the {num_samples} samples once in an epoch, got"
+    for num_users in uses_of_samples(trial):
+        if num_users == num_ranks > 1:
+            raise CheckError(f"no shard: {once} each on all {num_ranks} ranks")
+        require(num_users in {None, 1}, f"the shards are not disjoint: {once} each on {num_users} ranks")
+        enough = num_users or num_uses >= num_samples
+        require(enough, f"the shards are not complete: {once} {num_uses}, so that some are used by no rank")
+        require(num_users, f"the shards are not disjoint and complete: {once} some by several ranks or by none")
 
 
 def check_rate(trial: TrainingTrial) -> None:
@@ -113,19 +117,14 @@ def check_rate(trial: TrainingTrial) -> None:
     """
     require_motion(trial)
     factors, expected = read_updates(trial).rates / RATE, trial.num_ranks
-    if np.allclose(factors, expected, rtol=1e-2):
-        return
     slips = {
         "it is not scaled": 1,
         "it is scaled twice, or the gradients are summed and not averaged": expected**2,
         "it counts two ranks whatever their number, or those of one node only": 2,
     }
     uneven = "it depends on the rank, or counts the ranks of one node only" if np.ptp(factors) > ROUNDING else ""
-    hint = slip(factors, slips, 1e-2, is_relative=True, otherwise=uneven)
-    told = sorted({f"{factor:.3g}" for factor in factors}, key=float)
-    raise CheckError(
-        f"expected {expected} times the learning rate given on {expected} ranks, got {', '.join(told)}{hint}"
-    )
+    what = f"how many times the given learning rate the {expected} ranks step with"
+    require_close(factors, expected, what, slips, 1e-2, is_relative=True, otherwise=uneven)
 
 
 def check_epochs(trial: TrainingTrial) -> None:
@@ -170,11 +169,8 @@ def check_equals_serial(trial: TrainingTrial) -> None:
     serial = serial_history(trial, history[0, start:])
     for rank, points in enumerate(history[:, start:]):
         for step, (point, expected) in enumerate(zip(points, serial), start):
-            require(
-                bool(np.allclose(point, expected, rtol=1e-3, atol=5e-4)),
-                f"after step {step} expected rank {rank} at ({expected[0]:.4f}, {expected[1]:.4f}), as one process "
-                f"with the batches of all ranks, got ({point[0]:.4f}, {point[1]:.4f})",
-            )
+            what = f"rank {rank} after step {step}, as one process with the batches of all ranks"
+            require_close(point, expected, what, tolerance=1e-3)
 
 
 def serial_history(trial: TrainingTrial, seen: Array) -> Array:

@@ -1,6 +1,6 @@
 """Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
 
-Short trainings in one launch, from which `coursekit.checks.lab02_updates` and `properties` read everything else:
+Short trainings in one launch, from which `lab02_updates` and `lab02_properties` read everything else:
 *constant*, where all samples of a rank are one point; *coded*, where the mean target of an epoch tells whether every
 sample was used once; *real*, where a rank has two points of its own, many times each.
 The last, *apart*, is the constant one with the rate zero and with variables that start elsewhere on each rank,
@@ -16,14 +16,14 @@ So what depends on those of all ranks was communicated; a rank that only imagine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, describe, require, require_result
+from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.compare import Array, as_array, as_dict
 from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.random_inputs import fresh_rng
@@ -56,9 +56,8 @@ class Inputs:
 
     Attributes:
         constants: the point (x, y) of the constant training, shape (num_ranks, 2).
-        codes: of every sample of the coded training, shape (num_samples,), but 0 for the one whose code is `MARK`
-            times two to the power of the rank; its target is `UNIT` times its code.
-        marked: the number of that sample.
+        codes: of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code.
+        marked: the number of the sample whose code is `MARK` times two to the power of the rank, here 0.
         points: the points (x, y) of the real training, shape (num_ranks, 2, 2).
         kinds: which of the two points each sample is, shape (num_samples,).
         starts: values where variables start in the training *apart*, shape (num_ranks, num_starts).
@@ -72,29 +71,25 @@ class Inputs:
     starts: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingTrial(Trial):
-    """What short trainings on real ranks showed.
+    """What short trainings on real ranks showed; the results are each rank's trajectories, by training.
 
     Attributes:
-        histories: by training, an array of shape (num_ranks, num_steps + 1, 2): slope and offset before each step
-            and after the last.
         inputs: what the ranks trained on.
         stuck: how the ranks waited for each other on unequal shards, or ''.
     """
 
-    histories: dict[str, Array] = field(default_factory=dict)
-    inputs: Inputs = field(default_factory=lambda: draw_inputs(1, np.random.default_rng(0)))
+    inputs: Inputs
     stuck: str = ""
 
     def history(self, name: str) -> Array:
-        """Return slope and offset in one of the trainings, shape (num_ranks, num_steps + 1, 2).
+        """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2).
 
         Raises:
             CheckError: the trainings did not end.
         """
-        require_result(self.error, "the training", self.changed())
-        return self.histories[name]
+        return np.stack(self.of_ranks(name))
 
 
 def try_training(
@@ -103,42 +98,56 @@ def try_training(
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
-    Never raises because of the answer: an error becomes `Trial.error`, which every property reports.
+    Never raises because of the answer: an error becomes `TrainingTrial.error`, which every property reports.
     """
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
-    changed = remember(train)
     inputs = draw_inputs(num_ranks, fresh_rng())
-    launch = partial(_launch, train, inputs, ranks_per_node=min(ranks_per_node, num_ranks), timeout_s=timeout_s)
+    tried = partial(TrainingTrial, num_ranks, inputs=inputs, on=on, changed=remember(train))
+    per_node = min(ranks_per_node, num_ranks)
     stuck = ""
     try:
         try:
-            histories = launch()
+            return tried(_launch(train, secrets(inputs), BATCH_SIZE, per_node, timeout_s))
         except RankTimeoutError as error:
             stuck = describe(error)
-            histories = launch(in_step=True)
+        one_batch = SHARE * num_ranks  # so that each epoch is one step on every rank
+        return tried(_launch(train, secrets(inputs, unequal=False), one_batch, per_node, timeout_s), stuck=stuck)
     except (RankError, AnswerError, CheckError, TypeError) as error:
-        return TrainingTrial(num_ranks, error=stuck or describe(error), on=on, changed=changed)
-    return TrainingTrial(num_ranks, histories=histories, inputs=inputs, stuck=stuck, on=on, changed=changed)
+        return tried(error=stuck or describe(error))
 
 
 def _launch(
-    train: Callable[..., Any], inputs: Inputs, *, in_step: bool = False, ranks_per_node: int, timeout_s: float
-) -> dict[str, Array]:
-    """Return the trajectories of one launch, by training; `in_step`: whatever the shards, an epoch is one step."""
-    private = secrets(inputs, unequal=not in_step)
-    results = run_here(
-        drivers.trainings,
-        train,
-        NUM_EPOCHS,
-        SHARE * len(private) if in_step else BATCH_SIZE,
-        RATE,
-        num_ranks=len(private),
-        ranks_per_node=ranks_per_node,
-        timeout_s=timeout_s,
-        private=private,
+    train: Callable[..., Any], private: list[dict[str, Array]], batch_size: int, ranks_per_node: int, timeout_s: float
+) -> list[dict[str, Array]]:
+    """Return each rank's trajectories in one launch, by training."""
+    settings = {"ranks_per_node": ranks_per_node, "timeout_s": timeout_s, "private": private}
+    args = (train, NUM_EPOCHS, batch_size, RATE)
+    results = run_here(drivers.trainings, *args, num_ranks=len(private), **settings)
+    found = []
+    for rank, result in enumerate(results):
+        by_name = as_dict(result, f"the trajectories of rank {rank}")
+        found.append({name: _history(name, by_name.get(name), rank) for name in NUM_EPOCHS})
+    for name in NUM_EPOCHS:
+        lengths = [len(histories[name]) - 1 for histories in found]
+        require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
+    return found
+
+
+def _history(name: str, returned: Any, rank: int) -> Array:
+    history = as_array(returned, f"the trajectory of rank {rank}")
+    require(
+        history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
+        f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}",
     )
-    by_rank = [as_dict(result, f"the trajectories of rank {rank}") for rank, result in enumerate(results)]
-    return {name: _stacked(name, [result.get(name) for result in by_rank]) for name in NUM_EPOCHS}
+    for (step, column), value in np.ndenumerate(history):
+        which = ("slope", "offset")[column]
+        told = f"the trajectory of rank {rank} is not finite: its {which} is {value:g} in row {step}"
+        require(abs(value) < LARGEST, told)
+    num_steps = len(history) - 1
+    enough = num_steps >= MIN_NUM_STEPS or name != "constant"
+    expected = f"expected {STEPS_PER_EPOCH} steps in each of {NUM_EPOCHS[name]} epochs, got"
+    require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
+    return history
 
 
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
@@ -173,44 +182,28 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
             return found
 
 
+def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:
+    """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+    return 5 * num_ranks + 1 if unequal else SHARE * num_ranks
+
+
 def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
     """Return for each rank what it alone is told: its data, by training, and where its variables start.
 
     The data are x and y, shape (2, num_samples).
     """
     num_ranks = len(inputs.constants)
-    num_constant = num_constant_samples(num_ranks, unequal=unequal)
     found = []
     for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
         codes = inputs.codes.copy()
         codes[inputs.marked] = MARK * 2.0**rank
-        constants = np.repeat(constant[:, np.newaxis], num_constant, axis=1)
-        data = {"constant": constants, "coded": [0 * codes, UNIT * codes], "real": points[inputs.kinds].T}
-        by_name = {name: np.array(both, np.float32) for name, both in {**data, "apart": constants}.items()}
+        constants = np.repeat(constant[:, np.newaxis], num_constant_samples(num_ranks, unequal=unequal), axis=1)
+        data = {
+            "constant": constants,
+            "coded": [0 * codes, UNIT * codes],
+            "real": points[inputs.kinds].T,
+            "apart": constants,
+        }
+        by_name = {name: np.array(both, np.float32) for name, both in data.items()}
         found.append({**by_name, "starts": inputs.starts[rank]})
     return found
-
-
-def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:
-    """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
-    return 5 * num_ranks + 1 if unequal else SHARE * num_ranks
-
-
-def _stacked(name: str, histories: Sequence[Any]) -> Array:
-    found = [as_array(history, f"the trajectory of rank {rank}") for rank, history in enumerate(histories)]
-    for rank, history in enumerate(found):
-        require(
-            history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
-            f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}",
-        )
-        far = [(*place, value) for place, value in np.ndenumerate(history) if not abs(value) < LARGEST]
-        for step, column, value in far[:1]:
-            name = ("slope", "offset")[column]
-            raise CheckError(f"the trajectory of rank {rank} is not finite: its {name} is {value:g} in row {step}")
-        num_steps = len(history) - 1
-        enough = num_steps >= MIN_NUM_STEPS or name != "constant"
-        expected = f"expected {STEPS_PER_EPOCH} steps in each of {NUM_EPOCHS[name]} epochs, got"
-        require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
-    lengths = [len(history) - 1 for history in found]
-    require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
-    return np.stack(found)

@@ -17,6 +17,7 @@ mean is (2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 1
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,9 +38,10 @@ from coursekit.checks.lab02_trial import (
 
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
 SAME_RATE = 6e-3
+SMALLEST_RATE = RATE / 100
 FINE_RATE = 2e-5  # ten times what 32 bits let it vary
-ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32: seen up to 2e-4
 SAME_PLACE = 1e-5 * CONSTANT  # float32 rounding
+ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32: seen up to 2e-4
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
 NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
@@ -76,47 +78,62 @@ def read_updates(trial: TrainingTrial) -> Reading:
     num_ranks = trial.num_ranks
     sources: dict[str | int, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
     sources |= {rank: np.repeat(np.eye(num_ranks)[rank : rank + 1], num_ranks, axis=0) for rank in range(num_ranks)}
-    momenta = {source: _momentum(trial, shares) for source, shares in sources.items()}
+    return next(reading for reading in _readings(trial, sources) if reading)
+
+
+def _readings(trial: TrainingTrial, sources: Mapping[str | int, Array]) -> Iterator[Reading | None]:
     for tolerance in (FINE_RATE, SAME_RATE):
-        is_fine = tolerance == FINE_RATE
         for source, shares in sources.items():
-            rates = _rates(trial, shares, 0.0, tolerance)
-            if rates is not None:
-                return Reading(source, shares, rates, is_fine=is_fine)
-        rates = _mixed_rates(trial, (sources[MEAN], sources[OWN]), tolerance)
-        if rates is not None:
-            return Reading(NOBODY, sources[MEAN], rates)
+            yield _reading(trial, source, shares, 0.0, tolerance)
+        yield _mixed_reading(trial, sources[MEAN], sources[OWN], tolerance)
         for source, shares in sources.items():
-            rates = _rates(trial, shares, momenta[source], tolerance)
-            if rates is not None:
-                return Reading(source, shares, rates, momenta[source], is_fine)
-    return Reading(NOBODY, sources[MEAN], _first_rates(trial))
+            yield _reading(trial, source, shares, _momentum(trial, shares), tolerance)
+    yield Reading(NOBODY, sources[MEAN], _first_rates(trial))
 
 
-def _mixed_rates(trial: TrainingTrial, shares: tuple[Array, Array], tolerance: float) -> Array | None:
-    """Return the rate of each rank where each part of each update goes down one of these gradients, or None.
+def _reading(
+    trial: TrainingTrial, source: str | int, shares: Array, momentum: float, tolerance: float
+) -> Reading | None:
+    """Return the reading with the rate of each rank, 0 for a frozen one; None when it is another in each step."""
+    moves, downhill = _steps(trial, shares)
+    if momentum:
+        moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
+    squares = np.sum(downhill**2, axis=2)
+    by_step = -np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares)
+    rates = np.median(by_step, axis=1)
+    rest = np.linalg.norm(moves + rates[:, np.newaxis, np.newaxis] * downhill, axis=2)
+    is_same = bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
+    moving = np.abs(moves).max(axis=(1, 2)) > 0
+    is_downhill = bool((rates[moving] > SMALLEST_RATE).all())
+    is_true = moving.any() and is_same and is_downhill and 0 <= momentum < 1
+    return Reading(source, shares, rates, momentum, tolerance == FINE_RATE) if is_true else None
+
+
+def _mixed_reading(trial: TrainingTrial, mean: Array, own: Array, tolerance: float) -> Reading | None:
+    """Return the rate of each rank where each part of each update goes down the mean gradient or its own, or None.
 
     So rate and shards can be read, too, where some steps or some variables only are averaged: the mean over the ranks
     of the updates is the same.
     """
-    moves = _steps(trial, shares[0])[0]
-    downhill = np.stack([_steps(trial, one)[1] for one in shares])
+    moves = _steps(trial, mean)[0]
+    downhill = np.stack([_steps(trial, shares)[1] for shares in (mean, own)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
     rates = np.zeros(trial.num_ranks)
     for rank in range(trial.num_ranks):
-        candidates = (-moves[rank, 0] / downhill[:, rank, 0]).ravel()
-        rests = [np.abs(moves[rank] + rate * downhill[:, rank]).min(axis=0) for rate in candidates]
-        explains = [bool((rest <= tolerance * scale[rank]).all()) for rest in rests]
-        rates[rank] = candidates[np.argmax(explains)] if any(explains) else 0
-    return rates if bool((rates > RATE / 100).all()) else None
+        for rate in (-moves[rank, 0] / downhill[:, rank, 0]).ravel():
+            rest = np.abs(moves[rank] + rate * downhill[:, rank]).min(axis=0)
+            if not rates[rank] and (rest <= tolerance * scale[rank]).all():
+                rates[rank] = rate
+    return Reading(NOBODY, mean, rates) if bool((rates > SMALLEST_RATE).all()) else None
 
 
 def _first_rates(trial: TrainingTrial) -> Array:
     """Return the rates of the first step that the mean gradient explains, from one place: later ones may be spoilt."""
-    history, constants = trial.history("constant"), trial.inputs.constants
+    history = trial.history("constant")
     rates = np.zeros(trial.num_ranks)
-    for places, moves in zip(history[:, : FIRST_STEP + 1].transpose(1, 0, 2), np.diff(history, axis=1).swapaxes(0, 1)):
-        downhill = gradients(places, constants).mean(axis=0)
+    for step in range(FIRST_STEP + 1):
+        places, moves = history[:, step], history[:, step + 1] - history[:, step]
+        downhill = gradients(places, trial.inputs.constants).mean(axis=0)
         rates = -moves @ downhill / (downhill @ downhill)
         rest = np.linalg.norm(moves + np.outer(rates, downhill), axis=1)
         if np.ptp(places, axis=0).max() < SAME_PLACE and (rest <= SAME_RATE * np.linalg.norm(moves, axis=1)).all():
@@ -125,12 +142,7 @@ def _first_rates(trial: TrainingTrial) -> Array:
 
 
 def gradients(places: Array, points: Array) -> Array:
-    """Return the gradient of the squared error of each rank's line in a point, shape (num_ranks, 2).
-
-    Args:
-        places: slope and offset of each rank, same shape.
-        points: x and y of each rank, same shape.
-    """
+    """Return the gradient of the squared error of each rank's line in its point, all of shape (num_ranks, 2)."""
     slopes, offsets = places.T
     x, y = points.T
     found: Array = 2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1)
@@ -157,21 +169,6 @@ def _momentum(trial: TrainingTrial, shares: Array) -> float:
     return float(np.median(found))
 
 
-def _rates(trial: TrainingTrial, shares: Array, momentum: float, tolerance: float) -> Array | None:
-    """Return the rate of each rank, which is 0 for a frozen one, or None when it is another in each step."""
-    moves, downhill = _steps(trial, shares)
-    if momentum:
-        moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
-    squares = np.sum(downhill**2, axis=2)
-    by_step = -np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares)
-    rates: Array = np.median(by_step, axis=1)
-    rest = np.linalg.norm(moves + rates[:, np.newaxis, np.newaxis] * downhill, axis=2)
-    is_same = bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
-    moving = np.abs(moves).max(axis=(1, 2)) > 0
-    is_downhill = bool((rates[moving] > RATE / 100).all())
-    return rates if moving.any() and is_same and is_downhill and 0 <= momentum < 1 else None
-
-
 def is_averaged(trial: TrainingTrial) -> bool:
     """Whether the mean of all ranks' gradients explains the updates of all ranks that move."""
     reading = read_updates(trial)
@@ -190,7 +187,8 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
     pulls = moves[:, FIRST_STEP:] - reading.momentum * moves[:, FIRST_STEP - 1 : -1]
     rates = reading.rates[:, np.newaxis]
     places = reading.shares @ offsets[:, FIRST_STEP:-1]
-    return np.where(rates > RATE / 100, places + pulls / (2 * np.maximum(rates, RATE / 100)), np.nan) / UNIT
+    targets = places + pulls / (2 * np.maximum(rates, SMALLEST_RATE))
+    return np.where(rates > SMALLEST_RATE, targets, np.nan) / UNIT
 
 
 def require_motion(trial: TrainingTrial) -> None:

@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, require
+from coursekit.checks.check import require
 from coursekit.checks.compare import Array, as_array, as_list, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab06
-from coursekit.text import counted
 
 LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
-ITEM_BYTES = 4
 TIMEOUT_S = 10.0
 
 
@@ -59,9 +57,8 @@ def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Ta
     """
     for own in owns:
         told = [*own, None]
-        *ranks, seen = run_here(
-            lab06.talk, answer, len(own), num_ranks=len(told), ranks_per_node=2, timeout_s=TIMEOUT_S, private=told
-        )
+        launch = {"ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": told}
+        *ranks, seen = run_here(lab06.talk, answer, len(own), num_ranks=len(told), **launch)
         sent = defaultdict(list)
         for source, target, numbers in as_list(seen, "the messages"):
             as_array(numbers, f"a message of rank {source}")
@@ -78,7 +75,6 @@ def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
     owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in ((2 * num_ranks,), (2 * num_ranks + 1, 2))]
     for talk in _talks(naive_allreduce, owns):
         _require_sum(talk)
-        _require_kept(talk)
         total = np.sum(talk.own, axis=0)
         for rank in range(num_ranks):
             targets = sorted(target for target, _ in talk.sent[rank])
@@ -90,31 +86,42 @@ def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
                 is_right = np.array_equal(numbers, np.ravel(talk.own[rank] if rank else total))
                 require(is_right, f"expected that rank {rank} sends {what}, got a message with other numbers")
                 _require_type(numbers, talk, f"a message of rank {rank}")
-                require_equal(numbers.nbytes, talk.own[rank].nbytes, f"bytes of a message of rank {rank}")
 
 
 def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> None:
     """After N - 1 steps on a ring, chunk (rank + 1) modulo N is the sum over all ranks, in place."""
-    for talk in _talks(reduce_scatter, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
+    for talk in _talks(reduce_scatter, _chunks(num_ranks)):
         _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
-        for rank, left in enumerate(talk.left):
+        for rank in range(num_ranks):
             mine = (rank + 1) % num_ranks
-            got = as_array(as_list(left, "the chunks")[mine], f"chunk {mine} on rank {rank}")
-            expected = np.sum([chunks[mine] for chunks in talk.own], axis=0)
-            told = f"chunk {mine} on rank {rank} is not the sum over all ranks"
-            require(np.array_equal(got, expected), f"{told}{_hint_on_direction(talk)}")
+            total = np.sum([chunks[mine] for chunks in talk.own], axis=0)
+            _require_chunk(talk, rank, mine, total, "sum over all ranks")
 
 
 def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
     """After N - 1 more steps every rank has, in place, the finished chunk of each."""
-    for talk in _talks(allgather, [_chunks(num_ranks, length) for length in (num_ranks, 3 * num_ranks - 1)]):
+    for talk in _talks(allgather, _chunks(num_ranks)):
         finished = [talk.own[(number - 1) % num_ranks][number] for number in range(num_ranks)]
         _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1))
-        for rank, left in enumerate(talk.left):
-            for number, (got, expected) in enumerate(zip(as_list(left, "the chunks"), finished)):
-                is_right = np.array_equal(as_array(got, f"chunk {number} on rank {rank}"), expected)
+        for rank in range(num_ranks):
+            for number, chunk in enumerate(finished):
                 whose = f"finished chunk of rank {(number - 1) % num_ranks}"
-                require(is_right, f"chunk {number} on rank {rank} is not the {whose}{_hint_on_direction(talk)}")
+                _require_chunk(talk, rank, number, chunk, whose)
+
+
+def _chunks(num_ranks: int) -> list[list[Any]]:
+    """Return the chunks of each rank, of equal length in the first case and of unequal length in the second."""
+    lengths = (num_ranks, 3 * num_ranks - 1)
+    return [[np.array_split(_numbers((length,)), num_ranks) for _ in range(num_ranks)] for length in lengths]
+
+
+def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: str) -> None:
+    """Require what a rank has at last in one of its chunks."""
+    got = as_array(as_list(talk.left[rank], "the chunks")[number], f"chunk {number} on rank {rank}")
+    to_left = [{target for target, _ in talk.sent[one]} == {(one - 1) % talk.num_ranks} for one in talk.sent]
+    is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two, left is right
+    hint = ": every rank sends to the left, expected to the right, to (rank + 1) % N" if is_turned else ""
+    require(np.array_equal(got, expected), f"chunk {number} on rank {rank} is not the {what}{hint}")
 
 
 def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
@@ -127,37 +134,26 @@ def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
     owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]
     for talk in _talks(ring_allreduce, owns):
         _require_sum(talk)
-        _require_kept(talk)
         _require_ring(talk, _partial_sums(talk))
 
 
-def _chunks(num_ranks: int, length: int) -> list[Any]:
-    return [np.array_split(_numbers((length,)), num_ranks) for _ in range(num_ranks)]
-
-
 def _require_sum(talk: Talk) -> None:
-    """Require that every rank has returned the sum of the ranks' arrays."""
+    """Require that every rank has returned the sum of the ranks' arrays, and still has its own."""
     total = np.sum(talk.own, axis=0)
-    for rank, result in enumerate(talk.results):
+    for rank, (result, own) in enumerate(zip(talk.results, talk.own)):
         got = as_array(result, f"the sum on rank {rank}")
         require_equal(got.shape, total.shape, f"shape of the sum on rank {rank}")
-        if np.array_equal(got, total):
-            continue
-        hint = ": it is this rank's own array" if np.array_equal(got, talk.own[rank]) else ""
-        raise CheckError(f"what rank {rank} returns is not the sum over all ranks{hint}")
+        hint = ": it is this rank's own array" if np.array_equal(got, own) else ""
+        require(np.array_equal(got, total), f"what rank {rank} returns is not the sum over all ranks{hint}")
+    for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
+        kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
+        require(kept, f"rank {rank} has its own array changed: is what it adds to a copy, or the array itself?")
 
 
 def _require_type(numbers: Array, talk: Talk, what: str) -> None:
     """Require that numbers travel in the type of the ranks' own: others are other sums, or twice the bytes."""
     expected = np.ravel(talk.own[0][0]).dtype
     require_equal(str(numbers.dtype), str(expected), f"type of the numbers in {what}")
-
-
-def _require_kept(talk: Talk) -> None:
-    """Require that every rank still has the array that it began with."""
-    for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
-        kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
-        require(kept, f"rank {rank} has its own array changed: is what it adds to a copy, or the array itself?")
 
 
 def _predecessors(talk: Talk) -> list[list[int]]:
@@ -192,15 +188,14 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
     """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
     _predecessors(talk)
     longest = -(-allowed[0][0].size // talk.num_ranks)  # chunk
-    max_bytes = longest * ITEM_BYTES
     for rank in range(talk.num_ranks):
         messages = talk.sent[rank]
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
         require_equal(len(messages), len(allowed), f"number of messages that rank {rank} sends, {expected}")
         for step, ((_, numbers), right) in enumerate(zip(messages, allowed)):  # the steps of the exercise begin with 0
             _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
-            too_large = f"{numbers.nbytes} bytes in step {step}: a chunk has at most {max_bytes}"
-            require(numbers.nbytes <= max_bytes, f"rank {rank} sends {too_large}")
+            too_many = f"{numbers.size} numbers in step {step}: a chunk has at most {longest}"
+            require(numbers.size <= longest, f"rank {rank} sends {too_many}")
             is_right = bool(np.isin(numbers, [*right[rank], 0.0]).all())  # zeros may fill the last chunk
             hint = _hint(numbers, talk) if not is_right else ""
             require(is_right, f"in step {step} rank {rank} sends numbers that do not belong there{hint}")
@@ -215,17 +210,8 @@ def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]], 
         half = slice(first, first + num_steps)
         carried = [np.isin(right[rank], sent) for (_, sent), right in zip(talk.sent[rank][half], allowed[half])]
         num_carried = np.count_nonzero(np.any(carried, axis=0))
-        told = (
-            f"rank {rank} sends {num_carried} of {num_numbers} numbers in {counted(num_steps, 'step')}, from {first} on"
-        )
+        told = f"rank {rank} sends {num_carried} of {num_numbers} numbers in the steps from {first} on"
         require(num_carried >= fewest, f"{told}: expected at least {fewest}, those of all chunks but one")
-
-
-def _hint_on_direction(talk: Talk) -> str:
-    """Return that the ring is turned around, where all ranks send to their left neighbours, of more than two."""
-    to_left = [{target for target, _ in talk.sent[rank]} == {(rank - 1) % talk.num_ranks} for rank in talk.sent]
-    is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two, left is right
-    return ": every rank sends to the left, expected to the right, to (rank + 1) % N" if is_turned else ""
 
 
 def _hint(numbers: Array, talk: Talk) -> str:

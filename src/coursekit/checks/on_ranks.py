@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from coursekit import ranks
 from coursekit.drivers.calls import Remote, call
@@ -23,24 +23,17 @@ NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks w
 MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
 
 
-class Elsewhere(Protocol):
-    """Where answers live that are not functions of this process."""
-
-    def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
-        """Call the driver there; raises `AnswerError` when the answer did, or did not return in time."""
-
-    def run(
-        self, driver: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
-    ) -> tuple[list[Any], list[Left]]:
-        """Call the driver on ranks there, as `run_and_look` does, all of whose settings are in `launch`."""
-
-
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one."""
+    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one.
+
+    Attributes:
+        name: of the function.
+        elsewhere: where it lives: `Sandboxed` of the judge, with its methods `call` and `run`.
+    """
 
     name: str
-    elsewhere: Elsewhere
+    elsewhere: Any
 
     def __call__(self, *args: Any) -> Any:
         """Call the function where it lives."""
@@ -91,13 +84,12 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
         *args: as for `call_here`.
         num_ranks: the world size.
         ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
-        timeout_s: seconds for the whole launch.
+        timeout_s: for the whole launch.
         private: for each rank a value that a judge shows to this rank alone.
-        look: whether to look at what each rank leaves.
+        look: whether to return what each rank leaves in its own folder, seen from outside when all are gone.
 
     Returns:
-        What the driver returned, in rank order; and what each rank left in its own folder, seen from outside when all
-        are gone, since what a rank tells of its files is a claim of the answer's.
+        What the driver returned, and what was left, in rank order.
     """
     launch: dict[str, Any] = {
         "num_ranks": num_ranks,
@@ -106,12 +98,13 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     }
     elsewhere = _elsewhere(args)
     if elsewhere:
-        return elsewhere.run(driver, args, private, look=look, **launch)
+        found: tuple[list[Any], list[Left]] = elsewhere.run(driver, args, private, look=look, **launch)
+        return found
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
         launch |= {"use_gpus": False, "show_output": MAX_SHOWN_BYTES}
         results = ranks.run(settle_and_call, parent, private, driver, *args, **launch)
         return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
 
 
-def _elsewhere(args: tuple[Any, ...]) -> Elsewhere | None:
+def _elsewhere(args: tuple[Any, ...]) -> Any:
     return next((arg.elsewhere for arg in args if isinstance(arg, RemoteAnswer)), None)

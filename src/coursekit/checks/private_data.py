@@ -45,8 +45,8 @@ def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
         num_classes: of the spies; there is one sample less.
         num_rounds: trainings, each with its own start.
         spread: standard deviation of the first weights.
-        num_samples: how many samples each rank gets; no two ranks get the same, and they repeat when they run out.
-        files: by split, how many samples each file holds.
+        num_samples: of each rank; no two ranks get the same, and they repeat when they run out.
+        files: by split, how many samples each file holds; a rank's files hold no sample twice.
     """
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
@@ -62,12 +62,10 @@ def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
 
 
 def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """Return for each split what one rank's files hold, no sample twice."""
-    order, first, contents = rng.permutation(num_samples), 0, {}
+    order, contents = rng.permutation(num_samples), {}
     for split, counts in files.items():
-        numbers = order[first : first + sum(counts)]
+        numbers, order = np.split(order, [sum(counts)])
         contents[split] = {"counts": list(counts), "numbers": numbers, "labels": numbers + 1}
-        first += sum(counts)
     return contents
 
 
@@ -83,16 +81,13 @@ def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "tra
 
 def batches_in_files(batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any]) -> list[tuple[Array, Array]]:
     """Return batches of samples and labels by their places in the files; the label of the first place is 1."""
-    return [
-        (places_in_files(samples, secret), _label_places(np.asarray(labels), secret)) for samples, labels in batches
-    ]
-
-
-def _label_places(labels: Array, secret: Mapping[str, Any]) -> Array:
-    if not np.issubdtype(labels.dtype, np.number):
-        return np.full(labels.shape, -1)
-    places = places_in_files(labels - 1, secret)
-    return np.where(places < 0, -1, places + 1)
+    found = []
+    for samples, given in batches:
+        labels = np.asarray(given)
+        are_numbers = np.issubdtype(labels.dtype, np.number)
+        places = places_in_files(labels - 1, secret) if are_numbers else np.full(labels.shape, -1)
+        found.append((places_in_files(samples, secret), np.where(places < 0, -1, places + 1)))
+    return found
 
 
 def owners_in_files(steps: Steps, secrets: Secrets) -> Owners:

@@ -17,7 +17,6 @@ from coursekit.checks.steps import Steps, steps_of
 from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import Array
 from coursekit.ranks import RankError
-from coursekit.ranks.frames import is_library
 
 RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
 TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
@@ -110,45 +109,23 @@ def samples_read(trial: Trial, way: str) -> list[Array]:
     return [order_in(result[way]) for result in trial.of_ranks()]
 
 
-PLAIN = (bool, int, float, str, bytes, tuple, type(None))
-
-
 def remember(*answers: Any) -> Callable[[], str]:
     """Return what says later which of these functions the notebook has under another definition, or '' for none.
 
-    Whatever is no function is passed over.
+    A function is told from another by its code, and by that of the functions of the notebook that it calls.
     """
     functions = [inspect.unwrap(answer) for answer in answers if isinstance(answer, FunctionType)]
-    then = [(function, _definition(function)) for function in functions]
+    then = [(function, _codes(function)) for function in functions]
 
     def changed() -> str:
-        for function, definition in then:
-            if _definition(function.__globals__.get(function.__name__, function)) != definition:
+        for function, codes in then:
+            if _codes(inspect.unwrap(function.__globals__.get(function.__name__, function))) != codes:
                 return str(function.__name__)
         return ""
 
     return changed
 
 
-def _definition(function: Any) -> list[Any]:
-    """Return what differs when a function, or a function, class or plain value of its notebook that it uses, does."""
-    found: list[Any] = []
-    seen: set[str] = set()
-    waiting = [function]
-    for one in waiting:  # it grows
-        value = inspect.unwrap(one) if callable(one) else one
-        if isinstance(value, FunctionType) and not is_library(value.__code__.co_filename):
-            found.append((value.__code__, repr(value.__defaults__), repr(value.__kwdefaults__)))
-            used = sorted(_names_in(value.__code__) & value.__globals__.keys() - seen)
-            seen.update(used)
-            waiting += [value.__globals__[name] for name in used]
-        elif isinstance(value, type) and value.__module__ == "__main__":
-            waiting += vars(value).values()
-        elif isinstance(value, PLAIN):
-            found.append(repr(value))
-    return found
-
-
-def _names_in(code: CodeType) -> set[str]:
-    nested = [_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*nested)
+def _codes(function: FunctionType) -> list[CodeType]:
+    used = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return [inspect.unwrap(one).__code__ for one in (function, *used) if isinstance(one, FunctionType)]

@@ -51,6 +51,15 @@ def relay(num_ranks: int) -> Seen:
         channel.enter(SWITCH, 0, target, listener)
     seen: Seen = []
     lock = Lock()
+
+    def pass_on(connection: socket.socket, onward: socket.socket, source: int, target: int) -> None:
+        with connection, onward:
+            while (message := channel.read_message(connection)) is not None:
+                with lock:
+                    seen.append([source, target, message])
+                with contextlib.suppress(OSError):  # who has ended reads no more; what was sent counts
+                    channel.write_message(onward, message)
+
     threads = []
     for target, listener in enumerate(listeners):
         address = channel.find(channel.DIRECT, 0, target)
@@ -58,24 +67,11 @@ def relay(num_ranks: int) -> Seen:
             for _ in range(num_ranks - 1):
                 source, connection = channel.answer(listener)
                 onward = channel.call(address, source)
-                threads.append(Thread(target=_pass_on, args=(connection, onward, source, target, seen, lock)))
+                threads.append(Thread(target=pass_on, args=(connection, onward, source, target)))
                 threads[-1].start()
     for thread in threads:
         thread.join()
     return seen
-
-
-def _pass_on(  # noqa: PLR0913, PLR0917  # both ends of a line, and the list of all
-    connection: socket.socket, onward: socket.socket, source: int, target: int, seen: Seen, lock: Lock
-) -> None:
-    with connection, onward:
-        message = channel.read_message(connection)
-        while message is not None:
-            with lock:
-                seen.append([source, target, message])
-            with contextlib.suppress(OSError):  # who has ended reads no more; what was sent counts
-                channel.write_message(onward, message)
-            message = channel.read_message(connection)
 
 
 NUM_VALUES = 2  # of a state: the scale, and the number of good steps in a row

@@ -2,7 +2,7 @@
 # title = "An hour more also where the hours come out whole"
 #
 # [fails]
-# request-tests = ["expected (3, 16)"]
+# request-tests = ["3 take 16 h"]
 # ///
 
 # %% role="changes" id="request"

@@ -92,7 +92,7 @@ def quote_cells(cells: Iterable[tuple[str, str]]) -> None:
 
 
 class Sandboxed:
-    """Answers in a sandbox, an `Elsewhere` for `coursekit.checks`: a call or launch is a request in plain data."""
+    """Answers in a sandbox, as `RemoteAnswer` needs them: a call or launch is a request in plain data."""
 
     def __init__(self, running: Running) -> None:
         self.running = running
