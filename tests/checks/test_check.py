@@ -44,7 +44,7 @@ def test_a_rank_that_did_not_raise_is_told_with_what_there_is():
     with pytest.raises(CheckError) as caught, check("shards", section="3"):
         raise ranks.RankError("rank 0 has failed.\n\nFile …", rank=0, error_type="UnknownError", error_text="No peer.")
 
-    assert str(caught.value) == "shards: rank 0 has failed. (UnknownError: No peer) → section 3"
+    assert str(caught.value) == "shards: rank 0 has failed. (UnknownError: No peer.) → section 3"
 
 
 def test_unanswered_exercise_is_called_so():
