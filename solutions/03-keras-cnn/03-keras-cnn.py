@@ -909,7 +909,7 @@ def measure_alone():
 
 alone = ranks.run(measure_alone, num_ranks=1, seed=seed, **limits)
 # One rank alone sends nothing.
-share = throughput.communication_share("timeline.json").share if num_ranks > 1 else 0.0
+share = throughput.communication_share("timeline.json") if num_ranks > 1 else 0.0
 throughput.show_throughput(
     [
         throughput.Row(1, alone),

@@ -48,7 +48,7 @@ from coursekit.checks import check, hand_in_report, lab06_allreduce, lab06_costs
 from coursekit.imagenet.digits import make_digits
 from coursekit.pictures import messages as pictures
 from coursekit.ranks.channel import open_channel
-from coursekit.throughput import reductions, times_on_wire
+from coursekit.throughput import reductions
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -474,7 +474,7 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # That can only happen when tensors are handed over together: in a `tf.function`, as Keras' `fit` has it. Called one after the other, each waits for the last one's end.
 # Two settings decide what travels together. Horovod collects for a *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): what is handed over too late takes the next one, and what is early waits. And `hvd.grouped_allreduce` says that its tensors belong together, so that Horovod waits for all of them, in a graph or not.
 #
-# Horovod's *timeline* tells: with `HOROVOD_TIMELINE`, rank 0 writes down what happens to each tensor. `times_on_wire` reads from it when each was on the wire.
+# Horovod's *timeline* tells: with `HOROVOD_TIMELINE`, rank 0 writes down what happens to each tensor. `reductions` reads from it when each was on the wire.
 
 
 # %% role="readonly" id="wire-picture" tags=["picture"]
@@ -512,7 +512,7 @@ for name, way, environ in [
         path = Path(folder) / "timeline.json"
         environ = {"HOROVOD_TIMELINE": str(path), **environ}
         seconds_of[name] = max(ranks.run(hand_over, way, num_ranks=num_ranks, environ=environ))
-        timelines[name] = times_on_wire(path)[-num_tensors:]
+        timelines[name] = [(one.sent_us, one.done_us) for one in reductions(path)[-num_tensors:]]
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"

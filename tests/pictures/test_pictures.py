@@ -138,9 +138,7 @@ def drawn(monkeypatch, data):
     training_pictures.show_run([{"losses": one, "accuracy": 0.5} for one in losses], "SmallCNN")
     training_pictures.show_modes({(mode, size): 0.5 for mode in (False, True) for size in (4, 16)})
     training_pictures.show_same(np.array(losses[0]), np.array(losses[1]))
-    figures.append(
-        picture.draw_throughput([picture.Row(1, [9.0], 0.1), picture.Row(2, [8.0, 7.0])], picture.PUBLISHED_P100)
-    )
+    figures.append(picture.draw_throughput([picture.Row(1, [9.0], 0.1), picture.Row(2, [8.0, 7.0])]))
     return figures
 
 

@@ -1,4 +1,4 @@
-"""Times of training steps: what the clock says, per step and per execution of several steps."""
+"""Times of training steps: what the clock says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot impo
 PAUSE_S = 0.05
 
 
-def train(steps_per_execution):
+def train():
     """Train for 8 steps of a known length, and return what the callback and a clock around `fit` say."""
     import tensorflow as tf
 
@@ -32,7 +32,7 @@ def train(steps_per_execution):
             return tf.reshape(tf.stop_gradient(slept), tf.shape(inputs)) + inputs
 
     model = tf.keras.Sequential([Sleep(), tf.keras.layers.Dense(1)])
-    model.compile("sgd", loss="mse", steps_per_execution=steps_per_execution)
+    model.compile("sgd", loss="mse")
     times = step_times(batch_size=4)
     begin = time.perf_counter()
     model.fit(np.ones((32, 2)), np.ones((32, 1)), batch_size=4, verbose=0, callbacks=[times])
@@ -41,7 +41,7 @@ def train(steps_per_execution):
 
 def test_steps_of_model_fit_are_measured():
     """Every step lasts as long as its layer sleeps, the first one longer, and all together less than `fit`."""
-    ((seconds, first_s, images_per_s, whole_s),) = ranks.run(train, 1, num_ranks=1)
+    ((seconds, first_s, images_per_s, whole_s),) = ranks.run(train, num_ranks=1)
 
     assert len(seconds) == 8
     assert min(seconds) >= PAUSE_S
@@ -50,26 +50,12 @@ def test_steps_of_model_fit_are_measured():
     assert sum(seconds) < whole_s
 
 
-def test_several_steps_in_one_execution_share_its_seconds():
-    """Keras then reports every fourth step only: 8 steps in 2 executions, of which the first one traces."""
-    ((seconds, first_s, images_per_s, whole_s),) = ranks.run(train, 4, num_ranks=1)
-
-    assert len(seconds) == 8
-    assert first_s == pytest.approx(sum(seconds[:4]))
-    assert first_s >= 4 * PAUSE_S
-    assert images_per_s == pytest.approx(4 / seconds[4])
-    assert seconds[4] >= PAUSE_S
-    assert sum(seconds) < whole_s
-
-
 def test_without_a_second_step_there_is_no_speed():
     """The first step is mostly tracing: one sentence asks for more."""
     times = StepTimes(batch_size=4)
-    with pytest.raises(CourseKitError, match="needs 1 steps or more, there were 0: hand step_times to"):
-        _ = times.first_s
     times.on_train_batch_begin(0)
     times.on_train_batch_end(0)
 
     assert times.first_s > 0
-    with pytest.raises(CourseKitError, match="needs 2 steps or more, there were 1"):
+    with pytest.raises(CourseKitError, match="needs 2 steps or more, there were 1: hand step_times to"):
         _ = times.images_per_s

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 
 import cloudpickle
@@ -13,7 +14,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.throughput import Phases, communication_share, phases_of_steps, reductions, times_on_wire
+from coursekit.throughput import Phases, communication_share, phases_of_steps, reductions
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -28,21 +29,29 @@ def reduction(tensor, begin_s, *activities):
         events += [("B", name, begin), ("E", None, end)]
     events.append(("E", None, activities[-1][2]))
     named = [{"ph": kind, "ts": round(second * SECOND), "pid": tensor, "name": name} for kind, name, second in events]
+    named[-1]["args"] = {"dtype": "float32", "shape": "[2, 3]"}
     return [{key: value for key, value in event.items() if value is not None} for event in named]
 
 
-# Two tensors, fused in the first two steps; steps begin when tensor 1 does, at 1, 5, 9 and 19 seconds.
-TRACE = [
-    {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "gradient"}},
+# Two tensors, fused in the first step; steps begin when tensor 1 does, at 1, 5, 9 and 19 seconds. A metric is no step.
+NAMES = [
+    {"name": "process_name", "ph": "M", "pid": tensor, "args": {"name": name}}
+    for tensor, name in enumerate(("gradient of a kernel", "gradient of a bias", "metric"), 1)
+]
+FIRST_STEP = [
     {"ph": "i", "name": "CYCLE_START", "ts": 0, "s": "g"},
     *reduction(1, 1, ("MEMCPY_IN_FUSION_BUFFER", 1, 1.5), ("GLOO_ALLREDUCE", 1.5, 3)),  # 2 s in 4
     *reduction(2, 1, ("MEMCPY_IN_FUSION_BUFFER", 1, 1.5), ("GLOO_ALLREDUCE", 1.5, 3)),
-    *reduction(1, 5, ("WAIT_FOR_DATA", 5, 6), ("NCCL_ALLREDUCE", 6, 7)),  # 6 to 7.5 and 8 to 8.5: 2 s in 4
-    *reduction(2, 6.5, ("NCCL_ALLREDUCE", 6.5, 7.5), ("MEMCPY_OUT_FUSION_BUFFER", 8, 8.5)),
+    *reduction(3, 2, ("GLOO_ALLREDUCE", 2, 3)),
+]
+LATER_STEPS = [
+    *reduction(1, 5, ("WAIT_FOR_DATA", 5, 6), ("NCCL_ALLREDUCE", 6, 7)),  # 6 to 7.5 and 8 to 9: 2.5 s in 4
+    *reduction(2, 6.5, ("NCCL_ALLREDUCE", 6.5, 7.5), ("MEMCPY_OUT_FUSION_BUFFER", 8, 9)),
     *reduction(1, 9, ("MPI_ALLREDUCE", 9, 11)),  # 9 to 11 and 18 to 19: 3 s in 10
     *reduction(2, 18, ("MPI_ALLREDUCE", 18, 20)),
     *reduction(1, 19, ("MPI_ALLREDUCE", 19, 21)),
 ]
+TRACE = NAMES + FIRST_STEP + LATER_STEPS
 
 
 @pytest.fixture
@@ -58,29 +67,27 @@ def write(tmp_path):
 
 
 def test_overlapping_phases_count_once(write):
-    """Fused tensors share their seconds; negotiation and waiting for a GPU do not count."""
-    found = communication_share(write(json.dumps(TRACE)))
-
-    np.testing.assert_allclose(found.step_s, [4, 4, 10], rtol=1e-12)
-    np.testing.assert_allclose(found.communication_s, [2, 2, 3], rtol=1e-12)
-    assert found.share == pytest.approx(0.5, rel=1e-12)
+    """Fused tensors share their seconds; negotiation and waiting for a GPU do not count; of steps the median counts."""
+    assert communication_share(write(json.dumps(TRACE))) == pytest.approx(2 / 4, rel=1e-12)
+    assert communication_share(write(json.dumps(NAMES + LATER_STEPS))) == pytest.approx(
+        (2.5 / 4 + 3 / 10) / 2, rel=1e-12
+    )
 
 
 def test_each_tensor_has_its_time_on_the_wire(write):
     """Copies into the fusion buffer and waiting do not count; tensors that travel together have the same times."""
-    found = [(begin / SECOND, end / SECOND) for begin, end in times_on_wire(write(json.dumps(TRACE)))]
-    assert found == [(1.5, 3), (1.5, 3), (6, 7), (6.5, 7.5), (9, 11), (18, 20), (19, 21)]
+    found = [(one.sent_us / SECOND, one.done_us / SECOND) for one in reductions(write(json.dumps(TRACE)))]
+    assert found == [(1.5, 3), (1.5, 3), (2, 3), (6, 7), (6.5, 7.5), (9, 11), (18, 20), (19, 21)]
 
 
 def test_a_timeline_of_a_killed_rank_is_read_up_to_its_last_event(write):
     """Without the closing bracket, and with half an event at the end: the last reduction is not known to have ended."""
     text = json.dumps(TRACE, indent=1)
-    whole = communication_share(write(text))
+    whole = reductions(write(text))
 
-    assert communication_share(write(text[: text.rindex("]")])) == whole
-    assert communication_share(write(text[: text.rindex("ph")])) == whole
-    cut = communication_share(write(text[: text.index(str(19 * SECOND))]))
-    assert cut == type(cut)(whole.step_s[:2], whole.communication_s[:2])
+    assert reductions(write(text[: text.rindex("]")])) == whole
+    assert reductions(write(text[: text.rindex("ph")])) == whole[:-1]
+    assert communication_share(write(text[: text.rindex("ph")])) == pytest.approx((2 / 4 + 2.5 / 4) / 2, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -137,15 +144,20 @@ def test_phases_add_up_to_steps(write):
 
 def test_one_step_has_none_before_it(write):
     """One sentence says what is missing."""
-    with pytest.raises(CourseKitError, match="less than two steps"):
+    with pytest.raises(CourseKitError, match="less than two training steps"):
         phases_of_steps(write(json.dumps(times_of(0, 1, 2, 3))))
+
+
+def num_steps_in(path):
+    """Return how many steps lie between the reductions of a gradient."""
+    return max(Counter(one.tensor for one in reductions(path)).values(), default=0) - 1
 
 
 def wait_until_written(path, num_steps):
     """Return once Horovod's writer, which stops with the ranks, has written this many steps."""
     while True:
         with suppress(CourseKitError):  # nothing yet
-            if len(communication_share(path).step_s) >= num_steps:
+            if num_steps_in(path) >= num_steps:
                 return
         time.sleep(0.05)
 
@@ -168,10 +180,9 @@ def test_the_steps_of_a_keras_training_are_found(tmp_path):
     """Broadcasts, and averages of metrics at the ends of epochs, are no steps; 30 reductions enclose 29 steps."""
     path = tmp_path / "timeline.json"
     ranks.run(train, path, 3, 10, environ={"HOROVOD_TIMELINE": str(path)})
-    found = communication_share(path)
 
-    assert len(found.step_s) == 29
-    assert 0 < found.share < 1
+    assert num_steps_in(path) == 29
+    assert 0 < communication_share(path) < 1
 
 
 def send(path, num_numbers, num_steps, computing_s):
@@ -183,21 +194,21 @@ def send(path, num_numbers, num_steps, computing_s):
     for _ in range(num_steps):
         time.sleep(computing_s)
         hvd.allreduce(gradient)
-    wait_until_written(path, num_steps - 1)
+    wait_until_written(path, num_steps - 2)  # the very last event comes with the next one
 
 
 def test_the_more_two_ranks_send_the_more_of_a_step_is_communication(tmp_path):
     """From 4 bytes to 40 MB, with 50 ms of computing between; no step is shorter than its computing."""
-    found = []
+    shares = []
     for num_numbers in (1, 10_000_000):
         path = tmp_path / "timeline.json"
         ranks.run(send, path, num_numbers, 8, 0.05, environ={"HOROVOD_TIMELINE": str(path)})
-        found.append(communication_share(path))
-    little, much = found
+        shares.append(communication_share(path))
+        # Another rank may have its sum, and begin to compute, a moment earlier.
+        assert min(step.computing_s for step in phases_of_steps(path)) >= 0.9 * 0.05
+    little, much = shares
 
-    assert 0 < little.share < much.share < 1
-    for one in found:
-        assert np.all(np.subtract(one.step_s, one.communication_s) >= 0.05)
+    assert 0 < little < much < 1
 
 
 def train_wide(path, compression, num_batches):
@@ -226,4 +237,3 @@ def test_each_reduction_tells_its_bytes_and_when_it_was_ready_sent_and_done(tmp_
     assert sorted(one.num_bytes for one in found) == [4 * num_bytes] * 5 + [32 * num_bytes] * 5
     assert len({one.tensor for one in found}) == 2
     assert all(0 < one.ready_us <= one.sent_us <= one.done_us for one in found)
-    assert [(one.sent_us, one.done_us) for one in found] == times_on_wire(path)

@@ -1,22 +1,12 @@
 """How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
 
-from coursekit.throughput.picture import PUBLISHED_P100, PublishedSpeed, Row, show_throughput
+from coursekit.throughput.picture import PUBLISHED_P100, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times
-from coursekit.throughput.timeline import (
-    Communication,
-    Phases,
-    Reduction,
-    communication_share,
-    phases_of_steps,
-    reductions,
-    times_on_wire,
-)
+from coursekit.throughput.timeline import Phases, Reduction, communication_share, phases_of_steps, reductions
 
 __all__ = [
     "PUBLISHED_P100",
-    "Communication",
     "Phases",
-    "PublishedSpeed",
     "Reduction",
     "Row",
     "StepTimes",
@@ -25,5 +15,4 @@ __all__ = [
     "reductions",
     "show_throughput",
     "step_times",
-    "times_on_wire",
 ]

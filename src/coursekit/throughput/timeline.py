@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,63 +20,13 @@ import numpy as np
 from coursekit.errors import CourseKitError
 from coursekit.intervals import covered_before
 
+NEGOTIATION = "NEGOTIATE_"  # how the phase begins in which ranks report a tensor, the first of them at its begin
 REDUCTION = "ALLREDUCE"
 ON_THE_WIRE = "_ALLREDUCE"  # how the activity ends in which numbers travel: by Gloo, MPI or NCCL
 WAITING = "WAIT_"  # an activity that waits for the GPU to finish computing
 MICROSECONDS = 1e-6
-NEGOTIATION = "NEGOTIATE_"  # how the phase begins in which ranks report a tensor, the first of them at its begin
 BYTES_UNKNOWN_TO_NUMPY = {"bfloat16": 2}
 _BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
-
-
-@dataclass(frozen=True)
-class Communication:
-    """What rank 0 did in each training step; a step lasts from one reduction of a gradient to its next.
-
-    Attributes:
-        step_s: seconds of each step.
-        communication_s: seconds of each step in which gradients were copied or on their way. Waiting for ranks that
-            are not ready yet (negotiation) does not count, and computing may go on meanwhile.
-    """
-
-    step_s: tuple[float, ...]
-    communication_s: tuple[float, ...]
-
-    @property
-    def share(self) -> float:
-        """The share of a step that communication takes, from 0 to 1: the median over steps."""
-        return float(np.median(np.divide(self.communication_s, self.step_s)))
-
-
-def communication_share(path: Path | str) -> Communication:
-    """Return the seconds of steps and of communication that the file named by `HOROVOD_TIMELINE` holds.
-
-    The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
-    One rank alone reduces no gradients, so that its timeline holds no steps.
-    A timeline that ends in the middle of an event, since its rank was killed, is read up to there.
-
-    Raises:
-        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
-    """
-    starts, named = _reductions(_events(Path(path)))
-    # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
-    marks = max(starts.values(), key=len, default=[])
-    if len(marks) < 2:  # noqa: PLR2004  # a step lies between two marks
-        raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")
-    communication_us = np.diff(covered_before(marks, [interval for _, interval in named]))
-    return Communication(*(tuple((MICROSECONDS * times).tolist()) for times in (np.diff(marks), communication_us)))
-
-
-def times_on_wire(path: Path | str) -> list[tuple[float, float]]:
-    """Return for each reduction of each tensor when its numbers began to travel and when they were there.
-
-    Both are in microseconds since Horovod began; the list has the order in which tensors arrived.
-
-    Raises:
-        CourseKitError: there is no such file, or it is not a timeline.
-    """
-    _, named = _reductions(_events(Path(path)))
-    return [interval for name, interval in named if name.endswith(ON_THE_WIRE)]
 
 
 class Reduction(NamedTuple):
@@ -98,13 +47,73 @@ class Reduction(NamedTuple):
     done_us: float
 
 
+class _Activity(NamedTuple):
+    name: str
+    begin_us: float
+    end_us: float
+
+
 def reductions(path: Path | str) -> list[Reduction]:
     """Return all reductions of a timeline, in the order in which they ended.
 
     Raises:
         CourseKitError: there is no such file, or it is not a timeline.
     """
-    return list(_whole_reductions(_events(Path(path))))
+    return [reduction for reduction, _, _ in _with_activities(path)]
+
+
+def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[_Activity]]]:
+    """Yield each reduction, when it began (all ranks had the tensor), and what rank 0 did in it."""
+    names: dict[int, str] = {}
+    ready: dict[int, float] = {}
+    open_phases: dict[int, list[tuple[str, float]]] = defaultdict(list)
+    activities: dict[int, list[_Activity]] = defaultdict(list)
+    for event in _events(Path(path)):
+        tensor, kind, args = event.get("pid", 0), event.get("ph"), event.get("args", {})
+        phases = open_phases[tensor]
+        if kind == "M" and "name" in args:
+            names[tensor] = args["name"]
+        elif kind == "B":
+            phases.append((event["name"], event["ts"]))
+            if event["name"].startswith(NEGOTIATION):
+                ready[tensor] = event["ts"]
+            elif event["name"] == REDUCTION:
+                activities[tensor] = []
+        elif kind == "E" and phases:
+            name, begin_us = phases.pop()
+            if phases and phases[-1][0] == REDUCTION:
+                activities[tensor].append(_Activity(name, begin_us, event["ts"]))
+            wire = [one for one in activities[tensor] if one.name.endswith(ON_THE_WIRE)]
+            if name == REDUCTION and wire:
+                sent_us, done_us = wire[0].begin_us, wire[0].end_us
+                ready_us, size = ready.pop(tensor, begin_us), _num_bytes(args)
+                yield Reduction(names.get(tensor, ""), size, ready_us, sent_us, done_us), begin_us, activities[tensor]
+
+
+def communication_share(path: Path | str) -> float:
+    """Return the share of a training step that communication takes, from 0 to 1: the median over steps.
+
+    A step lasts from one reduction of a gradient to its next.
+    The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
+    Communication is copying gradients and sending them; waiting for ranks that are not ready yet (negotiation) does not
+    count, and computing may go on meanwhile.
+    One rank alone reduces no gradients, so that its timeline holds no steps.
+
+    Args:
+        path: the file that `HOROVOD_TIMELINE` named.
+
+    Raises:
+        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
+    """
+    begins: dict[str, list[float]] = defaultdict(list)
+    busy = []
+    for reduction, begin_us, activities in _with_activities(path):
+        begins[reduction.tensor].append(begin_us)
+        busy += [(one.begin_us, one.end_us) for one in activities if not one.name.startswith(WAITING)]
+    # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
+    marks = max(begins.values(), key=len, default=[])
+    _require_two_steps(marks, path)
+    return float(np.median(np.diff(covered_before(marks, busy)) / np.diff(marks)))
 
 
 class Phases(NamedTuple):
@@ -131,8 +140,7 @@ def phases_of_steps(path: Path | str) -> list[Phases]:
     for one in reductions(path):
         by_tensor[one.tensor].append(one)
     steps = list(zip(*by_tensor.values()))  # each tensor travels once in a step
-    if len(steps) < 2:  # noqa: PLR2004  # a step lies between the ends of two
-        raise CourseKitError(f"{path} holds less than two steps with an allreduce: train for more steps.")
+    _require_two_steps(steps, path)
     phases = []
     for before, step in zip(steps, steps[1:]):
         ended_us, ready_us = max(one.done_us for one in before), min(one.ready_us for one in step)
@@ -142,49 +150,15 @@ def phases_of_steps(path: Path | str) -> list[Phases]:
     return phases
 
 
-def _whole_reductions(events: Iterable[dict[str, Any]]) -> Iterator[Reduction]:
-    names: dict[int, str] = {}
-    ready: dict[int, float] = {}
-    on_wire: dict[int, list[float]] = defaultdict(list)  # begin, end
-    for event in events:
-        tensor, kind, name, args = event.get("pid", 0), event.get("ph"), event.get("name", ""), event.get("args", {})
-        if kind == "M" and "name" in args:
-            names[tensor] = args["name"]
-        elif kind == "B" and name.startswith(NEGOTIATION):
-            ready[tensor], on_wire[tensor] = event["ts"], []
-        elif kind == "B" and name.endswith(ON_THE_WIRE):
-            on_wire[tensor] = [event["ts"]]
-        elif kind == "E" and len(on_wire[tensor]) == 1:
-            on_wire[tensor].append(event["ts"])
-        elif kind == "E" and "shape" in args and on_wire[tensor]:
-            num_bytes = _itemsize(args["dtype"]) * int(np.prod(json.loads(args["shape"])))
-            sent_us, done_us = on_wire.pop(tensor)
-            yield Reduction(names.get(tensor, ""), num_bytes, ready[tensor], sent_us, done_us)
+def _require_two_steps(steps: Sequence[object], path: Path | str) -> None:
+    if len(steps) < 2:  # noqa: PLR2004  # a step lies between two marks
+        raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")
 
 
-def _itemsize(dtype: str) -> int:
-    return BYTES_UNKNOWN_TO_NUMPY.get(dtype) or np.dtype(dtype).itemsize
-
-
-def _reductions(
-    events: Iterable[dict[str, Any]],
-) -> tuple[dict[int, list[float]], list[tuple[str, tuple[float, float]]]]:
-    """Return when reductions began, by tensor, and their activities, with begin and end, all in microseconds."""
-    starts: dict[int, list[float]] = defaultdict(list)
-    activities: list[tuple[str, tuple[float, float]]] = []
-    stacks: dict[int, list[tuple[str, float]]] = defaultdict(list)
-    for event in events:
-        tensor, kind = event.get("pid", 0), event.get("ph")
-        stack = stacks[tensor]
-        if kind == "B":
-            stack.append((event["name"], event["ts"]))
-            if event["name"] == REDUCTION:
-                starts[tensor].append(event["ts"])
-        elif kind == "E" and stack:
-            name, begin = stack.pop()
-            if stack and stack[-1][0] == REDUCTION and not name.startswith(WAITING):
-                activities.append((name, (begin, event["ts"])))
-    return starts, activities
+def _num_bytes(args: Mapping[str, str]) -> int:
+    """Return how many bytes a tensor has whose reduction ends with these arguments."""
+    itemsize = BYTES_UNKNOWN_TO_NUMPY.get(args["dtype"]) or np.dtype(args["dtype"]).itemsize
+    return itemsize * int(np.prod(json.loads(args["shape"])))
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:
