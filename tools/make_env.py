@@ -192,7 +192,7 @@ def check_allreduce() -> None:
     """Let two ranks of what was just built add up their numbers."""
     say("checking an allreduce between two ranks")
     log = BUILD / "allreduce.log"
-    status = run(PYTHON, "-m", "coursekit.slurm.doctor.allreduce", log=log, limit_s=ALLREDUCE_LIMIT_S)
+    status = run(PYTHON, "-m", "coursekit.slurm.probe", "allreduce", log=log, limit_s=ALLREDUCE_LIMIT_S)
     if status != 0:
         how = f"did not finish in {ALLREDUCE_LIMIT_S} s" if status is None else "failed"
         raise SetupError(f"An allreduce between two ranks of the new Horovod {how}; {log} says:\n{log.read_text()}")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 
 import click
 from rich import box
@@ -13,43 +10,31 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from coursekit.cli.shared import JSON_FILE
-from coursekit.files import write_json
-from coursekit.slurm.doctor.doctor import examine
-from coursekit.slurm.doctor.findings import Finding
+from coursekit.slurm.doctor import examine
 
 STYLES = {"good": "green", "missing": "yellow", "wrong": "bold red"}
 
 
-def table(findings: Sequence[Finding]) -> Table:
-    """Return the findings as a table: what was found, and below it what to do."""
-    result = Table(box=box.SIMPLE_HEAD)
-    result.add_column("looked at", no_wrap=True)
-    result.add_column("state", no_wrap=True)
-    result.add_column("found, and what to do", overflow="fold")
-    for finding in findings:
-        style = "dim" if finding.state == "missing" and not finding.needed else STYLES[finding.state]
-        remedy = f"\n[dim]→ {escape(finding.remedy)}[/]" if finding.remedy else ""
-        result.add_row(finding.name, f"[{style}]{finding.state}[/]", escape(finding.text) + remedy)
-    return result
-
-
-@click.command(epilog="Example: coursekit doctor --json doctor.json")
-@JSON_FILE
-def doctor(json_file: Path | None) -> None:
+@click.command(epilog="Example: coursekit doctor")
+def doctor() -> None:
     """Check whether this machine has all that the labs need.
 
     The checks go from versions of packages to an allreduce between 2 ranks.
-    MPI, GPUs and Slurm may be missing.
+    GPUs and Slurm may be missing.
     Exit status: 0 when nothing that the labs need is missing or wrong, else 1.
     """
-    progress = Console(stderr=True)
-    with progress.status("looking …") as status:
+    with Console(stderr=True).status("looking …") as status:
         findings = list(examine(lambda subject: status.update(f"looking at {subject} …")))
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("looked at", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("found, and what to do", overflow="fold")
+    for finding in findings:
+        style = "dim" if finding.state == "missing" and not finding.needed else STYLES[finding.state]
+        remedy = f"\n[dim]→ {escape(finding.remedy)}[/]" if finding.remedy else ""
+        table.add_row(finding.name, f"[{style}]{finding.state}[/]", escape(finding.text) + remedy)
+    Console().print(table)
     hindrances = [finding.name for finding in findings if finding.hinders]
-    Console().print(table(findings))
     ready = "Ready: nothing that the labs need is missing."
     click.echo(f"Fix first: {', '.join(hindrances)}." if hindrances else ready)
-    if json_file:
-        write_json(json_file, {"ready": not hindrances, "findings": [asdict(finding) for finding in findings]})
     sys.exit(bool(hindrances))

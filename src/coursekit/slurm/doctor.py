@@ -1,0 +1,275 @@
+"""The doctor: a list of small checks, each of which looks at one thing and says what it found.
+
+Versions are those that this package asks for in its metadata, against those that are installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import psutil
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from coursekit.paths import closed_to_others, shadowed
+from coursekit.processes import signal_name
+from coursekit.ranks.environ import host_name_fault, scrubbed, slurm_environ
+from coursekit.ranks.own_time import longest_wall_s
+from coursekit.slurm import probe
+
+ASK_LIMIT_S = 60
+PROBE_LIMIT_S = 600  # on a cold file system, or a busy machine
+ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks keep their own limit, in their own time
+GB = 10**9
+# What one participant's runs, caches and notebooks take, with room to spare.
+SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
+
+MAKE_ENV = "run make env and use .venv/bin/coursekit, or use conda (conda env create -f environment.yml)"
+WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
+NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
+THROUGH_HOST = "gradients of GPUs go through the host's memory, slower, with the same results"
+DRIVER = "CUDA 12 takes a driver from 525 on (nvidia-smi shows yours), and CUDA_VISIBLE_DEVICES must not hide them"
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's table: what was looked at, what was found, and what to do about it.
+
+    "missing" is not there, "wrong" is there, but not as the labs need it; the labs can do without what is not needed.
+    """
+
+    name: str
+    state: Literal["good", "missing", "wrong"]
+    text: str
+    remedy: str = ""
+    needed: bool = True
+
+    @property
+    def hinders(self) -> bool:
+        """Whether the labs cannot run before this is fixed."""
+        return self.needed and self.state != "good"
+
+
+optional = partial(Finding, needed=False)  # of what labs can do without
+
+
+class ProgramAnswer(NamedTuple):
+    """The exit status, None if there is none; the stripped output; the last line of the errors, or how it ended."""
+
+    status: int | None
+    output: str
+    complaint: str
+
+
+def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | None = None) -> ProgramAnswer:
+    """Run a program with a time limit and a clean environment; never raises, and leaves no process behind."""
+    try:
+        process = subprocess.Popen(
+            command,
+            env={**(scrubbed() if environ is None else environ), "TF_CPP_MIN_LOG_LEVEL": "3"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return ProgramAnswer(None, "", str(error))
+    with process:
+        try:
+            output, complaints = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            return ProgramAnswer(None, "", f"no answer within {limit_s:g} s")
+        finally:
+            # Its own session: whatever it started and left running ends with it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    status = process.returncode
+    how = f"ended by {signal_name(-status)}" if status < 0 else f"exit status {status}"
+    lines = complaints.strip().splitlines()
+    return ProgramAnswer(status, output.strip(), lines[-1].strip() if lines and status >= 0 else how)
+
+
+@cache
+def probed() -> dict[str, dict[str, Any]]:
+    """Return what the module `probe` says of TensorFlow, Keras and Horovod; `{"error": …}` of what is broken."""
+    answer = ask([sys.executable, "-m", probe.__name__], PROBE_LIMIT_S)
+    facts = {package: {"error": answer.complaint} for package in probe.FACTS}
+    for line in answer.output.splitlines():
+        if line.startswith("{"):
+            facts |= json.loads(line)
+    return facts
+
+
+def required(name: str) -> list[SpecifierSet]:
+    """Return the versions of a package that this package asks for, itself or in an extra; one of them will do."""
+    requirements = (Requirement(line) for line in metadata.requires("coursekit") or ())
+    return [requirement.specifier for requirement in requirements if requirement.name == name]
+
+
+def same_minor(version: str) -> SpecifierSet:
+    """Widen 2.15.1 to `==2.15.*`: sites and conda build another patch release of the same TensorFlow."""
+    major, minor, *_ = version.split(".")
+    return SpecifierSet(f"=={major}.{minor}.*")
+
+
+def wanted(title: str) -> list[SpecifierSet]:
+    """Return the versions of TensorFlow, Keras or Horovod that the labs run on.
+
+    Keras must have TensorFlow's own version: Horovod does not work with Keras 3.
+    """
+    if title == "Horovod":
+        return required("horovod")
+    if title == "Keras" and "version" in probed()["TensorFlow"]:
+        return [same_minor(probed()["TensorFlow"]["version"])]
+    return [same_minor(pin.version) for exact in required("tensorflow-cpu") for pin in exact]
+
+
+def compare(name: str, version: str, releases: Sequence[SpecifierSet]) -> Finding:
+    """Return whether a version is one of those wanted."""
+    if any(Version(version) in each for each in releases):
+        return Finding(name, "good", version)
+    text = f"{version}, but the labs need {' or '.join(map(str, releases))}"
+    return Finding(name, "wrong", text, shadowed() or MAKE_ENV)
+
+
+def check_python() -> Finding:
+    """Say which Python runs this, since sites have many, and whether others can use it."""
+    why = closed_to_others()
+    return Finding("Python", "good", f"{platform.python_version()} ({sys.executable}{why and f'; {why}'})")
+
+
+def check_imported(title: str) -> Finding:
+    """Look at TensorFlow, Keras or Horovod: not there, there and broken, or of some version."""
+    facts = probed()[title]
+    if "error" not in facts:
+        return compare(title, facts["version"], wanted(title))
+    state: Literal["missing", "wrong"] = "missing" if facts["error"].startswith("ModuleNotFoundError") else "wrong"
+    return Finding(title, state, f"cannot be imported: {facts['error']}", shadowed() or MAKE_ENV)
+
+
+def check_horovod() -> Finding:
+    """Look at Horovod, and at how its ranks can find and hear each other; without a launcher the labs use Gloo."""
+    finding = check_imported("Horovod")
+    controllers = probed()["Horovod"].get("controllers", [])
+    if finding.state != "good":
+        return finding
+    text = f"{finding.text}, with {' and '.join(controllers) or 'no controller'}"
+    if "Gloo" in controllers:
+        return finding._replace(text=text)
+    return Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", MAKE_ENV)
+
+
+def check_gpu_operations() -> Finding:
+    """Look at whether Horovod moves tensors between GPUs itself."""
+    operations = probed()["Horovod"].get("gpu_operations", [])
+    if operations:
+        return optional("Horovod GPU operations", "good", " and ".join(operations))
+    how = THROUGH_HOST if probed()["TensorFlow"].get("gpus") else "fine on CPUs"
+    return optional("Horovod GPU operations", "missing", f"built without NCCL: {how}", NCCL)
+
+
+def check_gpus() -> Finding:
+    """Look at the GPUs that TensorFlow sees, and at those of the machine."""
+    seen = probed()["TensorFlow"].get("gpus", [])
+    answer = ask(["nvidia-smi", "-L"], ASK_LIMIT_S)
+    num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
+    if seen:
+        return optional("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
+    if num_present and probed()["TensorFlow"].get("with_cuda"):
+        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow sees none", DRIVER)
+    if num_present:
+        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow is one for CPUs", WITH_GPUS)
+    return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
+
+
+def check_slurm() -> Finding:
+    """Look at Slurm's client programs and whether its controller answers."""
+    if shutil.which("sinfo") is None:
+        return optional("Slurm", "missing", "no sinfo on the PATH", "none needed outside a cluster")
+    partitions = ask(["sinfo", "--noheader", "--format=%R"], ASK_LIMIT_S, slurm_environ())
+    if partitions.status != 0:
+        return optional(
+            "Slurm", "wrong", f"does not answer: {partitions.complaint}", "ask the site, or try a login node"
+        )
+    names = ", ".join(sorted(set(partitions.output.split()))) or "none visible"
+    return optional("Slurm", "good", f"partitions: {names}")
+
+
+def check_allocation() -> Finding:
+    """Look at the Slurm allocation around this process."""
+    job_id = os.environ.get("SLURM_JOB_ID")
+    if job_id is None:
+        return optional("Allocation", "missing", "not inside a Slurm job", "none needed; salloc gives one")
+    answer = ask(["squeue", "--noheader", f"--jobs={job_id}", "--format=%T"], ASK_LIMIT_S, slurm_environ())
+    if (answer.status == 0 and not answer.output) or "Invalid job id" in answer.complaint:
+        remedy = "start a job, or set COURSEKIT_RANKS=local for ranks on this machine"
+        return optional("Allocation", "wrong", f"job {job_id}, which SLURM_JOB_ID names, has ended", remedy)
+    return optional("Allocation", "good", f"job {job_id} with {os.environ.get('SLURM_NTASKS', '?')} tasks")
+
+
+def check_node() -> Finding:
+    """Look at the node's cores and memory, as this process may use them."""
+    memory = psutil.virtual_memory()
+    memory_gb = f"{memory.available / GB:.0f} of {memory.total / GB:.0f} GB memory free"
+    cores = len(os.sched_getaffinity(0))
+    return Finding("Node", "good", f"{platform.node()}: {cores} CPU cores for this process, {memory_gb}")
+
+
+def check_space(title: str, folder: Path) -> Finding:
+    """Look at the free space of a folder and whether it can be written."""
+    name = f"Space, {title}"
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return Finding(name, "wrong", f"{folder} cannot be written", "choose another place or fix its permissions")
+    free_gb = shutil.disk_usage(folder).free / GB
+    text = f"{free_gb:.1f} GB free in {folder}"
+    if free_gb >= SPACE_NEEDED_GB[title]:
+        return Finding(name, "good", text)
+    return Finding(name, "wrong", text, f"free {SPACE_NEEDED_GB[title]} GB or choose another place")
+
+
+def check_allreduce() -> Finding:
+    """Let two real ranks add numbers, and time it."""
+    answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
+    if answer.status == 0:
+        return Finding("Allreduce, 2 ranks", "good", answer.output.splitlines()[-1])
+    # A Horovod that was compiled elsewhere needs the host's name.
+    return Finding("Allreduce, 2 ranks", "wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
+
+
+# In the order of the table, each with what is shown while it runs.
+CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
+    ("Python", check_python),
+    ("TensorFlow", partial(check_imported, "TensorFlow")),
+    ("Keras", partial(check_imported, "Keras")),
+    ("Horovod", check_horovod),
+    ("Horovod's GPU operations", check_gpu_operations),
+    ("GPUs", check_gpus),
+    ("Slurm", check_slurm),
+    ("the allocation", check_allocation),
+    ("the node", check_node),
+    ("the home folder", lambda: check_space("home", Path.home())),
+    ("temporary files", lambda: check_space("temporary files", Path(tempfile.gettempdir()))),
+    ("the course folder", lambda: check_space("course folder", Path.cwd())),
+    ("an allreduce between two ranks (a few seconds)", check_allreduce),
+)
+
+
+def examine(announce: Callable[[str], None]) -> Iterator[Finding]:
+    """Run all checks in order; `announce` is told before each what is being looked at."""
+    for subject, check in CHECKS:
+        announce(subject)
+        yield check()

@@ -1,1 +1,0 @@
-"""What the labs run on: the environment's own check and the doctor."""
