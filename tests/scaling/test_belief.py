@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coursekit.scaling.belief import DRIFT, NOISE, SHARES, SPREAD_OF_RANKS, USUAL, Case, believe
+from coursekit.scaling.belief import DRIFT, NOISE, SHARES, SPREAD_OF_RANKS, Case, believe
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.step import Settings, Work, simulate
@@ -53,19 +53,6 @@ def test_what_the_model_misses_is_mostly_kept():
 
     assert 0.9 * unknown < known.expect(case).efficiency < 0.95 * unknown
     assert known.expect(replace(case, series="")).efficiency > known.expect(case).efficiency
-
-
-def test_the_example_of_the_module():
-    """ResNet50 on 32 GPUs of four-GPU nodes, before and after four of them were measured: the docstring's numbers."""
-    machine, work = Machine(Link(150.0, 3.4), Link(12.5, 9.6), 4), Work(find_network("ResNet50"), 0.35)
-    case = Case(work, 32, SETTINGS, series="example")
-    step = simulate(replace(work, spread=SPREAD_OF_RANKS), machine.slowed(USUAL.within, USUAL.between), 32, SETTINGS)
-    four = Case(work, 4, SETTINGS, 0.93, series="example")
-    before, after = believe(machine).expect(case), believe(machine, [four]).expect(case)
-
-    assert [round(1000 * one) for one in (step.waiting_s, step.exposed_s)] == [18, 12]
-    assert [round(100 * one) for one in (before.efficiency, before.low, before.high)] == [91, 76, 108]
-    assert [round(100 * one) for one in (after.efficiency, after.low, after.high)] == [88, 76, 101]
 
 
 def test_a_prediction_is_right_where_the_model_is():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 import click
 
@@ -28,9 +27,6 @@ from coursekit.slurm.jobs.submit import submit as submit_job
 @click.option("--ranks-per-node", type=int, metavar="N", help="Ranks on each node, one GPU for each.")
 @PARTITION
 @click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, not the notebook.")
-@click.option(
-    "--event", metavar="FILE", type=click.Path(path_type=Path), help="TOML file with account, reservation and qos."
-)
 @PARAMETERS
 @click.option("--follow", is_flag=True, help="Follow the job until it ends. Ctrl-C does not stop the job.")
 def submit(  # noqa: PLR0913, PLR0917  # one for each option
@@ -40,7 +36,6 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
     ranks_per_node: int | None,
     partition: str | None,
     train: bool,
-    event: Path | None,
     given: tuple[tuple[str, str], ...],
     follow: bool,
 ) -> None:
@@ -60,7 +55,6 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
             partition=partition,
             train=train,
             values=dict(given),
-            event=event,
         )
     if follow:
         exit_after(job.job_id)

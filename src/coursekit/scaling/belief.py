@@ -3,12 +3,6 @@
 The unknowns are shares: how much of their bandwidth the links within a node give to training, and those between nodes.
 Before anything was measured both are wide; each measured run makes shares that miss it less likely (Bayes).
 A run within one node tells nothing of the links between nodes: their share keeps its prior.
-
-An example: ResNet50 on 32 GPUs, four in a node with 150 GB/s, 12.5 GB/s between nodes; one GPU takes 350 ms for a step.
-The slowest of 32 ranks adds 0.025 x 2.07 x 350 ms = 18 ms, and at the usual shares gradients that nothing hides add
-12 ms: 350/380 = 92 %. Over all shares the best guess is 91 %, and nine of ten lie between 76 and 108 %.
-Now four GPUs are measured at 93 %, where the model says 97 %: a miss of 3.9 %.
-With two doublings up to there, 0.045^2 x 2 / (0.045^2 x 2 + 0.02^2) = 91 % of it is kept for 32 GPUs: 88 %, 76 to 101.
 """
 
 from __future__ import annotations
@@ -30,7 +24,6 @@ SHARES = np.geomspace(0.05, 1.0, 11)
 # Measured allreduces reach between a tenth of the links' bandwidth and all of it, training less than benchmarks.
 SPREAD_OF_SHARE = math.log(2.5)
 # Times of ranks that do the same differ by some per cent (Hoefler and Belli, 2015, show such distributions).
-# Waiting for the slowest is what is lost within a node, too, however few bytes there are.
 SPREAD_OF_RANKS = 0.025
 # Both are chosen so that nine of ten measurements of machines that were left out fall into the band (docs/scaling.md).
 NOISE = 0.02  # of a measured speed: standard deviation over mean

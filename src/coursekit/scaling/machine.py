@@ -90,15 +90,6 @@ def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
     return latency + max((link.seconds(2 * num_bytes) for link in _used(machine, num_ranks)), default=0.0)
 
 
-def two_levels(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of Horovod's hierarchical allreduce: scatter within nodes, reduce between, gather within."""
-    num_nodes = machine.num_nodes(num_ranks)
-    per_node = min(num_ranks, machine.num_ranks_per_node)
-    within = 2 * (per_node - 1) * (machine.within.latency_s + machine.within.seconds(num_bytes / per_node))
-    between = 2 * (num_nodes - 1) * (machine.between.latency_s + machine.between.seconds(num_bytes / num_nodes))
-    return within + between
-
-
 def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
     """Return the seconds of the ring or of the tree, whichever is faster: NCCL chooses so."""
     return min(ring(machine, num_ranks, num_bytes), tree(machine, num_ranks, num_bytes))
@@ -121,19 +112,12 @@ WAYS: dict[str, Callable[[Machine, int, float], float]] = {
     "ring": ring,
     "tree": tree,
     "fastest": fastest,
-    "two-levels": two_levels,
     "parameter-servers": parameter_servers,
 }
 
 
 def allreduce_s(way: str, machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds in which so many bytes of every rank are added up, one of `WAYS`; 0 for a rank alone.
-
-    Raises:
-        CourseKitError: there is no such way.
-    """
-    if way not in WAYS:
-        raise CourseKitError(f"there is no allreduce {way!r}; the ways are {', '.join(WAYS)}.")
+    """Return the seconds in which so many bytes of every rank are added up, one of `WAYS`; 0 for a rank alone."""
     return WAYS[way](machine, num_ranks, num_bytes) if num_ranks > 1 else 0.0
 
 
@@ -164,14 +148,8 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class _Latencies:
-    within: float
-    between: float
-
-
-@dataclass(frozen=True)
 class _File:
-    latency_us: _Latencies
+    latency_us: Mapping[str, float]
     gpus: Mapping[str, Gpu]
 
 
@@ -196,8 +174,8 @@ def find_gpu(words: str) -> Gpu:
 def machine_of(gpu: Gpu, num_gpus_per_node: int, fabric_gbit_per_s: float) -> Machine:
     """Return nodes of such GPUs, each of which sends so much over the fabric."""
     latency = _read().latency_us
-    between = Link(fabric_gbit_per_s / GBIT_PER_GBYTE, latency.between)
-    return Machine(Link(gpu.gbyte_per_s, latency.within), between, num_gpus_per_node)
+    between = Link(fabric_gbit_per_s / GBIT_PER_GBYTE, latency["between"])
+    return Machine(Link(gpu.gbyte_per_s, latency["within"]), between, num_gpus_per_node)
 
 
 def find_speed(gpu: Gpu, network: str, batch_size: int, precision: str) -> Speed | None:

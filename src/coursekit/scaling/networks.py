@@ -38,34 +38,23 @@ class Network:
     image_size: int
     layers: tuple[Layer, ...]
 
-    @property
-    def num_parameters(self) -> int:
-        """All trained parameters."""
-        return sum(sum(layer.num_parameters) for layer in self.layers)
-
-    @property
-    def gflop(self) -> float:
-        """10^9 operations of the forward pass of one image."""
-        return sum(layer.gflop for layer in self.layers)
-
 
 def find_network(name: str, image_size: int = 0) -> Network:
-    """Return a network: recorded, or counted now, which takes TensorFlow some seconds.
+    """Return a recorded network.
 
     Args:
         name: as in `tf.keras.applications`.
-        image_size: pixels; 0 for the size that the recorded network was made for.
+        image_size: pixels; 0 for the first size that was recorded.
 
     Raises:
-        CourseKitError: there is no such network, or none is recorded whose size could be taken.
+        CourseKitError: it is not recorded.
     """
     for network in recorded():
-        if network.name == name and network.image_size == (image_size or network.image_size):
+        if network.name == name and image_size in {0, network.image_size}:
             return network
-    if not image_size:
-        known = ", ".join(dict.fromkeys(network.name for network in recorded()))
-        raise CourseKitError(f"{name} is not among the recorded networks ({known}): give its image_size to count it.")
-    return count(name, image_size)
+    known = ", ".join(dict.fromkeys(network.name for network in recorded()))
+    shown = f"{name} for {image_size} pixels" if image_size else name
+    raise CourseKitError(f"{shown} is not among the recorded networks ({known}): tools/count_networks.py adds some.")
 
 
 @cache
@@ -86,13 +75,8 @@ def as_json(network: Network) -> dict[str, Any]:
     return {"name": network.name, "image_size": network.image_size, "layers": layers}
 
 
-@cache
 def count(name: str, image_size: int) -> Network:
-    """Build a network and count its layers.
-
-    Raises:
-        CourseKitError: there is no such network, or it does not take such images.
-    """
+    """Build a network and count its layers, which takes TensorFlow some seconds."""
     return count_layers(name, image_size, build_network(name, image_size, NUM_CLASSES))
 
 

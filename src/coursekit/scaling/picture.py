@@ -14,12 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MILLISECONDS = 1000
-SMALLEST_PART = 0.05  # per cent of a step: less is not seen
-PARTS = (
-    ("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"),
-    ("waiting for images", "starving_s"),
-)  # fmt: skip
-HATCHES = ("", "//", "xx", "..")
+PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"))
+HATCHES = ("", "//", "xx")
 
 
 def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
@@ -41,20 +37,11 @@ def _draw_speed(axes: Axes, rows: Sequence[Forecast]) -> None:
     perfect = [row.images_per_s / row.efficiency for row in rows]
     axes.plot(ranks, perfect, linestyle=":", color=GREY, label="perfect scaling")
     axes.fill_between(ranks, [row.low for row in rows], [row.high for row in rows], color=COLORS[0], alpha=0.2)
-    if len(rows) == 1:  # a band needs two ends, and a line of perfect scaling too
-        axes.vlines(ranks, rows[0].low, rows[0].high, color=COLORS[0], alpha=0.3, linewidth=7)
-        axes.plot(ranks, perfect, marker="_", markersize=16, color=GREY)
-    axes.plot(
-        ranks,
-        [row.images_per_s for row in rows],
-        marker="o",
-        color=COLORS[0],
-        label="predicted; nine of ten in the band",
-    )
+    speeds = [row.images_per_s for row in rows]
+    axes.plot(ranks, speeds, marker="o", color=COLORS[0], label="predicted; nine of ten in the band")
     axes.set(xscale="log", yscale="log", xlabel="GPUs", ylabel="images/s of all GPUs")
     axes.set_xticks(ranks, [str(number) for number in ranks], minor=False)
     axes.minorticks_off()
-    speeds = [row.images_per_s for row in rows]
     axes.set_yticks(speeds, [f"{speed:.0f}" for speed in speeds], minor=False)
     axes.legend(fontsize="small", loc="upper left")
 
@@ -63,8 +50,6 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
     positions, bottoms = range(len(rows)), [0.0] * len(rows)
     for number, (words, name) in enumerate(PARTS):
         heights = [100 * getattr(row.step, name) / row.step.total_s for row in rows]
-        if number and max(heights) < SMALLEST_PART:
-            continue
         axes.bar(
             positions, heights, bottom=bottoms, label=words, width=0.6,
             color=COLORS[number], hatch=HATCHES[number], edgecolor="white",

@@ -29,7 +29,6 @@ class Settings:
         contention: by which share of the seconds of a hidden allreduce the computing beside it takes longer, since
             both need the GPU's memory and processors. The default suits published tables best (docs/scaling.md).
         bytes_per_number: 2 for gradients that travel with 16 bits.
-        num_groups: groups of gradients that wait for each other (`groups` of Horovod's optimisers); 0 for none.
     """
 
     way: str = "fastest"
@@ -38,7 +37,6 @@ class Settings:
     overlap: bool = True
     contention: float = 0.25
     bytes_per_number: int = BYTES_PER_NUMBER
-    num_groups: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,13 @@ class Work:
 
     Attributes:
         network: what is trained.
-        compute_s: seconds for one local batch on a rank that is alone: forward, backward and update.
-        num_batches: local batches whose gradients are added up before they are sent.
+        compute_s: seconds for the local batch on a rank that is alone: forward, backward and update.
         spread: by how much these seconds differ from rank to rank and step to step: standard deviation over mean.
-        input_s: seconds in which the input pipeline makes as many batches.
     """
 
     network: Network
     compute_s: float
-    num_batches: int = 1
     spread: float = 0.0
-    input_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -68,22 +62,16 @@ class Step:
         compute_s: computing on a rank that is alone.
         waiting_s: until the slowest rank has computed, too.
         exposed_s: by which gradients lengthen the step: links are busy and no rank computes, or it computes slower.
-        starving_s: in which all wait for images.
-        allreduce_s: in which gradients travel, hidden behind computing or not.
-        num_messages: allreduces of a step.
     """
 
     compute_s: float
     waiting_s: float
     exposed_s: float
-    starving_s: float
-    allreduce_s: float
-    num_messages: int
 
     @property
     def total_s(self) -> float:
         """The whole step."""
-        return self.compute_s + self.waiting_s + self.exposed_s + self.starving_s
+        return self.compute_s + self.waiting_s + self.exposed_s
 
     @property
     def efficiency(self) -> float:
@@ -93,13 +81,11 @@ class Step:
 
 def simulate(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> Step:
     """Return one step of so many ranks, each with its own local batch."""
-    compute_s = work.num_batches * work.compute_s
-    end_s, busy_s, num_messages = _send(work, machine, num_ranks, settings)
-    exposed_s = max(0.0, end_s - compute_s)
+    end_s, busy_s = _send(work, machine, num_ranks, settings)
+    exposed_s = max(0.0, end_s - work.compute_s)
     exposed_s += settings.contention * max(0.0, busy_s - exposed_s)
-    waiting_s = compute_s * work.spread * slowest_of(num_ranks)
-    starving_s = max(0.0, work.input_s - (compute_s + waiting_s + exposed_s))
-    return Step(compute_s, waiting_s, exposed_s, starving_s, busy_s, num_messages)
+    waiting_s = work.compute_s * work.spread * slowest_of(num_ranks)
+    return Step(work.compute_s, waiting_s, exposed_s)
 
 
 def slowest_of(num_ranks: int) -> float:
@@ -113,10 +99,10 @@ def slowest_of(num_ranks: int) -> float:
 def ready_times(work: Work) -> list[tuple[float, int]]:
     """Return for each gradient tensor, the last layer's first, when it is ready and how many numbers it has.
 
-    Each layer takes its share of the arithmetic; with several batches, the last one's backward pass completes them.
+    Each layer takes its share of the arithmetic.
     """
     compute_s, layers = work.compute_s, work.network.layers
-    now_s = (work.num_batches - 1 + FORWARD_SHARE) * compute_s
+    now_s = FORWARD_SHARE * compute_s
     total = sum(layer.gflop for layer in layers) or 1.0
     times = []
     for layer in reversed(layers):
@@ -125,17 +111,18 @@ def ready_times(work: Work) -> list[tuple[float, int]]:
     return times
 
 
-def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> tuple[float, float, int]:
-    """Return when the last gradient is there, how long the links were busy, and in how many messages."""
+def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> tuple[float, float]:
+    """Return when the last gradient is there, and how long the links were busy, in seconds."""
     if num_ranks == 1:
-        return 0.0, 0.0, 0
-    tensors = _grouped(ready_times(work), settings.num_groups)
+        return 0.0, 0.0
+    tensors = ready_times(work)
     if not settings.overlap:
-        tensors = [(work.num_batches * work.compute_s, size) for _, size in tensors]
+        tensors = [(work.compute_s, size) for _, size in tensors]
     cycle_s = settings.cycle_ms / 1000
     # All ranks agree on what is ready by a few bits along a tree: up, and down again.
-    agree_s = 2 * math.ceil(math.log2(num_ranks)) * _control_latency_s(machine, num_ranks)
-    free_s, busy_s, num_messages, first = 0.0, 0.0, 0, 0
+    link = machine.between if machine.num_nodes(num_ranks) > 1 else machine.within
+    agree_s = 2 * math.ceil(math.log2(num_ranks)) * link.latency_s
+    free_s, busy_s, first = 0.0, 0.0, 0
     while first < len(tensors):
         tick_s = max(tensors[first][0], free_s)
         if cycle_s:
@@ -143,21 +130,8 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
         last = _fused(tensors, first, tick_s, settings)
         num_bytes = settings.bytes_per_number * sum(size for _, size in tensors[first:last])
         seconds = allreduce_s(settings.way, machine, num_ranks, num_bytes)
-        free_s, busy_s = tick_s + agree_s + seconds, busy_s + seconds
-        num_messages, first = num_messages + 1, last
-    return free_s, busy_s, num_messages
-
-
-def _grouped(tensors: list[tuple[float, int]], num_groups: int) -> list[tuple[float, int]]:
-    """Let each tensor be ready with the last of its group; Horovod splits the layers' order into equal groups."""
-    if not num_groups:
-        return tensors
-    length, longer = divmod(len(tensors), min(num_groups, len(tensors)))
-    grouped: list[tuple[float, int]] = []
-    for number in reversed(range(min(num_groups, len(tensors)))):  # the first groups are longer, and ready at the end
-        group = tensors[len(grouped) : len(grouped) + length + (number < longer)]
-        grouped += [(group[-1][0], size) for _, size in group]
-    return grouped
+        free_s, busy_s, first = tick_s + agree_s + seconds, busy_s + seconds, last
+    return free_s, busy_s
 
 
 def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings: Settings) -> int:
@@ -170,7 +144,3 @@ def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings
             break
         last += 1
     return last
-
-
-def _control_latency_s(machine: Machine, num_ranks: int) -> float:
-    return (machine.between if machine.num_nodes(num_ranks) > 1 else machine.within).latency_s

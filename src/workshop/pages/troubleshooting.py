@@ -46,7 +46,7 @@ def page() -> str:
     )
     return environment.get_template(TEMPLATE).render(
         waiting=_table((one, row.words.format(job_id="JOB")) for row in REASONS for one in row.examples),
-        refused=_table((row.pattern, row.words.format(**OF_A_SITE)) for row in REFUSALS),
+        refused=_table((one, row.words.format(**OF_A_SITE)) for row in REFUSALS for one in row.examples),
         states=_table((state, words.format(by="")) for state, words in STATES.items()),
         exit_codes=_table(EXIT_CODES.items()),
         log=_table((one, meaning(row, one)) for row in chain(LOG_HINTS, WEAK_HINTS) for one in row.examples),

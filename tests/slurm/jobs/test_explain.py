@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.failure_hints import LOG_HINTS, WEAK_HINTS
 from coursekit.slurm.jobs.slurm_cli import JobState
 
 FAILED = JobState("FAILED", elapsed="00:00:09", exit_code="1:0")
@@ -51,13 +50,6 @@ def test_nothing_is_invented():
     """A job that completed needs no explanation, and a riddle gets none."""
     assert explain(JobState("COMPLETED", exit_code="0:0"), "slurm_script: line 1: x: command not found") == ()
     assert explain(FAILED, "all as usual\n") == ()
-
-
-def test_the_rows_of_the_table_are_sentences():
-    """Every row compiles and says in whole sentences what happened and what to do."""
-    for row in LOG_HINTS + WEAK_HINTS:
-        assert re.compile(row.pattern)
-        assert row.words.format(name="x").endswith(".")
 
 
 def test_only_the_end_of_a_log_is_read(tmp_path):
@@ -119,10 +111,6 @@ LOGS = {
         LOST + "srun: error: n1: task 1: Out Of Memory\nslurmstepd: error: Detected 1 oom-kill event(s) in step 17.0\n",
         "more memory",
     ),
-    "bad_alloc": (
-        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
-        "memory",
-    ),
     "GPU memory": (
         "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64]\n"
         + SRUN,
@@ -132,7 +120,6 @@ LOGS = {
         TENSORFLOW + SRUN,
         "no usable GPU",
     ),
-    "driver": ("CUDA driver version is insufficient for CUDA runtime version\n", "no usable GPU"),
     "NCCL": (
         TENSORFLOW + "n1:12:34 [0] NCCL WARN x\nHorovodInternalError: ncclAllReduce failed: ncclSystemError\n",
         "NCCL",
@@ -157,17 +144,11 @@ LOGS = {
         ),
         "environment|Python is not there",
     ),
-    "tcl": ("ERROR: Unable to locate a modulefile for 'tf/2.99'\n", "tf/2.99"),
-    "no enroot": ("/usr/bin/bash: line 3: enroot: command not found\n" + SRUN, "enroot"),
     "architecture": ("slurmstepd: error: execve(): /course/python: Exec format error\n", "different kind of processor"),
     "Open MPI": (
         "*** An error occurred in MPI_Init_thread\n*** on a NULL communicator\n[n1:99] Local abort before MPI_INIT\n"
         + SRUN,
         "MPI did not start",
-    ),
-    "account": (
-        "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified\n",
-        "account",
     ),
     "stalled": (TENSORFLOW + STALLED + CANCELLED, "waited in a collective"),
     "stalled, since one failed": (
@@ -181,14 +162,6 @@ LOGS = {
     "tcl of 2018": (
         "ModuleCmd_Load.c(213):ERROR:105: Unable to locate a modulefile for 'a/1'\n" + SRUN,
         "module a/1 is",
-    ),
-    "lmod, later": (
-        'Lmod has detected an error: These module(s) exist but cannot be loaded as requested: "Horovod/0.28.1"\n',
-        "The module Horovod/0.28.1 is not on this machine, or needs another one first",
-    ),
-    "GPU memory of XLA": (
-        "failed to allocate 38.18GiB (40999649280 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
-        "GPU's memory",
     ),
     "GPU memory of XLA, in short": ("failed to allocate 38.18GiB (40999649280 bytes) from device\n", "GPU's memory"),
     "GPU memory, as a warning": (
@@ -205,15 +178,6 @@ LOGS = {
             "GPU_0_bfc [Op:Conv2D] name: \n"
         ),
         "GPU's memory",
-    ),
-    "NCCL, unhandled": ("NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)\n", "NCCL"),
-    "node, in the job's log": (
-        "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-11-20T17:00:00 DUE TO NODE FAILURE ***\n",
-        "A node failed",
-    ),
-    "preempted": (
-        "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-11-20T17:00:00 DUE TO PREEMPTION ***\n",
-        "The job had to make room",
     ),
     "told to stop": (
         "03-keras-cnn-train: the time limit is near; what is saved so far is in x.\n",

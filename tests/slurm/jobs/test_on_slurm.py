@@ -22,8 +22,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.listing import find_job, list_jobs
-from coursekit.slurm.jobs.remembered import SubmittedJob, read_result
+from coursekit.slurm.jobs.remembered import SubmittedJob, find_job, list_jobs, read_result
 from coursekit.slurm.jobs.slurm_cli import call, look
 from coursekit.slurm.jobs.submit import submit
 from coursekit.slurm.sites.load import load_site
@@ -242,22 +241,20 @@ def test_a_job_from_its_submission_to_its_points(course, story):
     assert story.status == 0
     assert read_result(course, job).parameters["seed"] == 3
     listed = next(row for row in list_jobs(course) if row.job.job_id == job.job_id)
-    assert (listed.state, listed.words) == ("COMPLETED", f"passed, {points} / {points} points")
+    assert (listed.state.state, listed.words) == ("COMPLETED", f"passed, {points} / {points} points")
 
 
 def test_pictures(course, story):
-    """A terminal gets the pictures' paths, a notebook the last of them, also long after the job's end."""
+    """A notebook shows the last of them, also long after the job's end."""
     folder = course / "jobs" / f"01-sgd-{story.job.job_id}"
     executed = json.loads((folder / "01-sgd.ipynb").read_text())
     outputs = [output.get("data", {}) for cell in executed["cells"] for output in cell.get("outputs", ())]
     pictures = [base64.b64decode(data["image/png"]) for data in outputs if "image/png" in data]
-    names = [line.strip() for line in story.followed.splitlines() if line.endswith(".png")]
-    assert [(course / name).read_bytes() for name in names] == pictures
 
     code = f"from coursekit.slurm.jobs.follow import follow; follow({story.job.job_id})"
     text, shown = in_a_kernel(course / "labs" / "01-sgd", code)
     log_and_end = story.followed[story.followed.index("lab 1/1 01-sgd: cell 1/") :]
-    assert text == log_and_end.partition("    jobs/")[0]
+    assert text == log_and_end
     assert [base64.b64decode(data["image/png"]) for data in shown] == pictures[-1:]
 
 
@@ -300,7 +297,7 @@ def test_variables_of_slurms_commands_steer_none_of_them(course, monkeypatch, st
         monkeypatch.setenv(name, value)
     job_id = submit("01", SITE, nodes=1).job_id
     (row,) = [row for row in list_jobs(course) if row.job.job_id == job_id]
-    assert row.state in {"PENDING", "RUNNING"}
+    assert row.state.state in {"PENDING", "RUNNING"}
     state = look([job_id])[job_id]
     assert (state.name, state.folder) == ("01-sgd", str(course))
     datetime.fromisoformat(state.submitted)
@@ -309,14 +306,12 @@ def test_variables_of_slurms_commands_steer_none_of_them(course, monkeypatch, st
 
 
 def test_a_rendered_script(course, capsys):
-    """Another partition, event and number of nodes make a script of their own, with the same name of the job."""
-    event = course / "event.toml"
-    event.write_text('account = "OPEN-00-00"\n')
-    job = submit("01", SITE, partition="qgpu_exp", event=event, values={"seed": 7})
+    """Another partition and number of nodes make a script of their own, with the same name of the job."""
+    job = submit("01", SITE, partition="qgpu_exp", values={"seed": 7})
     assert f"Job {job.job_id} (jobs/01-sgd.sbatch) is submitted" in capsys.readouterr().out
     subprocess.run(["scancel", job.job_id], check=True)
     text = (course / "jobs" / "01-sgd.sbatch").read_text()
-    assert {"--partition=qgpu_exp", "--account=OPEN-00-00", "--job-name=01-sgd"} <= set(text.split())
+    assert {"--partition=qgpu_exp", "--job-name=01-sgd"} <= set(text.split())
     with pytest.raises(CourseKitError, match="karolina, partition qgpu: 99999 nodes"):
         submit("01", SITE, nodes=99999)
 
@@ -381,7 +376,7 @@ def test_without_accounting(cluster, monkeypatch, tmp_path):
     assert "accounting storage is disabled" in refused.stderr
 
     state = look([job_id])[job_id]
-    assert (state.state, state.exit_code, state.nodes) == ("FAILED", "7:0", complete.nodes)
+    assert (state.state, state.nodes) == ("FAILED", complete.nodes)
 
 
 def test_the_time_limit(late):

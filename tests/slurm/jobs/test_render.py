@@ -10,8 +10,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import find_labs
-from coursekit.slurm.jobs.job_script import load_event
-from coursekit.slurm.jobs.render import generate_jobs, render_all
+from coursekit.slurm.jobs.render import render_all
 from coursekit.slurm.sites.load import load_site, site_names
 
 from ..conftest import render_job
@@ -164,15 +163,11 @@ def test_a_script_holds_no_account_and_ends_in_words(path):
     assert "/home/" not in script
 
 
-def test_an_event_has_its_account_and_reservation(tmp_path):
-    """A script of an event has them, with the suffix that the partition asks for; unknown keys are refused."""
-    (tmp_path / "event.toml").write_text('account = "abc"\nreservation = "course"\nqos = "qos_gpu-dev"\n')
-    options = directives_of(render_job(ROOT, "jean-zay", "lab", "01", event=load_event(tmp_path / "event.toml")))
+def test_an_account_has_the_suffix_of_its_partition():
+    """A script may name a project and a reservation, as the hub's do."""
+    options = directives_of(render_job(ROOT, "jean-zay", "lab", "01", account="abc", reservation="course"))
 
-    assert {"--account=abc@v100", "--reservation=course", "--qos=qos_gpu-dev"} <= set(options)
-    (tmp_path / "event.toml").write_text('acount = "abc"\n')
-    with pytest.raises(CourseKitError, match="acount"):
-        load_event(tmp_path / "event.toml")
+    assert {"--account=abc@v100", "--reservation=course"} <= set(options)
 
 
 @pytest.mark.parametrize(
@@ -187,25 +182,3 @@ def test_bad_wishes_get_one_sentence(options, message):
     """What was wrong, and what there is."""
     with pytest.raises(CourseKitError, match=message):
         render_job(ROOT, "jean-zay", "lab", "02", **options)
-
-
-def test_scripts_of_former_sites_are_removed(tmp_path):
-    """A site that is no more leaves no scripts behind; scripts that would not change are left alone."""
-    for name in ("labs", "solutions", "slurm/templates"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).symlink_to(ROOT / name)
-    sites = tmp_path / "slurm" / "sites"
-    sites.mkdir()
-    (sites / "mine.toml").write_text((ROOT / "slurm/sites/local.toml").read_text())
-    reports = []
-
-    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
-    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
-    (sites / "mine.toml").unlink()
-    generate_jobs(tmp_path, lambda verdict, path: reports.append((verdict, path.name)))
-
-    names = sorted(path.name for path in SCRIPTS if path.parent.name == "local")
-    assert sorted(reports) == sorted(
-        (verdict, name) for verdict in ("written", "unchanged", "removed") for name in names
-    )
-    assert list((tmp_path / "slurm" / "jobs" / "mine").iterdir()) == []

@@ -102,9 +102,3 @@ def test_jobs_of_accounting():
         "23": JobState("CANCELLED", "", "", "00:00:00", "", "0:0", "0"),
     }
     assert [state.ever_ran for state in parse_accounting(LINES).values()] == [True, True, True, True, False]
-
-
-def test_a_job_that_was_put_back_is_read_from_its_last_line():
-    """With --duplicates in somebody's environment the newest line of a number counts."""
-    text = "5|NODE_FAIL|00:01:00|2026-11-20T17:00:00|n1|1:0\n5|RUNNING|00:00:10|2026-11-20T17:03:00|n2|0:0\n"
-    assert parse_accounting(text) == {"5": JobState("RUNNING", "", "2026-11-20T17:03:00", "00:00:10", "n2", "0:0")}

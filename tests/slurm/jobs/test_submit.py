@@ -44,8 +44,8 @@ def test_parameters_of_a_notebook(course):
     path = notebook(course, "03-keras-cnn")
     assert notebook_options(path, {}) == []
     assert notebook_options(path, {"num_epochs": "3", "data": "a folder/with spaces"}) == [
-        *("-p", "num_epochs", "3"),
         *("-p", "data", "a folder/with spaces"),
+        *("-p", "num_epochs", "3"),
     ]
     with pytest.raises(CourseKitError, match=r"^-p: num_epochs must be a whole number"):
         notebook_options(path, {"num_epochs": "many"})
@@ -73,7 +73,6 @@ def test_parameters_of_a_script(course):
         ({"nodes": 0}, "--nodes is 0, but a job has at least 1 node"),
         ({"ranks_per_node": 0}, "--ranks-per-node is 0, but a job has at least 1 node"),
         ({"nodes": 9999}, "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
-        ({"event": Path("gone.toml")}, "gone.toml is missing: write it."),
         ({"train": True}, "the lab 01-sgd has no script: submit it without --train."),
         ({"nodes": 2}, "there is no sbatch here: submit on a login node of Karolina, "),
         ({}, "there is no sbatch here: submit on a login node of Karolina, "),
@@ -146,11 +145,6 @@ def test_missing_answers_are_named(released):
         with pytest.raises(CourseKitError) as refused:
             check_answers(released, "03-keras-cnn", only_script=only_script)
         assert f"03-keras-cnn.ipynb has no answer yet in {names}: " in str(refused.value)
-
-
-def test_an_answered_notebook_is_returned(course):
-    """The solution passes."""
-    assert check_answers(course, "01-sgd") == notebook(course, "01-sgd")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coursekit.slurm.sites.load import load_site, load_sites, site_names
-from coursekit.toml_files import tomllib
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,15 +35,3 @@ def test_a_shell_understands_every_command(name):
     done = subprocess.run(["bash", "-n"], input="\n".join(lines), text=True, capture_output=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_container_of_alps_is_there():
-    """`--environment=coursekit` names a file that the checkout has, with the keys that the Container Engine knows."""
-    site = load_site(ROOT, "daint-alps")
-    edf = tomllib.loads((ROOT / "slurm" / "edf" / "coursekit.toml").read_text(encoding="utf-8"))
-
-    assert site.software.srun_options == ("--environment=coursekit",)
-    assert site.software.after[0].startswith('export EDF_PATH="${EDF_PATH:-$PWD/slurm/edf}"')
-    known = "image mounts workdir writable entrypoint base_environment env annotations"
-    assert set(edf) <= set(known.split())
-    assert edf["annotations"]["com"]["hooks"]["aws_ofi_nccl"] == {"enabled": "true", "variant": "cuda-dl"}

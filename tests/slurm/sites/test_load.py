@@ -23,9 +23,8 @@ WRONG = [
     ('status = "current"', 'status = "sunk"', "", "status is 'sunk', but must be one of current, retired."),
     ('partition = "deep"', 'partition = "abyss"', "", "default_partition is 'abyss', but must be one of deep, test."),
     ('qos = ["dive"]', 'qos = ["dive", "float"]', " [partitions.deep]", "qos is 'float', but must be one of dive."),
-    ('qos = ["dive"]', 'partition_qos = "x"', " [partitions.deep]", "partition_qos is 'x', but must be one of dive."),
+    ('qos = ["dive"]', 'partition_qos = "x"', " [partitions.deep]", "qos is 'x', but must be one of dive."),
     ('with = "deep"', 'with = "test"', " [partitions.test]", "shares_nodes_with is 'test', but must be one of deep."),
-    ("cold&dark", "cold&wet", " [partitions.deep]", "the feature of --constraint is 'wet', but must be one of cold, "),
     ("default_time_min = 90", "default_time_min = 1441", " [partitions.deep]", "must not be above max_time_min"),
     (CONSTRAINT, 'directives = ["-C cold"]', " [partitions.deep]", "directives has '-C cold': write the long form"),
     # The labs pin `gpus[hvd.local_rank()]`: with one visible GPU, all ranks but the first would fail.
@@ -34,10 +33,8 @@ WRONG = [
     ('shell = "#!/bin/bash -l"', 'shell = "bash"', " [software]", "shell must begin with #!"),
     ("{node}:{port}", "{host}:{port}", " [jupyter]", "tunnel uses ['host']; allowed are {node}, {port}, {user}."),
     ('tunnel = "ssh', '# tunnel = "ssh', " [jupyter]", "address or tunnel must say how a browser reaches JupyterLab"),
-    ('"launch.mpi"', '"launch.mpich"', " [[confirm]]", "there is no key 'launch.mpich' to doubt."),
     ("num_nodes = 2\n", "num_nodes = 21\n", "", "num_nodes is 21, but a job of the default partition has at most 20 "),
     ("num_cpus_per_gpu = 8", "num_cpus_per_gpu = 9", " [partitions.deep]", "4 ranks with 9 CPUs each need 36, but "),
-    ("memory_gb = 256", "memory_gb = 512", " [partitions.test]", "memory_gb is 256, but its nodes are those of a "),
     ('gpu = "Kraken 8"', 'gpu = "none"', " [partitions.deep]", "gpu is \"none\", but gpu_request is 'gres'"),
 ]
 

@@ -6,9 +6,6 @@ import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-import pytest
-
-from coursekit.errors import CourseKitError
 from coursekit.slurm.jobs.page import PAGE, page_text, write_page
 from coursekit.slurm.sites import profile
 from coursekit.slurm.sites.load import load_sites
@@ -45,17 +42,6 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
         "| --- | --- | --- |",
         "| `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
     ]
-
-
-def test_a_page_written_by_hand_is_not_overwritten(checkout):
-    """Only the builder's own work is replaced."""
-    page = checkout.root / PAGE
-    page.parent.mkdir()
-    page.write_text("# My sites\n", encoding="utf-8")
-
-    with pytest.raises(CourseKitError, match="was not made by the builder"):
-        write_page(checkout.root)
-    assert page.read_text(encoding="utf-8") == "# My sites\n"
 
 
 def test_the_page_on_the_format_has_every_key():

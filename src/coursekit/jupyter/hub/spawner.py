@@ -22,7 +22,7 @@ from traitlets import Float, Unicode, default
 
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused, form_html, read_wish
-from coursekit.slurm.jobs.job_script import Event, JobScript
+from coursekit.slurm.jobs.job_script import JobScript
 from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.render import render
 from coursekit.slurm.jobs.slurm_cli import (
@@ -114,8 +114,9 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         """Return the job script; whatever way the options came, they are checked here."""
         wish = self.wish(self.user_options)
         job = JobScript(
-            *(self.site, "hub", None, wish.partition, wish.num_nodes, Event(wish.account, wish.reservation)),
-            num_tasks_per_node=wish.num_ranks_per_node,
+            *(self.site, "hub", None, wish.partition, wish.num_nodes, wish.num_ranks_per_node),
+            account=wish.account,
+            reservation=wish.reservation,
             time_limit_min=wish.time_min,
             arguments=shlex.join(self.get_args()),
         )

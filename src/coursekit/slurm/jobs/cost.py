@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.slurm.jobs.job_script import JobScript, JobShape, all_jobs, time_limit_min
+from coursekit.slurm.jobs.job_script import JobScript, all_jobs, time_limit_min
 from coursekit.slurm.sites.profile import Partition, Site
 from coursekit.text import counted, format_minutes
 
 CLASS_SIZE = 30
-STUDENT = "student"
 MINUTES_PER_HOUR = 60
 
 
@@ -19,45 +18,22 @@ class Cost:
     """What a job costs when it runs until its time limit.
 
     Attributes:
-        kind: the partition.
-        shape: nodes, and ranks on each.
-        time_min: the time limit.
-        each: who or what submits it: a student, a run, a task of an array.
+        what: what is charged: "2 GPUs for 20 min", "1 whole node with 4 GPUs for 20 min".
+        gpu_hours: GPU hours until the time limit; GPUs that are charged count, used or not.
+        each: who or what submits it: a student, a run.
     """
 
-    kind: Partition
-    shape: JobShape
-    time_min: int
+    what: str
+    gpu_hours: float
     each: str
-
-    @property
-    def num_gpus(self) -> int:
-        """GPUs that are charged, used or not."""
-        charged = self.kind.num_gpus_per_node if self.kind.whole_nodes else self.shape.num_tasks_per_node
-        return self.shape.num_nodes * charged if self.kind.has_gpus else 0
-
-    @property
-    def gpu_hours(self) -> float:
-        """GPU hours until the time limit."""
-        return self.num_gpus * self.time_min / MINUTES_PER_HOUR
-
-    @property
-    def what(self) -> str:
-        """What is charged: "2 GPUs for 20 min", "1 whole node with 4 GPUs for 20 min"."""
-        whole = f"{counted(self.shape.num_nodes, 'whole node')} with " if self.kind.whole_nodes else ""
-        return f"{whole}{counted(self.num_gpus, 'GPU')} for {format_minutes(self.time_min)}"
 
     def words(self) -> str:
         """Return "at most 0.7 GPU hours for a student (2 GPUs for 20 min), 20 GPU hours for a class of 30"."""
-        if not self.num_gpus:
+        if not self.gpu_hours:
             return "no GPU hours"
         alone = f"at most {hours(self.gpu_hours)} for a {self.each} ({self.what})"
-        return f"{alone}, {hours(self.gpu_hours * CLASS_SIZE)} for a class of {CLASS_SIZE}" if self.of_class else alone
-
-    @property
-    def of_class(self) -> bool:
-        """Whether every student of a class submits it."""
-        return self.each == STUDENT
+        of_class = f", {hours(self.gpu_hours * CLASS_SIZE)} for a class of {CLASS_SIZE}"
+        return alone + (of_class if self.each == "student" else "")
 
 
 def cost_of(root: Path, job: JobScript, kind: Partition) -> Cost:
@@ -66,29 +42,20 @@ def cost_of(root: Path, job: JobScript, kind: Partition) -> Cost:
     Raises:
         CourseKitError: the partition gives no such job.
     """
-    return Cost(kind, job.shape(kind), time_limit_min(root, job, kind), job.launch.each)
+    shape, time_min = job.shape(kind), time_limit_min(root, job, kind)
+    charged = kind.num_gpus_per_node if kind.whole_nodes else shape.num_tasks_per_node
+    num_gpus = shape.num_nodes * charged if kind.has_gpus else 0
+    whole = f"{counted(shape.num_nodes, 'whole node')} with " if kind.whole_nodes else ""
+    what = f"{whole}{counted(num_gpus, 'GPU')} for {format_minutes(time_min)}"
+    return Cost(what, num_gpus * time_min / MINUTES_PER_HOUR, job.launch.each)
 
 
-def class_costs(root: Path, site: Site, num_students: int) -> list[str]:
-    """Return a line on each committed job script of a site: what it asks for, and its GPU hours."""
-    kind = site.kind()
-    costs = {job.name: cost_of(root, job, kind) for job in all_jobs(root, site)}
-    rows = [
-        (name, cost.what, number(cost.gpu_hours), number(cost.gpu_hours * num_students) if cost.of_class else "")
-        for name, cost in costs.items()
-    ]
-    names, whats = (max(len(row[column]) for row in rows) for column in (0, 1))
-    return [
-        f"GPU hours at most: of one job, and of one for each of {num_students} students",
-        *(f"{name:<{names}}  {what:<{whats}} {one:>5} {all_:>5}".rstrip() for name, what, one, all_ in rows),
-    ]
+def class_costs(root: Path, site: Site) -> list[str]:
+    """Return a line on each committed job script of a site: what it costs."""
+    return [f"{job.name}: {cost_of(root, job, site.kind()).words()}" for job in all_jobs(root, site)]
 
 
-def number(number_h: float) -> str:
-    """Return hours as "0.7" or "20"."""
-    return f"{number_h:.1f}".removesuffix(".0")
-
-
-def hours(number_h: float) -> str:
+def hours(gpu_hours: float) -> str:
     """Return "1 GPU hour" or "0.7 GPU hours"."""
-    return f"{number(number_h)} GPU hour{'' if number(number_h) == '1' else 's'}"
+    number = f"{gpu_hours:.1f}".removesuffix(".0")
+    return f"{number} GPU hour{'' if number == '1' else 's'}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pwd
 import re
-from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.slurm.jobs.failure_hints import CONSEQUENCES, EXIT_CODES, LOG_HINTS, RAISED, STATES, WEAK_HINTS
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, JobState
@@ -21,8 +20,7 @@ _RAISED = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """What happened and what to do, in one or two sentences, and what that was recognised by."""
 
     words: str
@@ -45,7 +43,11 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     found += said
     if state.exit_code in EXIT_CODES and not said:
         found.append(Explanation(EXIT_CODES[state.exit_code], f"Slurm's exit code {state.exit_code}"))
-    return tuple(_first_of_each(_first_of_each(found, "words"), "evidence"))[:NUM_EXPLANATIONS]
+    different: list[Explanation] = []
+    for one in found:
+        if all(one.words != other.words and one.evidence != other.evidence for other in different):
+            different.append(one)
+    return tuple(different[:NUM_EXPLANATIONS])
 
 
 def read_tail(path: Path) -> str:
@@ -54,14 +56,6 @@ def read_tail(path: Path) -> str:
         log.seek(max(0, path.stat().st_size - NUM_TAIL_BYTES))
         return log.read().decode(errors="replace")
     return ""
-
-
-def _first_of_each(explanations: Iterable[Explanation], attribute: str) -> list[Explanation]:
-    """Return the explanations without those that have the words, or the evidence, of one before."""
-    first: dict[str, Explanation] = {}
-    for explanation in explanations:
-        first.setdefault(getattr(explanation, attribute), explanation)
-    return list(first.values())
 
 
 def _from_log(log: str) -> list[Explanation]:

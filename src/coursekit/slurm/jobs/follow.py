@@ -7,44 +7,33 @@ import json
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from coursekit.labs.cells import Picture, pictures_in
+from coursekit.labs.cells import pictures_in
 from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.listing import find_job, note_ending
 from coursekit.slurm.jobs.pending import explain_pending
-from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, read_result
+from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, find_job, note_ending, read_result
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, SlurmError, look
 from coursekit.text import counted
 
 READ_S = 1.0  # between looks at the log
 FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
-PATIENCE_S = 600.0  # how long Slurm may be out of reach
 LATE_S = 20.0  # how late files of another node may appear on a parallel file system
 
 
 def follow(job_id: str | int) -> bool | None:
-    """Follow a job to its end and return whether it went well; interrupt it as you like, the job goes on.
+    """Show a job's waiting, its log and its ending; interrupt it as you like, the job goes on.
 
     Returns:
-        None when it was interrupted.
+        Whether the job went well; None when the following was interrupted.
 
     Raises:
         CourseKitError: the job was not submitted from this checkout.
     """
     root = find_root()
-    return follow_to_end(root, find_job(root, str(job_id)))
-
-
-def follow_to_end(root: Path, job: SubmittedJob) -> bool | None:
-    """Show a job's waiting, its log and its ending, and return whether it went well; None after Ctrl-C.
-
-    Raises:
-        SlurmError: Slurm was out of reach for too long.
-    """
+    job = find_job(root, str(job_id))
     log = LogReader(root / job.log)
     try:
         state = job.ending or _until_end(job, log)
@@ -63,23 +52,17 @@ def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
     """Show what there is to see until the job has ended, and return its last state.
 
     Slurm is asked ever more rarely, and what it says is told when it changes.
-
-    Raises:
-        SlurmError: Slurm was out of reach for too long.
     """
     state, told, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
-    answered = next_ask = time.monotonic()
+    next_ask = time.monotonic()
     while True:
         now = time.monotonic()
         if now >= next_ask:
             try:
                 state = look([job.job_id])[job.job_id]
             except SlurmError as error:
-                if now - answered > PATIENCE_S:
-                    raise
                 said, sentence = ("", str(error)), f"{error} Still trying."
             else:
-                answered = now
                 # An estimated start moves all the time: it is told with the reason, not each time that it moves.
                 said, sentence = (state.state, state.reason), _sentence(job, state)
             if said != told:
@@ -94,28 +77,23 @@ def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
         time.sleep(READ_S)
 
 
-@dataclass
 class LogReader:
-    """What is new in a log, also when it appears late, is cut off in mid-letter, or begins again after a requeue."""
+    """What is new in a log, also when it appears late or is cut off in mid-letter."""
 
-    path: Path
-    position: int = 0
-    decoder: codecs.IncrementalDecoder = field(
-        default_factory=lambda: codecs.getincrementaldecoder("utf-8")(errors="replace")
-    )
+    def __init__(self, path: Path) -> None:
+        self.path, self.position = path, 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def read(self) -> str:
         """Return what was written since the last call; '' while there is no log."""
         try:
             with self.path.open("rb") as log:
-                if self.path.stat().st_size < self.position:
-                    self.position = 0
                 log.seek(self.position)
                 new = log.read()
         except OSError:
             return ""
         self.position += len(new)
-        return self.decoder.decode(new)
+        return self._decoder.decode(new)
 
 
 def _sentence(job: SubmittedJob, state: JobState) -> str:
@@ -149,7 +127,11 @@ def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
     deadline = time.monotonic() + (LATE_S if state.state == COMPLETED and leaves_result else 0)
     while (result := read_result(root, job)) is None and time.monotonic() < deadline:
         time.sleep(READ_S)
-    lines = [_headline(job, state)]
+    if state.state == UNKNOWN:
+        lines = [f"Slurm no longer knows job {job.job_id} ({job.name}); this is what it left:"]
+    else:
+        after = f" after {state.elapsed}" if state.ever_ran else " without having started"
+        lines = [f"Job {job.job_id} ({job.name}) ended as {state.state}{after}."]
     lines += [describe_result(result)] if result else []
     passed = result.verdict == PASSED if result else state.state == COMPLETED
     if not passed:
@@ -160,28 +142,20 @@ def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
     lines += [f"The executed notebook is {notebook.relative_to(root)}."] if notebook else []
     _write("\n" + "\n".join(lines) + "\n")
     if notebook:
-        _show_pictures(notebook, root)
+        _show_last_picture(notebook)
     return passed
 
 
-def _headline(job: SubmittedJob, state: JobState) -> str:
-    if state.state == UNKNOWN:
-        return f"Slurm no longer knows job {job.job_id} ({job.name}); this is what it left:"
-    after = f" after {state.elapsed}" if state.ever_ran else " without having started"
-    return f"Job {job.job_id} ({job.name}) ended as {state.state}{after}."
-
-
-def _show_pictures(notebook: Path, root: Path) -> None:
-    """Show the lab's last picture in a notebook; in a terminal say where all of them are."""
+def _show_last_picture(notebook: Path) -> None:
+    """Show the last picture of an executed notebook in the notebook from which its job is followed."""
     ipython = sys.modules.get("IPython")
-    if ipython and hasattr(ipython.get_ipython(), "kernel"):
-        from coursekit.pictures.output import display_png
-
-        for picture in read_pictures(notebook)[-1:]:
-            display_png(picture.content, picture.alt)
+    if not (ipython and hasattr(ipython.get_ipython(), "kernel")):
         return
-    for path in save_pictures(notebook):
-        _write(f"    {path.relative_to(root)}\n")
+    from coursekit.pictures.output import display_png
+
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # it cannot be read
+        for picture in pictures_in(json.loads(notebook.read_text(encoding="utf-8"))["cells"])[-1:]:
+            display_png(picture.content, picture.alt)
 
 
 def describe_result(result: LabResult) -> str:
@@ -195,20 +169,3 @@ def describe_result(result: LabResult) -> str:
     if result.verdict == FAILED and result.failed_cell and result.failed_cell.error:
         lines.append(result.failed_cell.error)
     return "\n".join(lines)
-
-
-def read_pictures(notebook: Path) -> list[Picture]:
-    """Return all PNG pictures of an executed notebook in their order; [] when it cannot be read."""
-    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
-        return pictures_in(json.loads(notebook.read_text(encoding="utf-8"))["cells"])
-    return []
-
-
-def save_pictures(notebook: Path) -> list[Path]:
-    """Write all pictures of a notebook as files beside it, named by their order and cell, and return where."""
-    paths = []
-    for number, picture in enumerate(read_pictures(notebook), 1):
-        path = notebook.with_name(f"picture-{number}-{picture.cell}.png")
-        path.write_bytes(picture.content)
-        paths.append(path)
-    return paths

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import NamedTuple
 
-from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.slurm.sites.profile import Partition, Site, gpu_options
-from coursekit.toml_files import MAY_BE_EMPTY
 
 MINUTES_PER_HOUR = 60
+WORDS_COLUMN = 38  # where the words behind directives begin
 WHY = {  # words on options that sites add
     "--constraint": "only nodes with this feature",
     "--hint": "one rank's threads on whole cores",
@@ -23,38 +22,10 @@ WHY = {  # words on options that sites add
 }
 GRADING_GB = 8  # memory that grading needs at least: what one hand-in may use, with what runs it
 SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
+JUPYTER_MIN = GRADE_MIN = 60
 
 
-@dataclass(frozen=True)
-class Directive:
-    """One option of `sbatch`, and a word on it for the reader."""
-
-    option: str
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Event:
-    """What changes with the workshop, and neither with the machine nor with the lesson; '' leaves a directive out.
-
-    Committed job scripts have none of them: `SBATCH_ACCOUNT`, `SBATCH_RESERVATION` and `SBATCH_QOS` do the same.
-    """
-
-    account: Annotated[str, MAY_BE_EMPTY] = ""
-    reservation: Annotated[str, MAY_BE_EMPTY] = ""
-    qos: Annotated[str, MAY_BE_EMPTY] = ""
-
-
-NO_EVENT = Event()
-
-
-def load_event(path: Path) -> Event:
-    """Read an event's file, strictly."""
-    return toml_files.load(Event, path)
-
-
-@dataclass(frozen=True)
-class JobShape:
+class JobShape(NamedTuple):
     """How much of a partition a job asks for; a task is one rank."""
 
     num_nodes: int
@@ -66,24 +37,14 @@ class JobShape:
         return self.num_nodes * self.num_tasks_per_node
 
 
-WORDS_OF_RANKS = ("one task per rank, one rank per GPU", "a rank's share of the node")
-WORDS_OF_GRADING = ("one task", "as many hand-ins at a time, if memory is enough")
-STARTS_AGAIN = (
-    Directive("--requeue", "when a node fails, the job starts again"),
-    Directive("--open-mode=append", "and continues the same log"),
-)
-NOT_AGAIN = (Directive("--no-requeue", "it does not start again by itself"),)
-JUPYTER_MIN = GRADE_MIN = 60
-
-
 @dataclass(frozen=True)
 class LaunchPattern:
     """What the job scripts of one template have in common.
 
     Attributes:
         suffix: what stands behind the lab's name in that of the job.
-        signal: what the script hears ahead of its time limit; '' for nothing.
-        after_failure: what Slurm does when a node fails.
+        signal: what the script hears ahead of its time limit, to save its work and to start again when a node fails;
+            '' for a job that can do neither.
         time_limit_min: the time limit; 0 for that of the lab, or of all labs together.
         num_ranks: how many ranks a committed script asks for; 0 for all of as many nodes as the site's profile says,
             and for a lab's notebook as many as show what the lab is about.
@@ -93,7 +54,6 @@ class LaunchPattern:
 
     suffix: str = ""
     signal: str = "TERM"
-    after_failure: tuple[Directive, ...] = STARTS_AGAIN
     time_limit_min: int = 0
     num_ranks: int = 0
     is_grading: bool = False
@@ -108,50 +68,8 @@ LAUNCH_PATTERNS = {
     "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
     "grade": LaunchPattern(time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="run"),
     # A signal would end a hub's server, and its student would not know why.
-    "hub": LaunchPattern(signal="", after_failure=NOT_AGAIN),
+    "hub": LaunchPattern(signal=""),
 }
-
-
-def directives(job: JobScript, partition: Partition, shape: JobShape, time_limit_min: int) -> tuple[Directive, ...]:
-    """Return the directives of a job."""
-    launch = job.launch
-    task, cpus = WORDS_OF_GRADING if launch.is_grading else WORDS_OF_RANKS
-    num_cpus = num_cpus_of_grading(partition) if launch.is_grading else partition.num_cpus_per_gpu
-    named = Directive(f"--partition={partition.slurm_name}", "the kind of nodes")
-    ahead = Directive(f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there")
-    return (
-        Directive(f"--job-name={job.name}"),
-        Directive("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
-        *([named] if partition.requested else []),
-        *(Directive(line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
-        *_of_event(partition, job.event),
-        Directive(f"--nodes={shape.num_nodes}"),
-        Directive(f"--ntasks-per-node={shape.num_tasks_per_node}", task),
-        Directive(f"--cpus-per-task={num_cpus}", cpus),
-        *(Directive(option, partition.gpu) for option in gpu_options(partition, shape.num_tasks_per_node)),
-        Directive(f"--time={_clock(time_limit_min)}", "the time limit: h:m:s"),
-        *([ahead] if launch.signal else []),
-        *launch.after_failure,
-    )
-
-
-def num_cpus_of_grading(partition: Partition) -> int:
-    """Return the cores of a job that judges hand-ins: a GPU's share of the node, or what brings enough memory."""
-    enough = math.ceil(GRADING_GB * partition.num_cpus_per_node / partition.memory_gb)
-    return min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
-
-
-def _of_event(partition: Partition, event: Event) -> list[Directive]:
-    qos = event.qos or (partition.qos[0] if partition.qos else "")
-    return [
-        *([Directive(f"--account={event.account}{partition.account_suffix}")] if event.account else []),
-        *([Directive(f"--reservation={event.reservation}")] if event.reservation else []),
-        *([Directive(f"--qos={qos}", "limits of time and size")] if qos else []),
-    ]
-
-
-def _clock(time_min: int) -> str:
-    return f"{time_min // MINUTES_PER_HOUR:02d}:{time_min % MINUTES_PER_HOUR:02d}:00"
 
 
 @dataclass(frozen=True)
@@ -163,9 +81,10 @@ class JobScript:
         lab: the lab, for the patterns "lab" and "train".
         partition: a name in the site's file; '' for its default.
         num_nodes: how many nodes; 0 for what the committed scripts ask for.
-        event: account, reservation and QOS.
         num_tasks_per_node: ranks of a node; 0 for what the committed scripts ask for, on a given number of nodes
             for one per GPU.
+        account: the project, without the partition's suffix; committed scripts leave it to `SBATCH_ACCOUNT`.
+        reservation: likewise.
         time_limit_min: the time limit; 0 for that of the pattern.
         arguments: words for the program that the script starts, for a shell.
     """
@@ -175,8 +94,9 @@ class JobScript:
     lab: Lab | None = None
     partition: str = ""
     num_nodes: int = 0
-    event: Event = NO_EVENT
     num_tasks_per_node: int = 0
+    account: str = ""
+    reservation: str = ""
     time_limit_min: int = 0
     arguments: str = ""
 
@@ -216,11 +136,11 @@ class JobScript:
         elif self.num_nodes or not self.num_ranks:
             usual = JobShape(self.site.num_nodes, kind.num_gpus_per_node)
         else:
-            usual = smallest_piece(kind, self.num_ranks)
+            usual = _smallest_piece(kind, self.num_ranks)
         return JobShape(self.num_nodes or usual.num_nodes, self.num_tasks_per_node or usual.num_tasks_per_node)
 
 
-def smallest_piece(kind: Partition, num_ranks: int) -> JobShape:
+def _smallest_piece(kind: Partition, num_ranks: int) -> JobShape:
     """Return the smallest piece of a partition with that many ranks; where whole nodes are charged, all GPUs work."""
     num_tasks = kind.num_gpus_per_node if kind.whole_nodes else min(num_ranks, kind.num_gpus_per_node)
     num_nodes = math.ceil(num_ranks / num_tasks)
@@ -232,15 +152,17 @@ def most_nodes(kind: Partition) -> int:
     return kind.max_num_nodes or kind.num_nodes
 
 
-def all_jobs(root: Path, site: Site, event: Event = NO_EVENT) -> list[JobScript]:
+def all_jobs(root: Path, site: Site) -> list[JobScript]:
     """Return all jobs of a site: every lab in every pattern that it has, and those of the site."""
     labs = find_labs(root)
-    jobs = [JobScript(site, "lab", lab, event=event) for lab in labs]
     # Labs with a script, which a launcher starts on many ranks.
     trained = [lab for lab in labs if (root / "labs" / lab.name / SCRIPT_NAME).exists()]
-    jobs += [JobScript(site, "train", lab, event=event) for lab in trained]
     whole_site = ("solutions", "grade", "jupyter") if site.jupyter.tunnel else ("solutions", "grade")
-    return jobs + [JobScript(site, pattern, event=event) for pattern in whole_site]
+    return [
+        *(JobScript(site, "lab", lab) for lab in labs),
+        *(JobScript(site, "train", lab) for lab in trained),
+        *(JobScript(site, pattern) for pattern in whole_site),
+    ]
 
 
 def time_limit_min(root: Path, job: JobScript, kind: Partition) -> int:
@@ -248,3 +170,39 @@ def time_limit_min(root: Path, job: JobScript, kind: Partition) -> int:
     labs = [job.lab] if job.lab else find_labs(root)
     asked_min = job.time_limit_min or job.launch.time_limit_min or sum(lab.resources.time_limit_min for lab in labs)
     return min(asked_min, kind.max_time_min)
+
+
+def directives(job: JobScript, kind: Partition, time_min: int) -> list[str]:
+    """Return the `#SBATCH` lines of a job, each with a word for the reader."""
+    launch, shape = job.launch, job.shape(kind)
+    task, cpus = "one task per rank, one rank per GPU", "a rank's share of the node"
+    num_cpus = kind.num_cpus_per_gpu
+    if launch.is_grading:
+        task, cpus = "one task", "as many hand-ins at a time, if memory is enough"
+        enough = math.ceil(GRADING_GB * kind.num_cpus_per_node / kind.memory_gb)  # cores that bring the memory
+        num_cpus = min(kind.num_cpus_per_node, max(kind.num_cpus_per_gpu, enough))
+    hours, minutes = divmod(time_min, MINUTES_PER_HOUR)
+    asked = [
+        (f"--job-name={job.name}", ""),
+        ("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
+        (f"--partition={kind.slurm_name}" if kind.requested else "", "the kind of nodes"),
+        *((line, WHY.get(line.partition("=")[0], "")) for line in kind.directives),
+        (f"--account={job.account}{kind.account_suffix}" if job.account else "", ""),
+        (f"--reservation={job.reservation}" if job.reservation else "", ""),
+        (f"--qos={kind.qos[0]}" if kind.qos else "", "limits of time and size"),
+        (f"--nodes={shape.num_nodes}", ""),
+        (f"--ntasks-per-node={shape.num_tasks_per_node}", task),
+        (f"--cpus-per-task={num_cpus}", cpus),
+        *((option, kind.gpu) for option in gpu_options(kind, shape.num_tasks_per_node)),
+        (f"--time={hours:02d}:{minutes:02d}:00", "the time limit: h:m:s"),
+    ]
+    if launch.signal:
+        asked += [
+            (f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
+            ("--requeue", "when a node fails, the job starts again"),
+            ("--open-mode=append", "and continues the same log"),
+        ]
+    else:
+        asked.append(("--no-requeue", "it does not start again by itself"))
+    lines = [(f"#SBATCH {option}", why) for option, why in asked if option]
+    return [f"{line:<{WORDS_COLUMN}} # {why}" if why else line for line, why in lines]

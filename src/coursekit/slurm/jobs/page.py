@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from coursekit.errors import CourseKitError
 from coursekit.files import Report, no_report, write_if_changed
 from coursekit.slurm.jobs.cost import CLASS_SIZE, cost_of, hours
 from coursekit.slurm.jobs.job_script import all_jobs
@@ -46,15 +45,10 @@ def write_page(root: Path, report: Report = no_report) -> None:
     """Write the page, where the checkout has sites.
 
     Raises:
-        CourseKitError: a site's file is wrong, or the page is not a builder's work.
+        CourseKitError: a site's file is wrong.
     """
-    sites = load_sites(root)
-    if not sites:
-        return
-    page = root / PAGE
-    if page.exists() and not page.read_text(encoding="utf-8").startswith(GENERATED):
-        raise CourseKitError(f"{page} was not made by the builder: move it away and build again.")
-    write_if_changed(page, page_text(root, sites).encode(), report)
+    if sites := load_sites(root):
+        write_if_changed(root / PAGE, page_text(root, sites).encode(), report)
 
 
 def page_text(root: Path, sites: Sequence[Site]) -> str:

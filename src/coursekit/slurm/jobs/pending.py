@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from coursekit.slurm.jobs.failure_hints import Hint
 
@@ -96,7 +96,6 @@ REASONS: tuple[Hint, ...] = (
     ),
     Hint("DeadLine", "it cannot end before its deadline: cancel it"),
 )
-SECONDS_PER_MINUTE, MINUTES_PER_HOUR, HOURS_PER_DAY = 60, 60, 24
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
@@ -122,12 +121,4 @@ def _expected(start: str, now: datetime) -> str:
     if expected <= now:
         return ""
     day = "" if expected.date() == now.date() else f" on {expected:%A, %d %B}"
-    return f" Slurm expects it to start at {expected:%H:%M}{day}, in {_in_words(expected - now)}."
-
-
-def _in_words(wait: timedelta) -> str:
-    minutes = max(1, round(wait.total_seconds() / SECONDS_PER_MINUTE))
-    if minutes < 2 * MINUTES_PER_HOUR:
-        return f"about {minutes} min"
-    hours = round(minutes / MINUTES_PER_HOUR)
-    return f"about {hours} h" if hours < 2 * HOURS_PER_DAY else f"about {round(hours / HOURS_PER_DAY)} days"
+    return f" Slurm expects it to start at {expected:%H:%M}{day}."

@@ -40,10 +40,9 @@ REFUSALS: tuple[Hint, ...] = (
         "nodes or time than it allows",
     ),
     Hint(
-        "Required partition not available",
+        "Required partition not available|Partition in DOWN state",
         "the partition {partition} is closed at present: take another {elsewhere}",
     ),
-    Hint("Partition in DOWN state", "the partition {partition} is closed at present: take another {elsewhere}"),
     Hint(
         "Requested reservation is invalid",
         "there is no reservation{reservation}: correct {reserved} or {without}",
@@ -54,10 +53,10 @@ REFUSALS: tuple[Hint, ...] = (
     ),
     Hint("Requested reservation not usable now", "the reservation{reservation} is not open now: {without}"),
     Hint(
-        "Invalid generic resource (gres) specification", "the partition {partition} has no GPUs of that kind: {script}"
+        "Invalid generic resource (gres) specification|Invalid GRES specification"
+        "|Invalid Trackable RESource (TRES) specification",
+        "the partition {partition} has no GPUs of that kind: {script}",
     ),
-    Hint("Invalid GRES specification", "the partition {partition} has no GPUs of that kind: {script}"),
-    Hint("Invalid Trackable RESource (TRES) specification", "the partition {partition} has no such GPUs: {script}"),
     Hint("Node count specification invalid", "you cannot get that many nodes: ask for fewer {nodes}"),
     Hint(
         "More processors requested than permitted", "the script asks for more CPUs than allowed: ask for fewer {nodes}"
@@ -91,14 +90,15 @@ def explain_refusal(
         partition: a name in its profile; its default when None.
         of_form: what to write in place of options and variables, where a form was filled in and not a command called.
     """
-    sentence = next((row.words for row in REFUSALS if row.pattern.lower() in words.lower()), "")
+    fitting = (row.words for row in REFUSALS if any(one.lower() in words.lower() for one in row.examples))
+    sentence = next(fitting, "")
     chosen = site.kind(partition)
     reason = f": {sentence.format(**_facts(site, chosen), **(of_form or _of_shell(site, chosen)))}" if sentence else ""
     return f"{site.name} refused the job{reason}. Slurm says: {words}.{'' if of_form else _overriding()}"
 
 
 def _facts(site: Site, chosen: Partition) -> dict[str, str]:
-    constraint = [line for line in chosen.directives if "constraint" in line or line.startswith("-C")]
+    constraint = [line for line in chosen.directives if "constraint" in line]
     known = {name: limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name}
     told = "; ".join(f"{name} allows {words}" for name, words in known.items() if words)
     return {

@@ -1,25 +1,31 @@
-"""The jobs that were submitted from a checkout, and what they left: one small file for each in its folder `jobs/`.
+"""One's own jobs of the course: those that were submitted from this checkout, by `coursekit submit` or by `sbatch`.
 
-They outlive the notebook's kernel and need no accounting.
+Each has a small file in the checkout's folder `jobs/`, which outlives the notebook's kernel and needs no accounting.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
+from coursekit.errors import CourseKitError
 from coursekit.files import write_json
-from coursekit.labs.run.results import LabResult
-from coursekit.slurm.jobs.slurm_cli import JobState
+from coursekit.labs.run.results import LabResult, format_points
+from coursekit.slurm.jobs.explain import read_tail
+from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
+from coursekit.slurm.jobs.pending import explain_pending
+from coursekit.slurm.jobs.render import JOBS
+from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
 
 FOLDER = "jobs"
 JOB_ID = re.compile(r"\d+")
-# Job numbers begin again with a new controller: what is older than the submission belongs to another job.
-CLOCK_TOLERANCE_S = 120
 
 
 @dataclass(frozen=True)
@@ -53,17 +59,25 @@ class SubmittedJob:
         return f"{FOLDER}/{self.name}-{self.job_id}"
 
 
+class ListedJob(NamedTuple):
+    """One job, and what is known of it in words."""
+
+    job: SubmittedJob
+    state: JobState
+    words: str
+
+
 def remember(root: Path, job: SubmittedJob) -> None:
     """Write a job down, whole or not at all."""
     (root / FOLDER).mkdir(exist_ok=True)
-    write_json(_file(root, job.job_id), asdict(job))
+    write_json(root / FOLDER / f"{job.job_id}.json", asdict(job))
 
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
     """Return the job with this id, or None when it was not submitted from here."""
     # A file of another version or a broken disk tells nothing.
     with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
-        fields = json.loads(_file(root, job_id).read_text(encoding="utf-8"))
+        fields = json.loads((root / FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
         ending = fields.pop("ending")
         return SubmittedJob(**fields, ending=ending and JobState(**ending))
     return None
@@ -76,27 +90,87 @@ def recall_all(root: Path) -> list[SubmittedJob]:
     return sorted((job for job in found if job), key=lambda job: (job.submitted, int(job.job_id)))
 
 
+def find_job(root: Path, job_id: str) -> SubmittedJob:
+    """Return a job of this checkout.
+
+    Raises:
+        CourseKitError: no job has this number.
+    """
+    if not JOB_ID.fullmatch(job_id):
+        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
+    with suppress(SlurmError):
+        adopt(root, read_queue())
+    job = recall(root, job_id)
+    if not job:
+        raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+    return job
+
+
+def list_jobs(root: Path) -> list[ListedJob]:
+    """Return all jobs of this checkout, the oldest first; where Slurm does not answer, as far as their files tell."""
+    states: dict[str, JobState] = {}
+    try:
+        queue = read_queue()
+        adopt(root, queue)
+        # One that had ended may have been put back into the queue.
+        active = {job_id for job_id, state in queue.items() if not state.ended}
+        states = look([job.job_id for job in recall_all(root) if not job.ending or job.job_id in active], queue)
+    except SlurmError as error:
+        print(f"{error} This is what the files of your jobs tell:", file=sys.stderr, flush=True)
+    jobs = recall_all(root)
+    for job in jobs:
+        note_ending(root, job, states.get(job.job_id))
+    return [_listed(root, job, states.get(job.job_id) or job.ending or JobState(UNKNOWN)) for job in jobs]
+
+
+def note_ending(root: Path, job: SubmittedJob, state: JobState | None) -> None:
+    """Write down how a job ended, if it did."""
+    if state and state.ended and state != job.ending:
+        remember(root, replace(job, ending=state))
+
+
+def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
+    """Remember jobs that plain `sbatch` submitted from this checkout, except arrays, before Slurm forgets them."""
+    for job_id, state in queue.items():
+        is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
+        was_refused = state.state == "FAILED" and not state.nodes  # such a job is gone at once
+        if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
+            # Slurm joins a script's path and words by spaces; there may be some in the checkout's path, but not in it.
+            script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split()[0])
+            site = script.parent.name if script.parts[:-2] == Path(JOBS).parts else ""
+            lab = state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix)
+            submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
+            remember(root, SubmittedJob(job_id, state.name, lab, site, str(script), submitted))
+
+
 def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
     """Return the result that a job left, or None if it has left none yet."""
-    path = _newest(root, job, "result.json")
     with suppress(OSError, ValueError, TypeError, LookupError):
-        return LabResult.from_json(json.loads(path.read_text(encoding="utf-8"))) if path else None
+        return LabResult.from_json(json.loads((_last_start(root, job) / "result.json").read_text(encoding="utf-8")))
     return None
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
     """Return where the executed notebook is, or None before it is written."""
-    return _newest(root, job, f"{job.lab}.ipynb")
+    path = _last_start(root, job) / f"{job.lab}.ipynb"
+    return path if path.is_file() else None
 
 
-def _newest(root: Path, job: SubmittedJob, name: str) -> Path | None:
-    """Return a file of the job's last start; Slurm may start a job again, and earlier starts had ends of their own."""
+def _last_start(root: Path, job: SubmittedJob) -> Path:
+    """Return the folder of a job's last start; earlier ones, before it was started again, had ends of their own."""
     first = root / job.folder
     starts = {int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{first.name}-attempt-*[0-9]")}
-    path = (starts[max(starts)] if starts else first) / name
-    oldest = datetime.fromisoformat(job.submitted).timestamp() - CLOCK_TOLERANCE_S
-    return path if path.is_file() and path.stat().st_mtime > oldest else None
+    return starts[max(starts)] if starts else first
 
 
-def _file(root: Path, job_id: str) -> Path:
-    return root / FOLDER / f"{job_id}.json"
+def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:
+    if state.state == PENDING:
+        return ListedJob(job, state, explain_pending(job.job_id, state.reason, state.start).partition(" waits: ")[2])
+    # While a job runs, a result is that of an earlier start.
+    result = read_result(root, job) if state.ended or state.state == UNKNOWN else None
+    if result:
+        points = f", {format_points(result)} points" if result.scores else ""
+        return ListedJob(job, state, f"{result.verdict}{points}")
+    # In the last line job scripts say how it went.
+    lines = [line.strip() for line in read_tail(root / job.log).splitlines() if line.strip()]
+    return ListedJob(job, state, lines[-1].removeprefix(f"{job.name}: ") if lines else "")

@@ -9,30 +9,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.errors import CourseKitError
 from coursekit.files import Report, no_report, write_if_changed
-from coursekit.slurm.jobs.cost import Cost
-from coursekit.slurm.jobs.job_script import (
-    NO_EVENT,
-    Directive,
-    Event,
-    JobScript,
-    JobShape,
-    all_jobs,
-    directives,
-    most_nodes,
-    time_limit_min,
-)
+from coursekit.slurm.jobs.cost import cost_of
+from coursekit.slurm.jobs.job_script import JobScript, JobShape, all_jobs, directives, most_nodes, time_limit_min
 from coursekit.slurm.sites.load import load_site, site_names
 from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options
 
 TEMPLATES = "slurm/templates"
 JOBS = "slurm/jobs"
 SUFFIX = ".sbatch"
-DIRECTIVE_COLUMN = 38  # where the words behind directives begin
 COMMENT_WIDTH = 117
 
 
 def generate_jobs(root: Path, report: Report = no_report) -> None:
-    """Write the scripts of all sites, and remove those of former sites, labs and patterns.
+    """Write the scripts of all sites.
 
     Raises:
         CourseKitError: a site's file is wrong; nothing is written then.
@@ -44,15 +33,11 @@ def generate_jobs(root: Path, report: Report = no_report) -> None:
     }
     for path, text in scripts.items():
         write_if_changed(path, text.encode(), report)
-    for old in sorted((root / JOBS).glob(f"*/*{SUFFIX}")):
-        if old not in scripts:
-            old.unlink()
-            report("removed", old)
 
 
-def render_all(root: Path, site: Site, event: Event = NO_EVENT) -> dict[str, str]:
+def render_all(root: Path, site: Site) -> dict[str, str]:
     """Return all scripts of a site by file name: every lab in every pattern that it has, and those of the site."""
-    return {f"{job.name}{SUFFIX}": render(root, job) for job in all_jobs(root, site, event)}
+    return {f"{job.name}{SUFFIX}": render(root, job) for job in all_jobs(root, site)}
 
 
 def render(root: Path, job: JobScript) -> str:
@@ -64,16 +49,14 @@ def render(root: Path, job: JobScript) -> str:
     site, key = job.site, job.partition or job.site.default_partition
     kind = site.kind(key)
     shape = job.shape(kind)
-    time_min = time_limit_min(root, job, kind)
-    asked = directives(job, kind, shape, time_min)
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
     return template.render(
         site=site,
         lab=job.lab,
         shape=shape,
         script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
-        directives=[_line(directive) for directive in asked],
-        cost=Cost(kind, shape, time_min, job.launch.each).words(),
+        directives=directives(job, kind, time_limit_min(root, job, kind)),
+        cost=cost_of(root, job, kind).words(),
         two_nodes=_on_two_nodes(job, kind, shape),
         modules=(*site.software.modules, *kind.modules),
         doubts=_doubts_of_software(site, key),
@@ -120,8 +103,3 @@ def templates(root: Path) -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701  # shell, not HTML
     )
-
-
-def _line(directive: Directive) -> str:
-    line = f"#SBATCH {directive.option}"
-    return f"{line:<{DIRECTIVE_COLUMN}} # {directive.why}" if directive.why else line

@@ -107,11 +107,9 @@ class JobState:
         reason: why it waits or ended, as Slurm writes it.
         start: when it started, or will by Slurm's estimate, `2026-11-20T17:30:00` in the machine's time.
         elapsed: how long it has run, `[days-]hours:minutes:seconds` or shorter.
-        nodes: its nodes, as Slurm folds them: `n[1-2]`.
         exit_code: `status:signal` of its script.
         cancelled_by: the number of the user who cancelled it.
         submitted: when it was submitted, as `start`.
-        folder: its working folder.
         command: its script with the words behind it.
     """
 
@@ -154,7 +152,13 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
                 "sacct", "--parsable2", "--noheader", f"--jobs={','.join(gone)}", f"--format={ACCOUNTING_FORMAT}"
             )
             accounts = parse_accounting(text)
-    return {job_id: _merge(job_id, queue.get(job_id), accounts.get(job_id)) for job_id in wanted}
+    states = {}
+    for job_id in wanted:
+        queued, accounted = queue.get(job_id), accounts.get(job_id)
+        # Accounting lags behind by seconds, but then says more.
+        newest = accounted if accounted and (accounted.ended or not queued) else queued
+        states[job_id] = newest or JobState(UNKNOWN)
+    return states
 
 
 def read_queue() -> dict[str, JobState]:
@@ -190,23 +194,6 @@ def parse_accounting(text: str) -> dict[str, JobState]:
         elif first == OUT_OF_MEMORY and jobs[job_id].state == "FAILED":
             jobs[job_id] = replace(jobs[job_id], state=OUT_OF_MEMORY)
     return jobs
-
-
-def _merge(job_id: str, queued: JobState | None, accounted: JobState | None) -> JobState:
-    """Return the newest: accounting lags behind by seconds, but then says more."""
-    if accounted and (accounted.ended or not queued):
-        return accounted
-    if queued and queued.ended:
-        return replace(queued, exit_code=_exit_code(job_id))
-    return queued or JobState(UNKNOWN)
-
-
-def _exit_code(job_id: str) -> str:
-    """Return the exit code as the controller remembers it, for sites without accounting."""
-    with suppress(SlurmError):
-        words = call("scontrol", "--oneliner", "show", "job", job_id).split()
-        return next((word.partition("=")[2] for word in words if word.startswith("ExitCode=")), "")
-    return ""
 
 
 def _value(word: str) -> str:

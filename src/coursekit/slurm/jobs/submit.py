@@ -11,17 +11,16 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_text
 from coursekit.labs.build.script import answered_script, is_script, missing_answers, read_notebook
 from coursekit.labs.lab import Scalar, select_labs
-from coursekit.labs.run.plan import check, list_names, parse, read_defaults
+from coursekit.labs.run.plan import list_names, merge, read_defaults
 from coursekit.labs.run.results import HTML
 from coursekit.labs.run.session import RUNS
 from coursekit.paths import find_root
 from coursekit.processes import INTERRUPTED_STATUS
 from coursekit.slurm.jobs.follow import follow as follow_job
-from coursekit.slurm.jobs.follow import follow_to_end
-from coursekit.slurm.jobs.job_script import NO_EVENT, JobScript, load_event
+from coursekit.slurm.jobs.job_script import JobScript
 from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
-from coursekit.slurm.jobs.render import SUFFIX, committed_script, render
+from coursekit.slurm.jobs.render import committed_script, render
 from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import Site
@@ -38,12 +37,11 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
     partition: str | None = None,
     train: bool = False,
     values: Mapping[str, object] | None = None,
-    event: str | Path | None = None,
     follow: bool = False,
 ) -> SubmittedJob:
     """Submit a lab: `submit("02", "karolina", nodes=2, values={"num_epochs": 50}, follow=True)`.
 
-    Without `nodes`, `ranks_per_node`, `partition` and `event`, the committed script is submitted as it is.
+    Without `nodes`, `ranks_per_node` and `partition`, the committed script is submitted as it is.
 
     Args:
         lab: its name, or the beginning of it.
@@ -53,7 +51,6 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
         partition: a partition of the site's profile; its default when None.
         train: whether to run the lab's script in place of its notebook.
         values: parameters of the notebook, by name.
-        event: a file with account, reservation and QOS.
         follow: whether to show how it goes until its end.
 
     Raises:
@@ -65,20 +62,15 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
     given = {name: str(value) for name, value in (values or {}).items()}
     arguments = (train_options if train else notebook_options)(notebook, given)
     machine = load_site(root, site)
-    at = load_event(Path(event)) if event else NO_EVENT
-    wish = JobScript(machine, "train" if train else "lab", chosen, partition or "", nodes or 0, at, ranks_per_node or 0)
-    if {nodes, ranks_per_node, partition, event} == {None}:
-        script = committed_script(root, machine, wish.name)
-        _require_sbatch(machine, "submit")
-    else:
-        for option, number in (("--nodes", nodes), ("--ranks-per-node", ranks_per_node)):
-            if number is not None and number < 1:
-                raise CourseKitError(
-                    f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank."
-                )
-        text = render(root, wish)
-        _require_sbatch(machine, "submit")
-        script = root / FOLDER / f"{wish.name}{SUFFIX}"
+    for option, number in (("--nodes", nodes), ("--ranks-per-node", ranks_per_node)):
+        if number is not None and number < 1:
+            raise CourseKitError(f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank.")
+    wish = JobScript(machine, "train" if train else "lab", chosen, partition or "", nodes or 0, ranks_per_node or 0)
+    text = render(root, wish)
+    script = committed_script(root, machine, wish.name)
+    _require_sbatch(machine, "submit")
+    if {nodes, ranks_per_node, partition} != {None}:
+        script = root / FOLDER / script.name
         script.parent.mkdir(exist_ok=True)
         write_text(script, text)
     job = submit_script(root, machine, script, arguments, lab=chosen.name, partition=partition)
@@ -89,11 +81,7 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
 
 
 def _require_sbatch(site: Site, do: str) -> None:
-    """Check that jobs can be submitted from here; `do` is what somebody wants, as in "submit".
-
-    Raises:
-        CourseKitError: they cannot; the message says where one can.
-    """
+    """Refuse to go on where jobs cannot be submitted; `do` is what somebody wants, as in "submit"."""
     if shutil.which("sbatch") is None:
         where = f"on a login node of {site.title} ({site.access.login[0]})"
         raise CourseKitError(f"there is no sbatch here: {do} {where}.")
@@ -117,8 +105,8 @@ def submit_script(  # noqa: PLR0913  # what a submission is made of
             raise
         raise CourseKitError(explain_refusal(error.words, site, partition)) from None
     job_id = said.strip().splitlines()[-1].partition(";")[0]
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
-    job = SubmittedJob(job_id, script.stem, lab, site.name, str(script.relative_to(root)), now)
+    shown, now = str(script.relative_to(root)), datetime.now().astimezone()
+    job = SubmittedJob(job_id, script.stem, lab, site.name, shown, now.isoformat(timespec="seconds"))
     remember(root, job)
     return job
 
@@ -138,11 +126,9 @@ def run_on_site(
     words = [*labs, *ranks, *(word for name, value in given for word in ("-p", name, value))]
     job = submit_script(root, site, script, words, lab=SOLUTIONS)
     print(f"Job {job.job_id} runs the labs; coursekit jobs {job.job_id} --follow takes it up again.", flush=True)
-    passed = follow_to_end(root, job)
+    passed = follow_job(job.job_id)
     if passed is None:
         return INTERRUPTED_STATUS
-    for sentence in site.references:
-        print(f"To compare with: {sentence}")
     attempts = sorted((root / RUNS).glob(f"{job.job_id}-attempt-*"))  # of a job that Slurm started again
     folder = attempts[-1] if attempts else root / RUNS / job.job_id
     print(f"The report is {(folder / HTML).relative_to(root)}.")
@@ -188,19 +174,15 @@ def train_options(notebook: Path, given: Mapping[str, str]) -> list[str]:
         option = name.replace("_", "-")
         if f'"--{option}"' not in script:
             raise CourseKitError(f"-p: the script of {lab} does not use {name}: leave it out, or submit the notebook.")
-        if isinstance(value, bool):
-            words.append(f"--{option}" if value else f"--no-{option}")
-        else:
-            words.append(f"--{option}={value}")
+        switch = f"--{option}" if value else f"--no-{option}"
+        words.append(switch if isinstance(value, bool) else f"--{option}={value}")
     return words
 
 
 def _checked(notebook: Path, given: Mapping[str, str]) -> dict[str, Scalar]:
     defaults = read_defaults(notebook) if given else {}
-    values = {}
-    for name, text in given.items():
-        if name not in defaults:
-            known = list_names(defaults)
-            raise CourseKitError(f"-p: {notebook.name} has no parameter {name}; it has {known}.")
-        values[name] = check(name, parse(name, text, defaults[name]), defaults[name], "-p")
-    return values
+    if unknown := given.keys() - defaults.keys():
+        raise CourseKitError(
+            f"-p: {notebook.name} has no parameter {', '.join(sorted(unknown))}; it has {list_names(defaults)}."
+        )
+    return merge(defaults, {}, None, given, notebook.name)

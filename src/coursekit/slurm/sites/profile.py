@@ -1,5 +1,6 @@
 """What a site's file says: typed fields for what programs compute with, lists of lines for what scripts just print.
 
+`docs/site-format.md` says what each key means, and which values are allowed.
 Everything about a machine stands in `slurm/sites/<name>.toml` and nowhere else.
 Code asks a profile for features, never for its name.
 """
@@ -26,34 +27,7 @@ MaybeText = Annotated[str, MAY_BE_EMPTY]
 
 @dataclass(frozen=True)
 class Partition:
-    """One kind of node to ask for, under the name that `--partition` of our commands takes.
-
-    Attributes:
-        slurm_name: the partition's name in Slurm.
-        requested: whether job scripts name it; some sites choose the partition from the other directives.
-        gpu: the GPU in words; `none` for nodes without.
-        cpu: the processors of a node in words; '' where not known.
-        fabric: the network between nodes in words; '' where not known, or where there is one node only.
-        fabric_gbit_per_s: what a node sends over it at most, in one direction; 0 where that is not known.
-        gpu_request: how GPUs are asked for: `gres`, `gpus-per-node`, or `none` where they come with the node.
-        num_gpus_per_node: GPUs, and so ranks, of a node; ranks, where there are no GPUs.
-        num_cpus_per_gpu: what a rank asks for with `--cpus-per-task`.
-        num_cpus_per_node: what Slurm counts as CPUs of a node: cores, or hardware threads.
-        memory_gb: memory of a node.
-        whole_nodes: whether a job gets, and pays for, whole nodes, however few of their GPUs it asks for.
-        num_nodes: how many such nodes the site has; 0 where it is not known.
-        max_num_nodes: the most that one job may have; 0 for no limit of its own.
-        default_time_min: the time limit of a job without `--time`.
-        max_time_min: the longest time limit.
-        directives: further lines for `#SBATCH`, without that word: a constraint, a hint.
-        features: the features of its nodes, for `--constraint`.
-        modules: modules to load after those of the site.
-        account_suffix: what is added to the project's name: `@v100`.
-        qos: names of the QOS that jobs may ask for here, the default first.
-        partition_qos: the QOS whose limits Slurm itself attaches to the partition; jobs do not ask for it.
-        shares_nodes_with: another partition with the very same nodes; '' for nodes of its own.
-        notes: sentences for people.
-    """
+    """One kind of node to ask for, under the name that `--partition` of our commands takes."""
 
     slurm_name: str
     requested: bool
@@ -88,14 +62,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Qos:
-    """A quality of service: limits of its own, asked for with `--qos`.
-
-    Attributes:
-        max_time_min: the longest time limit; 0, here and below, for no limit.
-        max_num_gpus: GPUs of one job.
-        max_num_jobs_per_user: jobs of a user that run at the same time.
-        max_num_submitted_per_user: jobs of a user that run or wait.
-    """
+    """A quality of service: limits of its own, asked for with `--qos`."""
 
     max_time_min: Annotated[int, AtLeast(0)] = 0
     max_num_gpus: Annotated[int, AtLeast(0)] = 0
@@ -105,13 +72,7 @@ class Qos:
 
 @dataclass(frozen=True)
 class Access:
-    """How people get in.
-
-    Attributes:
-        login: commands, one a line.
-        account_example: what a project's name looks like; it is the account of the rehearsal.
-        notes: sentences worth knowing before the first login.
-    """
+    """How people get in."""
 
     login: tuple[str, ...]
     account_example: str
@@ -120,17 +81,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Software:
-    """Where TensorFlow and Horovod come from.
-
-    Attributes:
-        shell: the first line of scripts.
-        before: lines before modules are loaded, such as `module purge`.
-        modules: modules to load, in this order.
-        after: lines after that, such as `unset http_proxy`.
-        srun_options: options of `srun` that bring ranks into a container, such as `--environment=coursekit`.
-        environment: variables for NCCL, MPI and the fabric.
-        notes: sentences on how the course's own packages get there.
-    """
+    """Where TensorFlow and Horovod come from."""
 
     shell: str
     before: MaybeLines = ()
@@ -143,14 +94,7 @@ class Software:
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """How ranks are started and meet.
-
-    Attributes:
-        srun_options: for every job step of ranks, `--mpi` excepted.
-        mpi: the value of `srun --mpi`; '' for the site's default.
-        interface: the network interface for Gloo; '' for that of the host's name.
-        gpu_of_rank: one sentence on which GPU a rank sees and pins.
-    """
+    """How ranks are started and meet."""
 
     gpu_of_rank: str
     srun_options: MaybeLines = ()
@@ -160,14 +104,7 @@ class LaunchSettings:
 
 @dataclass(frozen=True)
 class Storage:
-    """Where files go.
-
-    Attributes:
-        scratch_variable: the variable of the fast folder, without the dollar sign; '' if the site has no such folder.
-        dataset_variable: the variable of the shared data sets' folder; '' where there is none.
-        imagenet: the folder of ImageNet's TFRecord files, which may begin with `$` and a variable; '' where not known.
-        notes: sentences on quotas, and on what is removed when.
-    """
+    """Where files go."""
 
     scratch_variable: MaybeText
     dataset_variable: MaybeText
@@ -177,13 +114,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class Jupyter:
-    """How a browser reaches JupyterLab: by a hub, by a tunnel to a job of one's own, or both.
-
-    Attributes:
-        address: the hub's address; '' if the site has no hub.
-        tunnel: the SSH command, which may use `{user}`, `{node}` and `{port}`; '' where tunnels are blocked.
-        notes: sentences on how to begin and end.
-    """
+    """How a browser reaches JupyterLab: by a hub, by a tunnel to a job of one's own, or both."""
 
     address: MaybeText = ""
     tunnel: MaybeText = ""
@@ -192,13 +123,7 @@ class Jupyter:
 
 @dataclass(frozen=True)
 class ToConfirm:
-    """A fact that was not confirmed.
-
-    Attributes:
-        key: what is in doubt, such as `launch.mpi` or `partitions.v100`.
-        doubt: why.
-        command: what to type on the machine to know.
-    """
+    """A fact that was not confirmed."""
 
     key: str
     doubt: str
@@ -207,27 +132,7 @@ class ToConfirm:
 
 @dataclass(frozen=True)
 class Site:
-    """One machine.
-
-    Attributes:
-        name: the file's name.
-        title: the machine and its centre.
-        status: `current` or `retired`.
-        summary: one sentence.
-        default_partition: that of the committed job scripts.
-        num_nodes: how many nodes trainings and the run of all solutions ask for; notebooks ask for the smallest piece.
-        internet_on_nodes: whether compute nodes reach the internet.
-        billing_unit: the smallest piece that is charged, in words.
-        access: how people get in.
-        software: where TensorFlow and Horovod come from.
-        launch: how ranks are started and meet.
-        storage: where files go.
-        jupyter: how a browser reaches JupyterLab.
-        partitions: by the name that `--partition` of our commands takes.
-        qos: by name.
-        references: published speeds, as sentences with their source, for reports to stand next to.
-        confirm: facts in doubt.
-    """
+    """One machine."""
 
     name: str
     title: str
