@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 from rich import box
@@ -10,13 +11,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from coursekit.cli.shared import JSON_FILE
+from coursekit.files import write_json
 from coursekit.slurm.doctor import examine
 
 STYLES = {"good": "green", "missing": "yellow", "wrong": "bold red"}
 
 
-@click.command(epilog="Example: coursekit doctor")
-def doctor() -> None:
+@click.command(epilog="Example: coursekit doctor --json doctor.json")
+@JSON_FILE
+def doctor(json_file: Path | None) -> None:
     """Check whether this machine has all that the labs need.
 
     The checks go from versions of packages to an allreduce between 2 ranks.
@@ -37,4 +41,6 @@ def doctor() -> None:
     hindrances = [finding.name for finding in findings if finding.hinders]
     ready = "Ready: nothing that the labs need is missing."
     click.echo(f"Fix first: {', '.join(hindrances)}." if hindrances else ready)
+    if json_file:
+        write_json(json_file, {"ready": not hindrances, "findings": [finding._asdict() for finding in findings]})
     sys.exit(bool(hindrances))
