@@ -69,8 +69,7 @@ def _plan(
     values = {name: check(name, value, defaults[name], origin) for name, value in lab.small_run.items()}
     if num_ranks is not None and NUM_RANKS in defaults:
         values[NUM_RANKS] = num_ranks
-    for name in given.keys() & defaults.keys():  # others are those of other labs
-        values[name] = check(name, parse(name, given[name], defaults[name]), defaults[name], "-p")
+    values.update(given_values(given, defaults))
     return LabRun(
         name=lab.name,
         title=lab.title,
@@ -122,6 +121,16 @@ def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
             )
     known = {name for notebook in notebooks for name in read_defaults(notebook)} if pairs else set()
     return {name: value for name, _, value in pairs if name in known}
+
+
+def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return what was typed after `-p` for the parameters of one notebook; other names are those of other labs.
+
+    Raises:
+        CourseKitError: a text is no value of that parameter.
+    """
+    names = sorted(given.keys() & defaults.keys())
+    return {name: check(name, parse(name, given[name], defaults[name]), defaults[name], "-p") for name in names}
 
 
 def parse(name: str, text: str, default: Scalar) -> Scalar:

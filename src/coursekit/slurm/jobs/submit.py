@@ -11,7 +11,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_text
 from coursekit.labs.build.script import answered_script, is_script, missing_answers, read_notebook
 from coursekit.labs.lab import Scalar, select_labs
-from coursekit.labs.run.plan import list_names, merge, read_defaults
+from coursekit.labs.run.plan import given_values, list_names, read_defaults
 from coursekit.labs.run.results import HTML
 from coursekit.labs.run.session import RUNS
 from coursekit.paths import find_root
@@ -185,4 +185,4 @@ def _checked(notebook: Path, given: Mapping[str, str]) -> dict[str, Scalar]:
         raise CourseKitError(
             f"-p: {notebook.name} has no parameter {', '.join(sorted(unknown))}; it has {list_names(defaults)}."
         )
-    return merge(defaults, {}, None, given, notebook.name)
+    return given_values(given, defaults)
