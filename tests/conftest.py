@@ -9,7 +9,6 @@ import re
 import shutil
 import sysconfig
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -30,7 +29,6 @@ REMEDIES = {
     "munged": "apt install munge",
     **dict.fromkeys(("mariadb-install-db", "mariadbd"), "apt install mariadb-server"),
     "gcc": "apt install g++ libslurm-dev",
-    **dict.fromkeys(("initdb", "pg_ctl"), "apt install postgresql"),
     **dict.fromkeys(("nsenter", "runuser", "unshare"), "apt install util-linux"),
     "newuidmap": "apt install uidmap",
     "shellcheck": "apt install shellcheck",
@@ -55,9 +53,7 @@ def pytest_configure(config):
     config.stash[LEFT] = []
     config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
     # As in an activated environment: nbgrader starts alembic by its bare name.
-    # Debian keeps the programs of PostgreSQL's server apart.
-    servers = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1:])
-    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"], *servers])
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     with contextlib.suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

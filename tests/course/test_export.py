@@ -9,7 +9,7 @@ import io
 from click.testing import CliRunner
 
 from coursekit.cli.course import course as command
-from coursekit.course.export import FORMATS, Grades, GradeTable, blackboard, canvas, moodle, plain, read_grades
+from coursekit.course.export import FORMATS, Grades, GradeTable, canvas, moodle, plain, read_grades
 from coursekit.course.init import init_course
 
 from .conftest import NAME
@@ -57,15 +57,6 @@ def test_the_table_for_canvas():
         "    Points Possible,,,,,7,1",
         '"Lovelace, Ada",1001,,ada,,2.5,1',
         '"Builder, Jr., B. ""Bob""",,,bob,,0.3,',
-    ]
-
-
-def test_the_table_for_blackboard():
-    """Every value stands in quotes; the column's name carries its maximum."""
-    columns = '"Last Name","First Name","Username","Student ID"'
-    assert blackboard(TABLE).splitlines()[:2] == [
-        f'{columns},"01-small [Total Pts: 7 Score]","02-other [Total Pts: 1 Score]"',
-        '"Lovelace","Ada","ada","1001","2.5","1"',
     ]
 
 

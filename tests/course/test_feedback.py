@@ -16,7 +16,7 @@ from coursekit.course.release import give_feedback
 from coursekit.course.versions import read_hand_in
 from coursekit.grading.verdict import Flag
 
-from .conftest import NAME, RIGHT, edit, later, refused, verdict
+from .conftest import NAME, RIGHT, refused, verdict
 
 SCRIPT = "<script>alert(1)</script>"
 pytestmark = [
@@ -130,34 +130,6 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     assert line.startswith(f"{NAME}: 1/1 ada (not through the exchange, ")
     assert str(page) in line
     assert "(Score: 3.0 / 7.0)" in page.read_text()
-
-
-def test_all_pages_come_in_one_folder_to_be_mailed(course, graded, call, tmp_path):
-    """Each is named by student and lab, and a table says which page goes to which address."""
-    graded("ada")
-    _, lines = call("course", "feedback", "1", "--output", tmp_path / "mail")
-    assert lines[-1] == f"1 page and addresses.csv: {tmp_path / 'mail'}"
-    page = f"ada_{NAME}.html"
-    assert sorted(path.name for path in (tmp_path / "mail").iterdir()) == [page, "addresses.csv"]
-    assert (tmp_path / "mail" / page).read_bytes() == (
-        course.folder / "feedback/ada" / NAME / f"{NAME}.html"
-    ).read_bytes()
-    assert (tmp_path / "mail/addresses.csv").read_text() == f"id,email,file\nada,ada@example.org,{page}\n"
-
-
-def test_a_request_and_its_answer_stand_on_the_page(course, graded, hand_in):
-    """A student asks in a file, also after the lab was due; the points stay, and formgrader's comment answers."""
-    graded("ada")
-    hand_in(at=later(9), files={"regrade.txt": "Is my <b>shard</b>\nnot right?\x1b[2J"})
-    (collected,), _ = collect(edit(course, f'{NAME} = "2026-11-16T12:30:00+00:00"\n'), NAME)
-    assert collected.lines[-1] == "asks for another look: Is my <b>shard</b> not right?\ufffd[2J"
-    record(course, verdict(), read_hand_in(course, NAME, "ada"))
-    with course.gradebook() as gradebook:
-        gradebook.find_comment("explain", NAME, NAME, "ada").manual_comment = "It is, well done."
-        gradebook.db.commit()
-    page = body(give_feedback(course, NAME, "ada")[0])
-    assert "asks for another look: Is my <b>shard</b> not right?" in page
-    assert "It is, well done." in page
 
 
 def test_nothing_graded_is_one_sentence(call):

@@ -8,37 +8,34 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
+from datetime import datetime, timezone
 
-import nbformat
 import pytest
 from nbgrader.api import Grade
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.grade import clear_failures, grade_all, stage
-from coursekit.course.init import init_course
-from coursekit.course.nbgrader_config import CONFIG
-from coursekit.course.release import release
 from coursekit.course.status.class_status import read_class
-from coursekit.course.status.report import write_report
+from coursekit.course.status.report import write_page
 from coursekit.errors import CourseKitError
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
-from coursekit.labs.lab import find_labs, select_labs
+from coursekit.labs.lab import find_labs
 
-from .conftest import NAME, RIGHT, filled, tree
+from .conftest import NAME, RIGHT, refused, tree
 from .grader import end_state, grade, grader, left
-from .pg_server import running_server
 
 HANGING = {**RIGHT, "mean": "def mean(x):\n    while True:\n        pass"}
 PAGE_BYTES = 4096
 
 
-def judged(course, seen=None, before_each=lambda _: None, within=""):
-    """Return a function that grades everybody with `within` in their name; its judge gives full points at once."""
+def judged(course, seen=None, before_each=lambda _: None):
+    """Return a function that grades everybody; its judge gives full points at once."""
 
     def judge(jobs, _):
         for job in jobs:
@@ -50,7 +47,6 @@ def judged(course, seen=None, before_each=lambda _: None, within=""):
 
     source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
     staged = stage(course, {NAME: source}, (), PoolSettings())
-    staged = [one for one in staged if within in one.hand_in.student]
     return lambda: list(grade_all(course, staged, PoolSettings(), judge=judge))
 
 
@@ -66,8 +62,7 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
         running.process.send_signal(number)
         end, said = running.wait()
     assert (end, left()) == (status, [])
-    line = f"coursekit grade 01 --course {course.folder} --jobs 1"
-    assert f"coursekit: stopped; judged and kept: 1 hand-in; `{line}` continues from there." in said
+    assert "coursekit: stopped; what was judged is kept: call again, without --again, to continue." in said
     assert "Traceback" not in said
     end, said = grade(course.folder, "--student", "ada")
     assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said
@@ -87,7 +82,7 @@ def test_a_machine_that_kills_workers_is_no_zero(course, hand_in):
             worker.kill()
         status, said = running.wait()
     assert (status, left()) == (3, [])
-    assert "needs another run: bob 01-small: the worker that judged it died" in said
+    assert "bob 01-small: needs another run: the worker that judged it died" in said
     (log,) = (course.folder / "reports").glob("grading-*.log")
     assert (log.name in said, "bob 01-small: its worker died" in log.read_text()) == (True, True)
     after = {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
@@ -137,8 +132,9 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(course, hand_in, small_disk
 def grade_and_report(course):
     """Do what the command does, with a judge that gives full points."""
     graded = judged(course)()
+    now = datetime.now(timezone.utc)
     with clear_failures(course):
-        write_report(course, read_class(course, find_labs(course.root)[:1]), graded)
+        write_page(course.report("grading", now), read_class(course, find_labs(course.root)[:1]), now, graded)
 
 
 def fill(disk, num_bytes):
@@ -147,56 +143,32 @@ def fill(disk, num_bytes):
     (disk / "ballast").write_bytes(b"\0" * (status.f_bavail * status.f_bsize - num_bytes))
 
 
-@pytest.fixture
-def database():
-    """A PostgreSQL server that the test may stop."""
-    pytest.importorskip("psycopg", reason="needs psycopg: pip install 'coursekit[postgresql]'")
-    with running_server() as server:
-        yield server
-
-
-@pytest.mark.needs("initdb", "pg_ctl")
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_a_lost_database_is_a_sentence_and_loses_nothing(checkout, database, tmp_path):
-    """A server ends before a record, or within one; the next call judges only what was never judged.
+def test_a_lost_database_is_a_sentence_and_loses_nothing(course, hand_in):
+    """It fails before a record, or within one; the next call judges only what was never judged."""
+    for number, student in enumerate(("ada", "bob", "cyd")):
+        hand_in(student, answers={**RIGHT, "mean": f"def mean(x):\n    return 3 + 0 * {number}"})
+    collect(course, NAME)
+    seen, moved = Counter(), course.folder / "moved.db"
 
-    Where the gradebook is, the instructor's own line of nbgrader's configuration says.
-    """
-    course = init_course(checkout, tmp_path / "course", "dl", None).course
-    config = course.folder / CONFIG
-    config.write_text(f"{config.read_text()}\nc.CourseDirectory.db_url = {database.url!r}\n")
-    course = init_course(checkout, course.folder, None, None).course
-    release(course, select_labs(checkout, ["01"])[0])
+    def lose_within(*_):
+        event.remove(Grade, "before_insert", lose_within)
+        raise OperationalError("INSERT", {}, Exception("server closed the connection"))
 
-    def stop_within(*_):
-        event.remove(Grade, "before_update", stop_within)
-        database.stop()
+    def lose(student):
+        if student == "bob":
+            event.listen(Grade, "before_insert", lose_within)
 
-    stops = {
-        "before": database.stop,
-        "within": lambda: event.listen(Grade, "before_update", stop_within),
-    }
-    for moment, stop in stops.items():
-        students = [f"{name}-{moment}" for name in ("ada", "bob", "cyd")]
-        for student in students:
-            put(course, student, {**RIGHT, "mean": f"def mean(x):\n    return 3 if {student!r} else 0"})
-        seen = Counter()
-        with pytest.raises(CourseKitError, match="the gradebook") as caught:
-            judged(course, seen, lambda student, stop=stop: stop() if student.startswith("bob") else None, moment)()
-        assert "\n" not in str(caught.value)
-        database.start()
-        graded = judged(course, seen, within=moment)()
-        outcomes = {one.verdict.student: one.outcome for one in graded}
-        assert outcomes == dict(zip(students, ("as before", "as before", "judged")))
-        assert seen == dict.fromkeys(students, 1)
-    points = {one.id: dict(one.points) for one in read_grades(course).students}
-    assert points == {f"{name}-{moment}": {NAME: 3} for name in ("ada", "bob", "cyd") for moment in stops}
-    assert len(tree(course.folder / "autograded")) == 12
-
-
-def put(course, student, answers):
-    """Put a hand-in where nbgrader grades."""
-    folder = course.submitted(NAME, student)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{NAME}.ipynb").write_text(nbformat.writes(filled(course, NAME, answers)))
-    (folder / "timestamp.txt").write_text("2026-11-16 12:00:00.000000 UTC")
+    with refused("the gradebook's database failed (server closed the connection)", "what was judged is kept"):
+        judged(course, seen, lose)()
+    (course.folder / "gradebook.db").rename(moved)
+    (course.folder / "gradebook.db").mkdir()
+    with refused("the gradebook cannot be opened", "c.CourseDirectory.db_url"):
+        judged(course, seen)()
+    (course.folder / "gradebook.db").rmdir()
+    moved.rename(course.folder / "gradebook.db")
+    graded = judged(course, seen)()
+    outcomes = {one.verdict.student: one.outcome for one in graded}
+    assert outcomes == {"ada": "as before", "bob": "as before", "cyd": "judged"}
+    assert seen == dict.fromkeys(("ada", "bob", "cyd"), 1)
+    assert {one.id: dict(one.points) for one in read_grades(course).students} == {key: {NAME: 3} for key in seen}

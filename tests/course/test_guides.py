@@ -98,7 +98,7 @@ def test_from_roster_to_feedback(root, tmp_path):
         notebook = account.folder / LAB / f"{LAB}.ipynb"
         assert notebook.read_bytes() == (root / "labs" / LAB / f"{LAB}.ipynb").read_bytes()
         notebook.write_text(answered(notebook, source, answers[name]))
-        by_file = f"{packing} -o {root / 'handed-in' / name}"
+        by_file = f"{packing} && mv {LAB}--*.zip {root / 'handed-in' / name}"
         account.run(by_file if name == "cyd" else f"{submit} --student {name}")
 
     listed = []
@@ -133,13 +133,3 @@ def test_what_runs_elsewhere_does():
     for place in ELSEWHERE.values():
         path, _, name = place.partition("::")
         assert f"def {name}(" in (ROOT / path).read_text(), place
-
-
-@pytest.mark.parametrize("guide", GUIDES)
-def test_pictures_of_the_guides_are_there_and_have_words(guide):
-    """Every picture is there and says in words what it shows."""
-    found = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", (ROOT / "docs" / guide).read_text())
-    assert found
-    for words, path in found:
-        assert len(words.split()) >= 8, path
-        assert (ROOT / "docs" / path).read_bytes()[:4] == b"\x89PNG", path

@@ -45,17 +45,11 @@ def test_a_second_call_adds_students_and_changes_nothing(course, tmp_path):
 
     made = init_course(course.root, course.folder, None, roster)
 
-    assert (made.written, made.new_students, made.num_students, made.differing) == ((), ("eve",), 3, ("bob",))
+    assert (made.written, made.new_students, made.num_students) == ((), ("eve",), 3)
     assert [row[:2] for row in students(course)] == [("ada", "Ada"), ("bob", "Bob"), ("eve", "Eve")]
     after = tree(course.folder)
     assert after.pop("roster.csv").decode() == ROSTER + "eve,Eve,,,\n"
     assert {name for name in after if after[name] != before[name]} == {"gradebook.db"}
-
-
-def test_settings_that_are_there_stay(course):
-    """Another name is refused: the file is the instructor's."""
-    with refused("course.toml", "'dl'"):
-        init_course(course.root, course.folder, "other", None)
 
 
 def test_students_reach_the_exchange_and_nothing_else(course):
@@ -135,14 +129,12 @@ def test_nothing_is_made_when_an_option_is_wrong(checkout, tmp_path, monkeypatch
     assert not (tmp_path / "new").exists()
 
 
-def test_where_there_is_no_course_the_verb_is_named(checkout, tmp_path):
-    """Looking for a course that was never made says how to make one."""
+def test_a_lost_configuration_is_written_again(course, tmp_path):
+    """What a second call adds includes files that somebody removed; the settings are the instructor's."""
     with refused(str(tmp_path), "`coursekit course init`"):
-        find_course(checkout, tmp_path)
-
-
-def test_a_lost_configuration_is_written_again(course):
-    """What a second call adds includes files that somebody removed."""
+        find_course(course.root, tmp_path)
+    with refused("course.toml", "'dl'"):
+        init_course(course.root, course.folder, "other", None)
     (course.folder / "nbgrader_config.py").unlink()
     with refused("nbgrader_config.py", "`coursekit course init"):
         find_course(course.root, course.folder)
@@ -176,5 +168,5 @@ def test_the_verb_finds_nbgraders_helpers_by_itself(checkout, tmp_path):
     names = ("course.toml", "nbgrader_config.py", "student/nbgrader_config.py", "roster.csv")
     assert done.stdout.splitlines() == [
         *(f"written  {tmp_path}/event/{name}" for name in names),
-        "2 students, 2 of them new; 2 labs",
+        "2 students, 2 of them new",
     ]

@@ -64,7 +64,7 @@ def graded_notebook(course, student="ada"):
 
 def test_points_reach_the_gradebook(course, handed_in):
     """Tests have their points, the written answer waits for a person, the time is that of the hand-in."""
-    assert record(course, verdict(points=(0, 1), messages=(MESSAGE, "")), handed_in())
+    record(course, verdict(points=(0, 1), messages=(MESSAGE, "")), handed_in())
     assert grades(course) == {
         "shard-tests": (0, None, False),
         "mean-tests": (1, None, False),
@@ -82,11 +82,11 @@ def test_what_was_left_blank_has_no_response(course, handed_in):
 
 
 def test_recording_again_changes_nothing(course, handed_in):
-    """The second call says so; gradebook and files are as before, byte by byte."""
+    """Gradebook and files are as before, byte by byte."""
     hand_in = handed_in()
-    assert record(course, verdict(), hand_in) is True
+    record(course, verdict(), hand_in)
     before = tree(course.folder)
-    assert record(course, verdict(), hand_in) is False
+    record(course, verdict(), hand_in)
     assert tree(course.folder) == before
 
 
@@ -95,12 +95,12 @@ def test_manual_points_survive(course, handed_in):
     hand_in = handed_in()
     record(course, verdict(), hand_in)
     grade_by_hand(course, 3.5)
-    assert record(course, verdict(), hand_in) is False
+    record(course, verdict(), hand_in)
     assert grades(course)["explain"] == (None, 3.5, False)
     assert totals(course)[0] == 6.5
 
     again = handed_in(answers={**RIGHT, "explain": "Something else."}, at=later(1))
-    assert record(course, verdict(points=(2, 0), messages=("", MESSAGE)), again) is True
+    record(course, verdict(points=(2, 0), messages=("", MESSAGE)), again)
     assert grades(course)["explain"] == (None, 3.5, True)
     assert totals(course) == (5.5, 0, later(1))
 
@@ -112,7 +112,7 @@ def test_a_lost_file_is_written_again_and_nobody_is_asked_twice(course, handed_i
     grade_by_hand(course, 4)
     before = tree(course.autograded(NAME, "ada"))
     (course.autograded(NAME, "ada") / f"{NAME}.ipynb").unlink()
-    assert record(course, verdict(), hand_in) is True
+    record(course, verdict(), hand_in)
     assert tree(course.autograded(NAME, "ada")) == before
     assert grades(course)["explain"] == (None, 4, False)
 

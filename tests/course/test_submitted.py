@@ -58,18 +58,7 @@ def test_an_ordinary_hand_in_has_nothing_to_say(look, notebook):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "Ju\u0308rgens lab",
-        "Vie\u0323\u0302t",
-        "\u0939\u093f\u0928\u094d\u0926\u0940",
-        "O'Connor",
-        "O\u2019Connor",
-        "lab & more",
-        "[final] lab",
-        "lab \u2013 final",
-        "lab [1]",
-    ],
+    "name", ["Vie\u0323\u0302t", "\u0939\u093f\u0928\u094d\u0926\u0940", "O\u2019Connor & co", "[final] lab \u2013 1"]
 )
 def test_names_as_people_write_them_are_taken(look, notebook, name):
     """With the marks of a Mac, with apostrophes, brackets and dashes."""
@@ -94,15 +83,10 @@ def test_a_notebook_full_of_outputs_is_taken_without_them(look, notebook):
 
 
 def test_a_renamed_notebook_is_found(look, notebook):
-    """Another name is not a loss when only one notebook could be meant."""
-    hand_in, cells = look(notebook, "my solution (1).ipynb")
-    assert hand_in.notes == (f"my solution (1).ipynb is graded as {NAME}.ipynb",)
+    """Another name is not a loss when only one notebook could be meant; between two nobody guesses."""
+    hand_in, cells = look(notebook, "a.ipynb")
+    assert hand_in.notes == (f"a.ipynb is graded as {NAME}.ipynb",)
     assert cells.answers == RIGHT
-
-
-def test_two_renamed_notebooks_are_not_guessed_between(look, notebook):
-    """The report says what the student has to do."""
-    look(notebook, "a.ipynb")
     hand_in, cells = look(notebook, "b.ipynb")
     assert hand_in.notebook is None
     assert hand_in.notes == (f"{NAME}.ipynb is missing: give one of a.ipynb, b.ipynb this name",)
@@ -116,7 +100,6 @@ def test_two_renamed_notebooks_are_not_guessed_between(look, notebook):
         (b'{"cells": [', "it is not valid JSON (line 1)"),
         (b"\xff\xfe\x00", "it is not text in UTF-8"),
         (b"[" * 100_000, "it is nested too deeply"),
-        (b'{"cells": ' + b"9" * 100_000 + b"}", "it is not valid JSON"),
         (b'{"worksheets": []}', "it has no list of cells"),
         (b'{"cells": [3]}', "one of its cells is not a JSON object"),
         (b'{"cells": [{"source": {}}]}', "the source of a cell is not text"),
@@ -157,8 +140,8 @@ def test_nothing_handed_in(look):
     )
 
 
-def test_lost_metadata_is_recovered_by_cell_ids(look, notebook):
-    """Some editors drop nbgrader's marks and keep the ids."""
+def test_lost_metadata_is_recovered(look, notebook):
+    """Some editors drop nbgrader's marks and keep the ids; after a copy into a new notebook only the text is left."""
     for cell in notebook.cells:
         cell.metadata = nbformat.NotebookNode()
     _, cells = look(notebook)
@@ -168,12 +151,10 @@ def test_lost_metadata_is_recovered_by_cell_ids(look, notebook):
         for name in ("shard", "mean", "explain")
     )
 
-
-def test_lost_metadata_and_ids_are_recovered_by_what_is_defined(look, notebook):
-    """After a copy into a new notebook only the text is left: a text cell without a name cannot be known again."""
     for i, cell in enumerate(notebook.cells):
         cell.metadata, cell.id = nbformat.NotebookNode(), f"new-{i}"
     _, cells = look(notebook)
+    # A text cell without a name cannot be known again.
     assert cells.answers == {name: RIGHT[name] for name in ("shard", "mean")}
     assert cells.extra == []
     assert cells.notes[-1] == "missing answers: explain"
@@ -221,12 +202,10 @@ WHOLE, OLD = f"{BEGIN}\n{END}", f"{BEGIN}\n    return x"
     ("copies", "taken"),
     [
         ([WHOLE, CALL], [WHOLE, CALL]),
-        ([HELPER, WHOLE], [WHOLE]),
         ([CALL, WHOLE], [WHOLE]),
         ([BEGIN, END], [BEGIN, END]),
         ([HELPER, BEGIN, END, CALL], [BEGIN, END, CALL]),
         ([WHOLE, "", " "], [WHOLE]),
-        ([WHOLE, WHOLE], [WHOLE]),
         ([OLD, WHOLE], [WHOLE]),
         ([OLD, CALL, WHOLE], [WHOLE]),
         ([BEGIN, "    return x", WHOLE], [WHOLE]),
@@ -246,16 +225,6 @@ def test_the_parts_of_a_split_answer_are_joined(look, notebook, copies, taken):
     assert cells.answers == {**RIGHT, "shard": "\n".join(taken)}
     run = [source for _, source in cells.extra if source in {HELPER, CALL, OLD, WHOLE}]
     assert run == [source for source in copies if source in {HELPER, CALL} and source not in taken]
-
-
-def test_the_parts_of_a_split_text_are_joined(look, notebook):
-    """A person reads both."""
-    part = deepcopy(cell_of(notebook, "explain"))
-    part.id, part.source = "part", "And more."
-    notebook.cells.append(part)
-    _, cells = look(notebook)
-
-    assert cells.answers["explain"] == f"{RIGHT['explain']}\nAnd more."
 
 
 def test_a_part_that_became_text_is_not_run(look, notebook):
@@ -292,22 +261,19 @@ def test_added_cells_stand_where_they_were(look, notebook):
     assert cells.extra == [("", "print(1)"), ("shard", "import math")]
 
 
-def test_a_changed_parameter_is_noted(look, notebook):
-    """Students may play with parameters; the grader uses its own."""
+def test_what_a_student_or_a_site_may_change_is_no_offence(look, notebook):
+    """Parameters, of which the grader uses its own, and the kernel's name: notes, no flags."""
     cell_of(notebook, "parameters").source = "num_samples = 7"
-    _, cells = look(notebook)
-    assert cells.notes == ("the cell 'parameters' was changed: the original is used",)
-    assert cells.extra == []
-
-
-def test_a_site_with_another_kernel_is_no_offence(look, notebook):
-    """Sites name their kernels as they like: a note, no flag."""
     notebook.metadata.kernelspec.name = "tf-2.15"
     _, cells = look(notebook)
-    assert (cells.notes, cells.flags) == (("the notebook ran on the kernel 'tf-2.15'",), ())
+    assert sorted(cells.notes) == [
+        "the cell 'parameters' was changed: the original is used",
+        "the notebook ran on the kernel 'tf-2.15'",
+    ]
+    assert (cells.extra, cells.flags) == ([], ())
 
 
-def test_nothing_beside_the_notebook_is_taken(look, notebook, tmp_path):
+def test_nothing_beside_the_notebook_is_taken(course, look, notebook, tmp_path):
     """Links, pipes, odd names and modules that shadow others are flagged; nothing is followed or opened."""
     (tmp_path / "secret").write_text("hidden tests")
     look(notebook, files={"numpy.py": "", "horovod/__init__.py": "", "train.py": "", "history.csv": "1"})
@@ -325,16 +291,10 @@ def test_nothing_beside_the_notebook_is_taken(look, notebook, tmp_path):
     }
     assert hand_in.notes == ("files other than the notebook are ignored: history.csv",)
     assert cells.answers == RIGHT
-
-
-def test_a_folder_that_is_a_link_is_refused(course, tmp_path):
-    """Nothing is read through it."""
     (tmp_path / "elsewhere").symlink_to("/etc")
     hand_in = classify(tmp_path / "elsewhere", "ada", NAME, course.released(NAME))
-    assert (hand_in.notebook, [flag.text for flag in hand_in.flags]) == (
-        None,
-        ["The folder elsewhere is ignored: it is not a folder."],
-    )
+    texts = [flag.text for flag in hand_in.flags]
+    assert (hand_in.notebook, texts) == (None, ["The folder elsewhere is ignored: it is not a folder."])
 
 
 def test_too_much_is_bounded(look, notebook):

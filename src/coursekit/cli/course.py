@@ -10,12 +10,10 @@ from rich.console import Console
 
 from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS
 from coursekit.course.collect import collect as collect_lab
-from coursekit.course.due import extend as extend_lab
-from coursekit.course.due import sync_due_dates
 from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import Course, find_course
 from coursekit.course.init import init_course
-from coursekit.course.release import give_feedback, graded_students, write_folder
+from coursekit.course.release import give_feedback, graded_students
 from coursekit.course.release import release as release_lab
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import print_class, write_page
@@ -25,6 +23,8 @@ from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.text import counted
+
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group(epilog="Example: coursekit course release 01 02")
@@ -38,12 +38,7 @@ def course() -> None:
 @course.command(epilog="Example: coursekit course init --name dl-2026 --roster roster.csv")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
-@click.option(
-    "--roster",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file with the students to add.",
-)
+@click.option("--roster", metavar="FILE", type=FILE, help="CSV file with the students to add.")
 def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
     """Create the course folder DIR.
 
@@ -54,12 +49,7 @@ def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
     made = init_course(root, folder or root / "course", name, roster)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
-    students = counted(made.num_students, "student")
-    print(f"{students}, {len(made.new_students)} of them new; {counted(made.num_labs, 'lab')}")
-    for line in made.guesses:
-        print(f"taken from {roster}: {line}")
-    if made.differing:
-        print(f"known already, and kept as they are in roster.csv: {', '.join(made.differing)}")
+    print(f"{counted(made.num_students, 'student')}, {len(made.new_students)} of them new")
 
 
 @course.command(epilog="Example: coursekit course release 01 02")
@@ -75,33 +65,6 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
     for lab in select_labs(found.root, names):
         due = f", due {shown(date)}" if (date := found.due(lab.name)) else ""
         print(f"{release_lab(found, lab, force=force)}: {lab.name}{due}", flush=True)
-
-
-@course.command(epilog="Example: coursekit course extend 02 --days 2 --student ada")
-@click.argument("name", metavar="LAB")
-@click.option(
-    "--days", metavar="N", type=click.FloatRange(min=0, min_open=True), help="Days to add to the current due date."
-)
-@click.option(
-    "--until", metavar="DATE", help='New due date, such as "2026-12-01 18:00"; without a time, the end of that day.'
-)
-@STUDENTS
-@COURSE
-def extend(name: str, days: float | None, until: str | None, students: tuple[str, ...], folder: Path | None) -> None:
-    """Move the due date of LAB, for all or for some students.
-
-    The new date is written to course.toml.
-    """
-    if (days is None) == (until is None):
-        raise CourseKitError("say either --days N or --until DATE.")
-    found = _find(folder)
-    (lab,) = select_labs(found.root, [name])
-    for student, due in extend_lab(found, lab.name, students, until=until or "", days=days or 0):
-        print(f"{lab.name}, {student or 'all'}: due {shown(due)}")
-    changed = _find(folder)
-    with changed.gradebook() as gradebook:
-        sync_due_dates(changed, gradebook)
-    print(f"`coursekit course collect {name}` and `coursekit grade {name}` take it into account")
 
 
 @course.command(epilog="Example: coursekit course collect 02")
@@ -129,32 +92,24 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
 @course.command(epilog="Example: coursekit course feedback 02 --student ada")
 @LABS
 @STUDENTS
-@click.option(
-    *("-o", "--output"),
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Also write all pages to DIR, with addresses.csv for a mail merge.",
-)
 @COURSE
-def feedback(names: tuple[str, ...], students: tuple[str, ...], output: Path | None, folder: Path | None) -> None:
+def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | None) -> None:
     """Generate and release the feedback pages.
 
-    They are released through the exchange. Without LAB, this is done for all labs that have been graded.
+    They are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
+    Without LAB, this is done for all labs that have been graded.
     """
     found = _find(folder)
-    pages: list[tuple[str, Path]] = []
+    num_pages = 0
     for lab in select_labs(found.root, names):
         graded = graded_students(found, lab.name, students)
+        num_pages += len(graded)
         for i, student in enumerate(graded, 1):
             page, goes_back = give_feedback(found, lab.name, student)
-            pages.append((student, page))
-            why = "" if goes_back or output else f" (not through the exchange, as it did not come that way: {page})"
+            why = "" if goes_back else f" (not through the exchange, as it did not come that way: {page})"
             print(f"{lab.name}: {i}/{len(graded)} {student}{why}", flush=True)
-    if not pages:
+    if not num_pages:
         raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")
-    if output:
-        write_folder(found, pages, output)
-        print(f"{counted(len(pages), 'page')} and addresses.csv: {output}")
 
 
 @course.command(epilog="Example: coursekit course export --format moodle -o grades.csv")
@@ -162,7 +117,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], output: Path | N
 @click.option(
     *("-o", "--output"),
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="File to write.  [default: grades-FORMAT.csv in the course folder]",
 )
 @COURSE
@@ -172,14 +127,12 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     Its format is one that a learning platform can import.
     """
     found = _find(folder)
-
     table = read_grades(found)
     path = output or found.folder / f"grades-{name}.csv"
     # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
     write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
-    waiting = sum(student.num_waiting for student in table.students)
-    if waiting:
+    if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")
 
@@ -197,15 +150,15 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
 def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
     """Show how far the class is, and what to explain again.
 
-    Without LAB, the table has all labs. It has counts and points of the students on the roster.
+    Without LAB, the table has all labs. It has counts and points of the students on the roster, for what was collected.
     Problems that need attention follow at the end.
     """
     found = _find(folder)
-    seen, console = read_class(found, select_labs(found.root, names), anonymous=anonymous), Console()
-    print_class(seen, console)
+    seen, console = read_class(found, select_labs(found.root, names)), Console()
+    print_class(seen, console, anonymous=anonymous)
     if page:
         try:
-            write_page(page, seen, datetime.now().astimezone())
+            write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise CourseKitError(f"{page} cannot be written ({reason}): name another FILE for --html.") from None

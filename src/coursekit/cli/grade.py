@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -19,7 +17,7 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import find_course
-from coursekit.course.grade import GradedHandIn, Staged
+from coursekit.course.grade import GradedHandIn
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -29,7 +27,7 @@ from coursekit.labs.lab import select_labs
 from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import counted, printable
+from coursekit.text import printable
 
 LOGGER = logging.getLogger(__name__)
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
@@ -52,22 +50,6 @@ TIMEOUT = click.option(
 )
 
 
-@dataclass(frozen=True)
-class GradeOptions:
-    """What `coursekit grade` is called with: the help of its options says what each is.
-
-    Without names of labs or students, all are meant.
-    """
-
-    names: tuple[str, ...]
-    students: tuple[str, ...]
-    again: bool
-    num_slots: int | None
-    timeout_s: float
-    memory_gb: float
-    folder: Path | None
-
-
 @click.command(epilog="Example: coursekit grade 02 --student ada --again")
 @LABS
 @STUDENTS
@@ -83,7 +65,16 @@ class GradeOptions:
     help="Memory limit of one hand-in, in GB.",
 )
 @COURSE
-def grade(**options: Any) -> None:
+def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
+    names: tuple[str, ...],
+    students: tuple[str, ...],
+    num_slots: int | None,
+    timeout_s: float,
+    memory_gb: float,
+    folder: Path | None,
+    *,
+    again: bool,
+) -> None:
     """Grade the collected hand-ins in a sandbox, and write a report.
 
     Without LAB, the hand-ins of all labs are graded.
@@ -96,92 +87,74 @@ def grade(**options: Any) -> None:
     Its sandbox has 300 s to start.
     Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
     """
-    asked = GradeOptions(**options)
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.grade import clear_failures, grade_all, stage, to_judge
     from coursekit.course.status.class_status import read_class
-    from coursekit.course.status.report import print_call, print_class, write_report
+    from coursekit.course.status.report import print_call, print_class, write_page
 
-    course = find_course(root, asked.folder)
-    settings = _pool_settings(asked)
+    course = find_course(root, folder)
+    limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
+    settings = PoolSettings(num_slots or default_num_slots(limits), limits)
     console = Console()
     stop = StopSignals()
-    log = course.report("grading", datetime.now().astimezone()).with_suffix(".log")
-    done: list[GradedHandIn] = []
-    staged: list[Staged] = []
+    page = course.report("grading", datetime.now().astimezone())
+    log = page.with_suffix(".log")
     try:
         with stop.handled(), log_to(log):
-            labs = select_labs(root, asked.names)
+            labs = select_labs(root, names)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
-            staged = stage(course, build_sources(root, labs), asked.students, settings)
+            staged = stage(course, build_sources(root, labs), students, settings)
             if not staged:
-                whose = f" of {', '.join(asked.students)}" if asked.students else ""
+                whose = f" of {', '.join(students)}" if students else ""
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
-            if to_judge(course, staged, again=asked.again):  # judged before, it needs no sandbox
+            if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
                 require_sandbox()
-            stream = grade_all(course, staged, settings, again=asked.again)
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
-            _grade(stream, done, len(staged), console, log)
-            graded = sorted(done, key=lambda one: (one.hand_in.student, one.hand_in.lab))
+            stream = grade_all(course, staged, settings, again=again)
+            graded = sorted(
+                _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
+            )
             print_call(graded, console)
             with clear_failures(course):
                 found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
                 print_class(found, console)
-                path = write_report(course, found, graded)
+                write_page(page, found, datetime.now().astimezone(), graded)
     except KeyboardInterrupt:
-        num_kept = sum(not one.is_empty for one in staged) - len(to_judge(course, staged))
-        after = "judges all of them again" if asked.again else "continues from there"
-        line = shlex.join(["coursekit", *sys.argv[1:]])
-        words = f"judged and kept: {counted(num_kept, 'hand-in')}; `{line}` {after}."
-        click.echo(f"coursekit: stopped; {words}", err=True)
+        click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
         sys.exit(stop.status)
-    console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
 
 
-def _pool_settings(asked: GradeOptions) -> PoolSettings:
-    cell_s = min(asked.timeout_s, SubmissionLimits.cell_s)
-    limits = SubmissionLimits(notebook_s=asked.timeout_s, cell_s=cell_s, memory_gb=asked.memory_gb)
-    return PoolSettings(asked.num_slots or default_num_slots(limits), limits)
-
-
-def _grade(
-    stream: Generator[GradedHandIn, None, None],
-    done: list[GradedHandIn],
-    num_hand_ins: int,
-    console: Console,
-    log: Path,
-) -> None:
-    """Grade into `done` with a line for each hand-in, and a bar where there is a terminal; faults name the log."""
-    from coursekit.course.status.report import cause
-
-    with counting_bar(console, TimeElapsedColumn()) as progress:
+def _told(
+    stream: Generator[GradedHandIn, None, None], num_hand_ins: int, console: Console, log: Path
+) -> Iterator[GradedHandIn]:
+    """Tell each hand-in in a line, with a bar where there is a terminal; faults name the log."""
+    with counting_bar(console, TimeElapsedColumn()) as progress, closing(stream):
         task = progress.add_task("hand-ins", total=num_hand_ins)
-        with closing(stream):
-            for one in stream:
-                fault = one.verdict.fault and f"{one.verdict.fault} (log: {log})"
-                graded = replace(one, verdict=replace(one.verdict, fault=fault))
-                is_told = cause(graded) in map(cause, done)
-                done.append(graded)
-                progress.update(task, advance=1)
-                console.print(_line(graded, is_told=is_told), markup=False, highlight=False, soft_wrap=True)
-                LOGGER.info(_line(graded, is_told=False))
+        for one in stream:
+            fault = one.verdict.fault and f"{one.verdict.fault} (log: {log})"
+            graded = replace(one, verdict=replace(one.verdict, fault=fault))
+            progress.update(task, advance=1)
+            console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
+            LOGGER.info(_line(graded))
+            yield graded
 
 
-def _line(graded: GradedHandIn, *, is_told: bool) -> str:
-    """Return what became of one hand-in, as one line; a cause that was told before is not told again."""
+def _line(graded: GradedHandIn) -> str:
+    """Return what became of one hand-in, as one line."""
     from coursekit.course.grade import EMPTY
     from coursekit.course.status.report import flag_words
 
     verdict = graded.verdict
-    name = f"{verdict.student} {verdict.lab}:"
     if verdict.fault:
-        why = ", as told above" if is_told else f": {verdict.fault}"
-        return printable(f"{name} needs another run{why}").replace("\n", " ")
+        what = f"needs another run: {verdict.fault}"
+    elif graded.outcome == EMPTY:
+        what = "; ".join(graded.notes) or EMPTY
+    else:
+        how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
+        what = f"{verdict.points:g} of {verdict.max_points:g} ({how})"
     flags = f", {flag_words(verdict.flags)}" if verdict.flags else ""
-    if graded.outcome == EMPTY:
-        return printable(f"{name} {EMPTY if is_told else '; '.join(graded.notes) or EMPTY}{flags}")
-    how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
-    return printable(f"{name} {verdict.points:g} of {verdict.max_points:g} ({how}{flags})")
+    return printable(f"{verdict.student} {verdict.lab}: {what}{flags}").replace("\n", " ")

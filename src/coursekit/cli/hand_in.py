@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import pwd
 from pathlib import Path
 
 import click
@@ -18,38 +17,29 @@ from coursekit.grading.submission.student_folder import ID, shown, utc
 @click.command("hand-in", epilog="Example: coursekit hand-in 02")
 @LAB
 @click.option("--student", metavar="ID", help="Your id in the course.  [default: your account's name on this machine]")
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=".",
-    metavar="DIR",
-    help="The folder to write to.  [default: this one]",
-)
-def hand_in(lab: str, student: str | None, output: Path) -> None:
-    """Pack your notebook of LAB into one file that you send to your instructor.
+def hand_in(lab: str, student: str | None) -> None:
+    """Pack your notebook of LAB into one file in this folder, which you send to your instructor.
 
     The file also holds the records of the newest jobs of the lab.
     LAB is the name of a lab, the beginning of its name, or the path of your notebook.
     Without a path, the command looks in this folder, in a folder with the lab's name, and in labs/ of the checkout.
     """
-    whose = student or _account()
+    whose = student or getpass.getuser()
     if not ID.fullmatch(whose):
         raise CourseKitError(f"{whose!a} is not an id: give yours with --student, of letters, digits and . _ - @.")
     work = find_work(lab, Path.cwd())
-    path = pack(work, whose, output)
+    path = pack(work, whose, Path.cwd())
     for line in _lines(work):
         print(line)
     print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e6:.1f} MB), as the hand-in of {whose}")
     print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
-    print("You may hand in again.")
-    print("Of all versions the newest one that can be graded counts, and a late one only if none came in time.")
+    print("You may hand in again: the newest version that can be graded counts, a late one only if none came in time.")
 
 
 def _lines(work: StudentWork) -> list[str]:
-    saved = shown(utc(work.notebook.stat().st_mtime))
     num_filled = work.num_answers - len({*work.missing, *work.taken})
     lines = [
-        f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {saved}",
+        f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {shown(utc(work.notebook.stat().st_mtime))}",
         *(f"  not handed in: {os.path.relpath(path)}; give its path to hand in that one" for path in work.elsewhere),
         f"  {num_filled} of {work.num_answers} exercises are filled in",
     ]
@@ -57,18 +47,4 @@ def _lines(work: StudentWork) -> list[str]:
         lines.append(f"  ! {len(work.missing)} still hold the stub: {', '.join(work.missing)}")
     if work.taken:
         lines.append(f"  ! taken from the solution, without points: {', '.join(work.taken)}")
-    lines += [
-        f"  job {job.job} on {job.nodes or 'an unnamed node'}: {job.num_ranks} ranks, {job.time_s:.1f} s, "
-        f"{job.points:g} points"
-        for job in work.jobs
-    ]
-    if not work.jobs:
-        lines.append("  no record of a job: there is none in jobs/")
-    return [*lines, *(f"  ! left out: {line}" for line in work.left_out)]
-
-
-def _account() -> str:
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # in some containers
-        return getpass.getuser()
+    return [*lines, *([f"  {job}" for job in work.jobs] or ["  no record of a job: there is none in jobs/"])]

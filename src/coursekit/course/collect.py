@@ -14,15 +14,13 @@ from pathlib import Path
 
 from coursekit.course.due import due_of, late_s, sync_due_dates
 from coursekit.course.folder import Course
-from coursekit.course.hand_in.owner import near
-from coursekit.course.roster import Student, columns_of, folded, speller
+from coursekit.course.roster import folded, speller
 from coursekit.course.versions import (
     Choice,
     Version,
     folder_digest,
     install,
     keep,
-    move_versions,
     read_versions,
     write_choice,
 )
@@ -33,7 +31,6 @@ from coursekit.grading.submission.student_folder import (
     classify,
     duration,
     parse_moment,
-    read_request,
     read_timestamp,
     shown,
     utc,
@@ -70,30 +67,27 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
         One entry per student, sorted, and one sentence for each thing in the exchange that belongs to nobody.
     """
     with course.gradebook() as gradebook:
-        roster = [Student(**columns_of(student)) for student in gradebook.students]
-    spelled = speller(student.id for student in roster)
+        roster = {student.id for student in gradebook.students}
+    spelled = speller(roster)
     arrived, strays = _arrived(course, lab, spelled)
-    strays += _take_over(course, lab, spelled)
-    known = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
-    lying = course.students_in("submitted", lab)
+    for name in course.students_in("submitted", lab):
+        if (student := spelled(name)) != name:  # nbgrader's own collect names folders as accounts are spelled
+            _keep_submitted(course.submitted(lab, name), course.hand_ins(lab, student))
+            shutil.rmtree(course.submitted(lab, name))
+    kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
+    students = {*arrived, *course.students_in("submitted", lab), *(name for name in kept if spelled(name) == name)}
     with course.gradebook() as gradebook:
         sync_due_dates(course, gradebook)
-        due = {name: due_of(course, gradebook, lab, name) for name in {*arrived, *known, *lying}}
+        due = {name: due_of(course, gradebook, lab, name) for name in students}
     collected = []
     for student in sorted(due):
         try:
             collected.append(_collect_one(course, lab, student, arrived.get(student, []), due[student], late=late))
         except RefusedFileError as error:  # noqa: PERF203  # one student's unreadable folder stops nobody else
             strays.append(f"{student}, {lab}: not collected, {error}")
-    strangers = sorted({entry.student for entry in collected} - {student.id for student in roster})
-    strays += [f"{name} is not on the roster{near(name, roster)}, and handed in {lab}" for name in strangers]
+    strangers = sorted({entry.student for entry in collected} - roster)
+    strays += [f"{name} is not on the roster, and handed in {lab}" for name in strangers]
     return collected, strays
-
-
-def read_inbound(path: Path) -> re.Match[str] | None:
-    """Return what the name of a folder in the exchange says; None if no hand-in is called like that."""
-    found = INBOUND.fullmatch(unicodedata.normalize("NFC", path.name))
-    return found if found and ID.fullmatch(found["student"]) else None
 
 
 def _arrived(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
@@ -108,8 +102,8 @@ def _arrived(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[d
     arrived: dict[str, list[Path]] = {}
     strays = []
     for path in sorted(course.inbound.iterdir()):
-        found = read_inbound(path)
-        if not found:
+        found = INBOUND.fullmatch(unicodedata.normalize("NFC", path.name))
+        if not found or not ID.fullmatch(found["student"]):
             strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is not a hand-in: it was left there")
         elif not (course.root / "solutions" / found["lab"]).is_dir():
             strays.append(f"{found['student']} handed in {found['lab']!a}, which is not a lab: it was left there")
@@ -143,7 +137,6 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     released = course.released(lab)
     looked_at = [(version, classify(version.folder, student, lab, released)) for version in versions]
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
-    lines += read_request(versions[-1].folder)  # asked after grading, its version is mostly late
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"Not collected: {sentence}.") for sentence in chosen.refused)
     write_choice(
@@ -171,26 +164,6 @@ def _choose(
     return chosen, lines
 
 
-def _take_over(course: Course, lab: str, spelled: Callable[[str], str]) -> list[str]:
-    """Move what lies under another spelling of a student's id to that student; return a sentence for what cannot be.
-
-    nbgrader's own collect names folders as accounts are spelled.
-    """
-    strays = []
-    kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*")}
-    for name in sorted(kept | course.students_in("submitted", lab)):
-        if (student := spelled(name)) == name:
-            continue
-        submitted, folder, into = course.submitted(lab, name), course.hand_ins(lab, name), course.hand_ins(lab, student)
-        try:
-            _keep_submitted(submitted, folder)
-            move_versions(folder, into)
-            shutil.rmtree(submitted, ignore_errors=True)
-        except RefusedFileError as error:
-            strays.append(f"{name}, {lab}: not taken over for {student}, {error}")
-    return strays
-
-
 def _keep_submitted(submitted: Path, folder: Path) -> None:
     """Keep the folder that nbgrader grades as a version, if somebody else put it there."""
     if not submitted.is_dir() or submitted.is_symlink():
@@ -215,14 +188,10 @@ def _time_of(path: Path, student: str, due: datetime | None, *, check_owner: boo
         flags.append(Flag("time", f"The name {path.name!a} tells no time: the file system's is taken."))
     elif not late_s(claimed, due) and late_s(seen, due):
         flags.append(Flag("time", f"It claims to be in time, of {shown(claimed)}; it was written at {shown(seen)}."))
-    owner = _name_of(status.st_uid)
+    try:
+        owner = pwd.getpwuid(status.st_uid).pw_name
+    except KeyError:
+        owner = f"account {status.st_uid}"
     if check_owner and folded(owner) != folded(student):
         flags.append(Flag("owner", f"It claims to come from {student} and belongs to {owner}."))
     return claimed or seen, tuple(flags)
-
-
-def _name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"account {uid}"

@@ -2,9 +2,7 @@
 
 What they read, as their manuals say it:
 Moodle maps columns by their headers, students by e-mail address or ID number (docs.moodle.org, "Grade import");
-Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides);
-Blackboard knows students by Username and makes new columns as text ("Working offline" in its help).
-ILIAS imports no grades without a plugin, so it has no format here.
+Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides).
 """
 
 from __future__ import annotations
@@ -52,8 +50,7 @@ def read_grades(course: Course) -> GradeTable:
         CourseKitError: none was.
     """
     points = read_points(course)
-    maxima = {lab: sum(cell.max_points for cell in cells) for lab, cells in sorted(points.cells.items())}
-    maxima = {lab: most for lab, most in maxima.items() if most}
+    maxima = {lab: most for lab, cells in sorted(points.max_points.items()) if (most := sum(cells.values()))}
     if not maxima:
         raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
     students = []
@@ -97,16 +94,7 @@ def canvas(table: GradeTable) -> str:
     return to_csv([header, maxima, *rows])
 
 
-def blackboard(table: GradeTable) -> str:
-    """Return what Blackboard's "Work offline" uploads, every value in quotes."""
-    labs = [f"{lab} [Total Pts: {_number(points)} Score]" for lab, points in table.max_points.items()]
-    header = ["Last Name", "First Name", "Username", "Student ID", *labs]
-    rows = [[one.last_name, one.first_name, one.id, one.lms_user_id, *_points(one, table)] for one in table.students]
-    return to_csv([header, *rows], quoting=csv.QUOTE_ALL)
-
-
-Format = Callable[[GradeTable], str]
-FORMATS: Mapping[str, Format] = {"csv": plain, "moodle": moodle, "canvas": canvas, "blackboard": blackboard}
+FORMATS: Mapping[str, Callable[[GradeTable], str]] = {"csv": plain, "moodle": moodle, "canvas": canvas}
 
 
 def _points(student: Grades, table: GradeTable) -> list[str]:
@@ -117,11 +105,10 @@ def _number(value: float) -> str:
     return f"{round(value, 4):g}"
 
 
-def to_csv(rows: Sequence[Sequence[object]], quoting: int = csv.QUOTE_MINIMAL) -> str:
+def to_csv(rows: Sequence[Sequence[object]]) -> str:
     """Return rows as CSV in which no value is a formula."""
     text = io.StringIO(newline="")
-    harmless = ([_harmless(value) for value in row] for row in rows)
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(harmless)  # type: ignore[arg-type]  # an int enum
+    csv.writer(text, lineterminator="\n").writerows([_harmless(value) for value in row] for row in rows)
     return text.getvalue()
 
 

@@ -34,14 +34,12 @@ class GradedHandIn:
             without scores when there was nothing to grade.
         notes: what the report says of the hand-in.
         is_cached: whether it had been judged before.
-        changed: whether the gradebook changed.
     """
 
     hand_in: HandIn
     verdict: Verdict
     notes: tuple[str, ...] = ()
     is_cached: bool = False
-    changed: bool = False
 
     @property
     def outcome(self) -> str:
@@ -135,9 +133,10 @@ def grade_all(
 def _recorded(course: Course, one: Staged, verdict: Verdict) -> GradedHandIn:
     """Record a verdict for one student; others with equal answers share the verdict."""
     own = replace(verdict, student=one.hand_in.student)
-    with clear_failures(course):
-        changed = record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
-    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, changed=changed)
+    if not own.fault:
+        with clear_failures(course):
+            record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
+    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes)
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:

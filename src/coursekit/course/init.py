@@ -9,7 +9,7 @@ from coursekit.course.due import sync_due_dates
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
-from coursekit.course.roster import COLUMNS, ROSTER, Student, merge, read_roster, refuse_other_spellings, write_roster
+from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster
 from coursekit.course.settings import SETTINGS, check_name, load_settings
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
@@ -29,18 +29,12 @@ class Made:
         written: Names of the files that were not there before.
         new_students: Ids that the gradebook did not have.
         num_students: Students in the gradebook now.
-        differing: Ids whose names or addresses differ from what the roster of the course says; it was kept.
-        num_labs: Labs in the gradebook now.
-        guesses: One line each on the columns of the given roster that are called otherwise.
     """
 
     course: Course
     written: tuple[str, ...]
     new_students: tuple[str, ...]
     num_students: int
-    differing: tuple[str, ...]
-    num_labs: int
-    guesses: tuple[str, ...] = ()
 
 
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None) -> Made:
@@ -53,14 +47,14 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
     """
     check_name(name or DEFAULT_NAME, "--name")
-    _refuse_other_name(folder, name)
+    if name and (folder / SETTINGS).is_file() and (there := load_settings(folder).name) != name:
+        raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
-    guesses: list[str] = []
-    students, differing = merge(old, read_roster(roster, guesses) if roster else ())
+    students = (*old, *new_students((student.id for student in old), read_roster(roster) if roster else ()))
     if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
         with find_course(root, folder).gradebook() as gradebook:  # knows also who handed in and was on no roster
-            refuse_other_spellings((student.id for student in gradebook.students), students)
+            new_students((student.id for student in gradebook.students), students)
 
     written = _write_files(root, folder, name or DEFAULT_NAME)
     if students and students != old:
@@ -72,14 +66,16 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         own.mkdir()  # before another account takes its name
         own.chmod(0o755)
     close_inbound(course)
-    new_students, num_students, num_labs = _fill_gradebook(course, students)
-    return Made(course, tuple(written), new_students, num_students, differing, num_labs, tuple(guesses))
-
-
-def _refuse_other_name(folder: Path, name: str | None) -> None:
-    there = load_settings(folder).name if (folder / SETTINGS).is_file() else name
-    if name not in {None, there}:
-        raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
+    with course.gradebook() as gradebook:
+        known = {student.id for student in gradebook.students}
+        new = new_students(known, students)
+        for student in new:
+            gradebook.add_student(student.id, **{name: getattr(student, name) or None for name in COLUMNS[1:]})
+        sync_due_dates(course, gradebook)
+    file = course.folder / GRADEBOOK
+    if file.exists():
+        file.chmod(0o600)  # it holds the hidden tests and everybody's grades
+    return Made(course, tuple(written), tuple(student.id for student in new), len(known) + len(new))
 
 
 def _write_files(root: Path, folder: Path, name: str) -> list[str]:
@@ -100,17 +96,3 @@ def _write_files(root: Path, folder: Path, name: str) -> list[str]:
     for file in missing:
         write_file(folder / file, texts[file].encode(), 0o644 if file.startswith(STUDENT) else 0o600)
     return missing
-
-
-def _fill_gradebook(course: Course, students: tuple[Student, ...]) -> tuple[tuple[str, ...], int, int]:
-    with course.gradebook() as gradebook:
-        known = {student.id for student in gradebook.students}
-        new = [student for student in students if student.id not in known]
-        for student in new:
-            gradebook.add_student(student.id, **{name: getattr(student, name) or None for name in COLUMNS[1:]})
-        sync_due_dates(course, gradebook)
-        num_labs = len(gradebook.assignments)
-    file = course.folder / GRADEBOOK
-    if file.exists():
-        file.chmod(0o600)  # it holds the hidden tests and everybody's grades
-    return tuple(student.id for student in new), len(known) + len(new), num_labs

@@ -83,9 +83,6 @@ def course_config(folder: Path, root: Path) -> Config:
     config.ClearSolutions.text_stub = TEXT_STUB
     config.GenerateAssignment.preprocessors.append(f"{PREPROCESSORS}.ScriptWithStubs")  # to nbgrader's own
 
-    config.AssignLatePenalties.plugin_class = f"{PREPROCESSORS}.LatePenalty"
-    config.LatePenalty.terms = settings.late_penalty
-
     # What a student wrote into a text cell must not run in the browser of the grader, in formgrader and in pages.
     config.SanitizeHTML.enabled = True
     config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the hints of the labs fold

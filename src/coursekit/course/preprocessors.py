@@ -7,12 +7,9 @@ import re
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution
-from traitlets import Unicode
 
-from coursekit.course.settings import penalty
 from coursekit.labs.build.regions import MARKER_WORDS, RegionError, outside_regions
 from coursekit.labs.build.script import script_files
 
@@ -49,17 +46,6 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
             if cell.cell_type == "code":
                 cell.outputs = [plain for output in cell.outputs for plain in _plain(output, only_error=is_test)]
         return nb, resources
-
-
-class LatePenalty(LateSubmissionPlugin):  # type: ignore[misc]  # nbgrader has no types
-    """What a late hand-in costs by `course.toml`, for nbgrader's own commands as well."""
-
-    terms = Unicode("none", help="late_penalty of course.toml").tag(config=True)
-
-    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
-        """Return the points that are taken off."""
-        del student_id
-        return penalty(self.terms, score, total_seconds_late)
 
 
 class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types

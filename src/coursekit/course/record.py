@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
 from coursekit.course.due import due_of, late_s
 from coursekit.course.folder import Course
-from coursekit.course.roster import speller
-from coursekit.errors import CourseKitError
+from coursekit.course.settings import penalty
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells
-from coursekit.grading.submission.student_folder import ASKS, SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
+from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.generated import to_bytes
@@ -29,104 +28,76 @@ NO_RESPONSE = "No response."  # nbgrader's words
 MAX_SECRET_BYTES = 1000
 
 
-@dataclass(frozen=True)
-class GradedWork:
-    """What is recorded beside the judge's points.
-
-    Attributes:
-        files: Name to content of what goes to `autograded/<student>/<lab>`, the notebook last.
-        manual_scores: Cell that a person grades to 0 when nothing was written, else None.
-        comments: Answer cell to nbgrader's own comment, or None.
-    """
-
-    files: Mapping[str, bytes]
-    manual_scores: Mapping[str, float | None]
-    comments: Mapping[str, str | None]
-
-
-def record(course: Course, verdict: Verdict, hand_in: HandIn) -> bool:
-    """Record a verdict on a hand-in.
+def record(course: Course, verdict: Verdict, hand_in: HandIn) -> None:
+    """Record a verdict on a hand-in; recording it again changes nothing.
 
     The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
     a call that was cut short is completed by the next one.
-    Manual points stay; where there were any and the work has changed, the cell asks for another look, as in nbgrader.
-
-    Returns:
-        Whether anything changed: False when this was recorded already, or has a fault.
+    Manual points stay; where there were any and other work is graded, the cell asks for another look, as in nbgrader.
     """
-    if verdict.fault:
-        return False
     released = course.released(verdict.lab)
-    graded = graded_files(verdict, hand_in, released, staged_cells(hand_in, released))
+    cells = staged_cells(hand_in, released)
+    notebook = graded_notebook(verdict, hand_in, released, cells)
+    answers = [cell for cell in notebook.cells if is_solution(cell)]
+    untouched = [cell for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)]
+    comments = {cell_name(cell): NO_RESPONSE for cell in untouched}
+    # A person grades an answer in words, unless nothing was written: that is 0.
+    scores = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
+    scores |= {score.grade_id: score.points for score in verdict.scores}
+    files = {}
+    if hand_in.timestamp:
+        files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
+    with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
+        files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
+    files[f"{verdict.lab}.ipynb"] = to_bytes(notebook)
+    _record_points(course, verdict, hand_in, scores, comments)
+    for name, data in files.items():
+        path = course.autograded(verdict.lab, verdict.student) / name
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data, READABLE)
+
+
+def _record_points(
+    course: Course,
+    verdict: Verdict,
+    hand_in: HandIn,
+    scores: Mapping[str, float | None],
+    comments: Mapping[str, str],
+) -> None:
+    """Write into the gradebook, in one transaction, the points and nbgrader's own comments by cell."""
     with course.gradebook() as gradebook:
-        changed = _record_in_gradebook(course, gradebook, verdict, hand_in, graded)
-    return _write_files(course, verdict, graded) or changed
+        session = gradebook.db
+        submission = _submission(gradebook, verdict.lab, verdict.student)
+        is_other_work = submission.timestamp != hand_in.timestamp
+        submission.timestamp = hand_in.timestamp
+        notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
+        for grade in notebook.grades:
+            grade.auto_score = scores.get(grade.cell.name)
+            if grade.manual_score is None:
+                grade.needs_manual_grade = grade.auto_score is None
+            elif is_other_work:
+                grade.needs_manual_grade = True
+        for comment in notebook.comments:
+            comment.auto_comment = comments.get(comment.cell.name)
+        session.flush()
+        session.refresh(notebook)  # its score is a sum that the database makes
+        seconds = late_s(hand_in.timestamp, due_of(course, gradebook, verdict.lab, verdict.student))
+        lost = penalty(course.settings.late_penalty, notebook.score, seconds)
+        notebook.late_submission_penalty = lost if seconds else None
+        session.commit()
 
 
-def _record_in_gradebook(course: Course, gradebook: Any, verdict: Verdict, hand_in: HandIn, graded: GradedWork) -> bool:
-    session = gradebook.db
-    submission, is_new = _submission(gradebook, verdict.lab, verdict.student)
-    notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
-    scores = {**{score.grade_id: score.points for score in verdict.scores}, **graded.manual_scores}
-    comments = graded.comments
-    recorded = (
-        submission.timestamp,
-        {grade.cell.name: grade.auto_score for grade in notebook.grades},
-        {comment.cell.name: comment.auto_comment for comment in notebook.comments},
-        notebook.late_submission_penalty or 0,
-    )
-    wanted = (
-        hand_in.timestamp,
-        {grade.cell.name: scores.get(grade.cell.name) for grade in notebook.grades},
-        {comment.cell.name: comments.get(comment.cell.name) for comment in notebook.comments},
-        _late_penalty(course, gradebook, submission, notebook) or 0,
-    )
-    # A cell that only a person can grade waits for one, or was graded by one.
-    is_open = any(
-        grade.auto_score is None and not grade.needs_manual_grade and grade.manual_score is None
-        for grade in notebook.grades
-    )
-    if not is_new and not is_open and recorded == wanted:
-        session.rollback()
-        return False
-    submission.timestamp = hand_in.timestamp
-    for grade in notebook.grades:
-        grade.auto_score = scores.get(grade.cell.name)
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-    for comment in notebook.comments:
-        comment.auto_comment = comments.get(comment.cell.name)
-    session.flush()
-    session.refresh(notebook)  # its score is a sum that the database makes
-    notebook.late_submission_penalty = _late_penalty(course, gradebook, submission, notebook)
-    session.commit()
-    return True
-
-
-def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
-    """Return a student's submission, and whether it was made within this transaction, with grades that are empty yet.
+def _submission(gradebook: Any, lab: str, student: str) -> Any:
+    """Return a student's submission, if need be one that is made within this transaction, with empty grades.
 
     nbgrader's own `add_submission` would commit before there are points.
     """
-    from nbgrader.api import (
-        Comment,
-        Grade,
-        MissingEntry,
-        Student,
-        SubmittedAssignment,
-        SubmittedNotebook,
-    )
+    from nbgrader.api import Comment, Grade, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
 
     session = gradebook.db
-    try:
-        return gradebook.find_submission(lab, student), False
-    except MissingEntry:
-        pass
+    with suppress(MissingEntry):
+        return gradebook.find_submission(lab, student)
     if session.get(Student, student) is None:
-        there = speller(one.id for one in gradebook.students)(student)
-        if there != student:  # nbgrader's own collect names folders as accounts are spelled
-            raise CourseKitError(
-                f"{student} and {there} are one student: run `coursekit course collect {lab[:2]}` first."
-            )
         session.add(Student(id=student))
     assignment = gradebook.find_assignment(lab)
     with session.no_autoflush:
@@ -139,35 +110,11 @@ def _submission(gradebook: Any, lab: str, student: str) -> tuple[Any, bool]:
                 Comment(cell_id=cell.id, notebook=submitted)
         session.add(submission)
     session.flush()
-    return submission, True
+    return submission
 
 
-def _late_penalty(course: Course, gradebook: Any, submission: Any, notebook: Any) -> float | None:
-    """Return the points that nbgrader's plugin takes off, from 0 to all."""
-    from nbgrader.preprocessors import AssignLatePenalties
-
-    seconds = late_s(submission.timestamp, due_of(course, gradebook, submission.name, submission.student_id))
-    if not seconds:
-        return None
-    step = AssignLatePenalties(config=course.config)
-    step.init_plugin()
-    penalty = step.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, seconds)
-    return None if penalty is None else min(max(float(penalty), 0.0), notebook.score)
-
-
-def _write_files(course: Course, verdict: Verdict, graded: GradedWork) -> bool:
-    folder = course.autograded(verdict.lab, verdict.student)
-    changed = False
-    for name, data in graded.files.items():
-        path = folder / name
-        if not path.is_file() or path.read_bytes() != data:
-            write_file(path, data, READABLE)
-            changed = True
-    return changed
-
-
-def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> GradedWork:
-    """Return the graded notebook and what nbgrader wants beside it; `released`, as students got it, is not changed."""
+def graded_notebook(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> NotebookNode:
+    """Return the notebook that formgrader and feedback show; `released`, as students got it, is not changed."""
     notebook = deepcopy(released)
     scores = {score.grade_id: score for score in verdict.scores}
     for cell in notebook.cells:
@@ -175,25 +122,12 @@ def graded_files(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cell
             cell.source = cells.answers.get(cell_name(cell), cell.source)
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
-    answers = [cell for cell in notebook.cells if is_solution(cell)]
-    manual = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
-    untouched = {
-        cell_name(cell) for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-    }
-    comments = {cell_name(cell): NO_RESPONSE if cell_name(cell) in untouched else None for cell in answers}
     flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
     if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
-    asked = [new_markdown_cell(note, id="request") for note in hand_in.notes if note.startswith(ASKS)]
-    notebook.cells = [*asked, *_with_extra(notebook.cells, cells)]
-
-    files = {}
-    if hand_in.timestamp:
-        files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
-    with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
-        files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
-    return GradedWork({**files, f"{verdict.lab}.ipynb": to_bytes(notebook)}, manual, comments)
+    notebook.cells = _with_extra(notebook.cells, cells)
+    return notebook
 
 
 def _outputs(score: CellScore) -> list[NotebookNode]:

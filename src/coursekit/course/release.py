@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 import nbformat
 
 from coursekit.course.due import sync_due_dates
-from coursekit.course.export import to_csv
 from coursekit.course.folder import Course, succeed
 from coursekit.course.roster import folded
 from coursekit.errors import CourseKitError
@@ -23,32 +21,32 @@ from coursekit.labs.lab import Lab
 
 ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
 RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
-NEW_DATE = "unchanged but for its due date"
 
 
 def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     """Release one lab to the exchange; with `force` also other files than those that were released before.
 
     Returns:
-        What was done: `RELEASED`, `RELEASED_AGAIN`, `UNCHANGED` or `NEW_DATE`.
+        What was done: `RELEASED`, `RELEASED_AGAIN` or `UNCHANGED`.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
     """
     build_sources(course.root, [lab])
     with course.gradebook() as gradebook:
-        has_new_date = lab.name in sync_due_dates(course, gradebook)
+        sync_due_dates(course, gradebook)
     api = course.api()
     succeed(f"make the release of {lab.name}", api.generate_assignment(lab.name))
     made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name
     _refuse_stale(lab.name, made, committed)
-    _copy(committed, made)
+    for name, data in _files(committed).items():
+        write_file(made / name, data, mode=0o644)
     write_file(made / "AGENTS.md", (course.root / ASSISTANTS).read_bytes(), mode=0o644)
 
     outbound = course.outbound(lab.name)
     is_out = outbound.is_dir()
     if is_out and _files(outbound) == _files(made):
-        return NEW_DATE if has_new_date else UNCHANGED
+        return UNCHANGED
     if is_out and not force:
         raise CourseKitError(
             f"{lab.name} was released before and students may have fetched it: "
@@ -73,23 +71,14 @@ def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
     if fresh:
         ours, theirs = (nbformat.read(folder / notebook, as_version=4) for folder in (made, committed))
         fresh = finish(ours).cells == theirs.cells
-    others = [{name: data for name, data in _files(folder).items() if name != notebook} for folder in (made, committed)]
-    if not fresh or others[0] != others[1]:
+    others, own = ({**_files(folder), notebook: b""} for folder in (made, committed))
+    if not fresh or others != own:
         raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")
 
 
 def _files(folder: Path) -> dict[str, bytes]:
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and not set(path.parts) & set(SKIPPED))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
-def _copy(committed: Path, made: Path) -> None:
-    """Put the committed files into the release, byte by byte."""
-    for name, data in _files(committed).items():
-        write_file(made / name, data, mode=0o644)
-    for path in made.glob("*"):
-        if path.is_dir() and path.name in SKIPPED:
-            shutil.rmtree(path)
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
@@ -115,14 +104,3 @@ def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:
     if goes_back:
         succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
     return folder / f"{lab}.html", goes_back
-
-
-def write_folder(course: Course, pages: Iterable[tuple[str, Path]], into: Path) -> None:
-    """Copy pages of students into one folder, named by student and lab, with the address for each in addresses.csv."""
-    with course.gradebook() as gradebook:
-        addresses = {student.id: student.email or "" for student in gradebook.students}
-    rows = [("id", "email", "file")]
-    for student, page in pages:
-        rows.append((student, addresses.get(student, ""), f"{student}_{page.name}"))
-        write_file(into / rows[-1][-1], page.read_bytes())
-    write_file(into / "addresses.csv", to_csv(rows).encode())

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timezone
 from math import ceil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.files import write_file
 from coursekit.toml_files import MAY_BE_EMPTY
 
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-LATE_PENALTIES = {"none": (0.0, 1.0, 1.0), "zero": (1.0, 1.0, 1.0)}
-GRADUATED = re.compile(r"(\d{1,3}) ?% an? (day|hour)(?:, at most (\d{1,3}) ?%)?")
-PERIODS_S = {"day": 86400.0, "hour": 3600.0}
+LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
+DAY_S = 86400.0
 GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
 
 TEMPLATE = """\
@@ -31,14 +29,16 @@ name = "{name}"
 
 # Of all versions the newest one that can be graded counts, and a late one only if none came in time.
 # Five minutes after the due date are still in time.
-# What a late one costs: "none", "zero" for all its points, or for each day or hour that has begun a part of its points,
-# such as "10 % a day, at most 50 %".
+# What a late one costs: "none", or a part of its points for each day that has begun: "10 % a day, at most 50 %".
 late_penalty = "none"
 
 # When labs are due: without an offset in this machine's time, without a time at the end of that day. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
-# `coursekit course extend` writes later dates into this file, for all or for single students.
 [due]
+
+# Later dates for single students, by their ids:
+# [extensions.02-horovod-sgd]
+# ada = "2026-12-02 18:00"
 """
 
 
@@ -48,7 +48,7 @@ class Settings:
 
     Attributes:
         name: nbgrader's course id.
-        late_penalty: "none", "zero", or what a day or an hour costs.
+        late_penalty: "none", or what a day costs.
         due: Lab to when it is due, as text.
         extensions: Lab to student to when it is due for them.
     """
@@ -65,21 +65,20 @@ class Settings:
 def penalty(late_penalty: str, points: float, late_s: float) -> float:
     """Return the points that a hand-in loses which is late by so many seconds.
 
-    Each period counts that has begun after the grace.
+    Each day counts that has begun after the grace.
 
     Raises:
         CourseKitError: `late_penalty` is not one that `course.toml` may have.
     """
-    found = GRADUATED.fullmatch(late_penalty)
-    if late_penalty in LATE_PENALTIES:
-        share, period_s, most = LATE_PENALTIES[late_penalty]
-    elif found:
-        share, period_s, most = int(found[1]) / 100, PERIODS_S[found[2]], int(found[3] or 100) / 100
-    else:
+    if late_penalty == "none":
+        return 0.0
+    found = LATE_PENALTY.fullmatch(late_penalty)
+    if not found:
         raise CourseKitError(
-            f'late_penalty must be "none", "zero", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
+            f'{SETTINGS}: late_penalty must be "none", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
         )
-    return points * min(share * ceil(max(0.0, late_s - GRACE_S) / period_s), most, 1.0)
+    num_days = ceil(max(0.0, late_s - GRACE_S) / DAY_S)
+    return points * min(num_days * int(found[1]), int(found[2] or 100), 100) / 100
 
 
 def load_settings(folder: Path) -> Settings:
@@ -91,48 +90,13 @@ def load_settings(folder: Path) -> Settings:
     path = folder / SETTINGS
     settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
     check_name(settings.name, f"{folder.name}/{SETTINGS}: name")
-    try:
-        penalty(settings.late_penalty, 0, 0)
-    except CourseKitError as error:
-        raise CourseKitError(f"{folder.name}/{SETTINGS}: {error}") from None
+    penalty(settings.late_penalty, 0, 0)
     for lab, text in settings.due.items():
         due_date(text, f"{folder.name}/{SETTINGS} [due]: {lab}")
     for lab, dates in settings.extensions.items():
         for student, text in dates.items():
             due_date(text, f"{folder.name}/{SETTINGS} [extensions.{lab}]: {student}")
     return settings
-
-
-def set_key(folder: Path, keys: Sequence[str], value: str) -> None:
-    """Write one value into the settings, by the names of its tables and its key; all else stays as it is.
-
-    Raises:
-        CourseKitError: the file has a form that cannot be edited; it stays as it was.
-    """
-    import tomlkit  # seldom needed
-
-    path = folder / SETTINGS
-    document = tomlkit.parse(path.read_bytes())
-    expected = document.unwrap()
-    _put(document, keys, value)
-    _put(expected, keys, value)
-    text = tomlkit.dumps(document)
-    with suppress(tomlkit.exceptions.TOMLKitError):
-        if tomlkit.parse(text).unwrap() == expected:
-            write_file(path, text.encode())
-            return
-    raise CourseKitError(f"{path} cannot be edited as it is: set {'.'.join(keys)} to {value!r} there, and call again.")
-
-
-def _put(table: Any, keys: Sequence[str], value: object) -> None:
-    """Set a value within tables, making those that are missing."""
-    first, *rest = keys
-    if rest and first in table:
-        _put(table[first], rest, value)
-        return
-    for name in reversed(rest):
-        value = {name: value}
-    table[first] = value
 
 
 def due_date(text: str, where: str) -> datetime:

@@ -89,17 +89,6 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
     return tuple(sorted(versions, key=lambda version: (version.timestamp, version.folder.name)))
 
 
-def move_versions(folder: Path, into: Path) -> None:
-    """Move all versions from one `hand-ins/<lab>/<student>` to another; killed at any moment, a second call goes on."""
-    into.mkdir(parents=True, exist_ok=True)
-    for version in read_versions(folder):
-        name = version.folder.name
-        if version.folder.is_dir() and not (into / name).exists():
-            version.folder.rename(into / name)
-        (folder / f"{name}.json").replace(into / f"{name}.json")  # the last: what has no record is no version
-    shutil.rmtree(folder)
-
-
 def install(version: Version, submitted: Path) -> bool:
     """Let `submitted/<student>/<lab>` hold this version; return whether it did not yet.
 

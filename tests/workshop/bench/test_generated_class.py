@@ -59,12 +59,12 @@ def test_grading_says_what_it_must(empty_course, monkeypatch):
     words += [word for student in made for word in ("--student", student)]
     result = CliRunner().invoke(grade, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    report = json.loads(next(iter((empty_course.folder / "reports").glob("*.json"))).read_bytes())
-    for one in report["hand_ins"]:
+    verdicts = [json.loads(path.read_bytes()) for path in (empty_course.folder / "verdicts").rglob("*.json")]
+    for one in verdicts:
         expected = made[one["student"]]
         passed = {score["grade_id"] for score in one["scores"] if not score["message"]}
         failed = {score["grade_id"] for score in one["scores"] if score["message"]}
         assert expected.passes <= passed, expected
         assert expected.fails <= failed, expected
         assert expected.kind != HOSTILE or one["flags"], expected
-    assert len(report["hand_ins"]) == 12
+    assert len(verdicts) == 12

@@ -5,22 +5,19 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 
-from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
+from coursekit.course.hand_in.packed import JOBS, RESULT, SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
 from coursekit.grading.submission.students_files import (
-    MAX_FILE_BYTES,
-    MAX_FOLDER_BYTES,
     DamagedNotebookError,
     RefusedFileError,
-    StudentCell,
     StudentNotebook,
     is_plain,
     read_file,
@@ -32,7 +29,6 @@ from coursekit.paths import ROOT_VARIABLE
 from coursekit.way_out import checks_of_pieces
 
 NUM_JOBS = 3
-JOBS, RESULT = "jobs", "result.json"
 
 
 @dataclass(frozen=True)
@@ -47,18 +43,16 @@ class StudentWork:
         taken: Names of those that hold a piece of the solution, which gives no points.
         jobs: Records of the newest jobs, the newest first.
         contents: Path within the packed file to content.
-        left_out: One sentence for each file of a job that does not go with the rest.
     """
 
     lab: str
     notebook: Path
-    elsewhere: tuple[Path, ...]
+    elsewhere: Sequence[Path]
     num_answers: int
-    missing: tuple[str, ...]
-    taken: tuple[str, ...]
-    jobs: tuple[JobRecord, ...]
+    missing: Sequence[str]
+    taken: Sequence[str]
+    jobs: Sequence[JobRecord]
     contents: Mapping[str, bytes]
-    left_out: tuple[str, ...]
 
 
 def find_work(named: str, start: Path) -> StudentWork:
@@ -72,17 +66,17 @@ def find_work(named: str, start: Path) -> StudentWork:
     path, *others = _find_notebooks(named, start)
     lab, notebook = _read(path)
     answers = [cell for cell in notebook.cells if cell.is_answer]
-    missing = _names(cell for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source)
-    taken = _names(cell for cell in answers if checks_of_pieces(cell.source))
-    contents = {f"{lab}{NOTEBOOK}": _content(path)}
-    jobs = _newest_jobs(lab, _places_of_jobs(path, start))
-    left_out = [line for _, folder in jobs for line in _add_job(folder, lab, contents)]
-    records = tuple(record for record, _ in jobs)
-    return StudentWork(lab, path, tuple(others), len(answers), missing, taken, records, contents, tuple(left_out))
-
-
-def _names(cells: Iterable[StudentCell]) -> tuple[str, ...]:
-    return tuple(cell.grade_id or cell.cell_id for cell in cells)
+    missing = [cell.grade_id for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
+    taken = [cell.grade_id for cell in answers if checks_of_pieces(cell.source)]
+    try:
+        contents = {f"{lab}{NOTEBOOK}": read_file(path.parent, path.name)}
+    except RefusedFileError as error:
+        raise CourseKitError(
+            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
+        ) from None
+    jobs = _newest_jobs(lab, path, start)
+    contents |= {f"{JOBS}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
+    return StudentWork(lab, path, others, len(answers), missing, taken, [record for record, _ in jobs], contents)
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
@@ -94,7 +88,7 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
         CourseKitError: the folder cannot be written.
     """
     now = now or datetime.now(timezone.utc).replace(tzinfo=None)
-    manifest = HandInManifest(work.lab, user, now, tuple(work.contents))
+    manifest = HandInManifest(work.lab, user, now)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in {MANIFEST: manifest.to_bytes(), **work.contents}.items():
@@ -105,7 +99,8 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
         write_file(path, data.getvalue(), mode=None)
     except OSError as error:
         raise CourseKitError(
-            f"{folder} cannot be written ({error.strerror}): name one of your folders with --output."
+            f"{folder} cannot be written ({error.strerror}): "
+            "change to one of your own folders, and give the notebook's path."
         ) from None
     return path
 
@@ -116,7 +111,10 @@ def _find_notebooks(named: str, start: Path) -> list[Path]:
         path = start / named
         inner = path / f"{path.name}{NOTEBOOK}"
         return [(inner if path.is_dir() else path).resolve()]
-    places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in _checkouts(start))]
+    # A student's copy has no solutions/, by which `find_root` knows a checkout.
+    root = os.environ.get(ROOT_VARIABLE)
+    checkouts = [*([Path(root)] if root else []), start, *start.parents]
+    places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in checkouts)]
     found = [path for folder, inner in places for path in _notebooks(folder, inner)]
     labs = matching(sorted({path.stem for path in found}), named)
     if len(labs) > 1:
@@ -133,12 +131,6 @@ def _notebooks(folder: Path, inner: str) -> list[Path]:
     pattern = f"{inner}[0-9][0-9]-*{NOTEBOOK}"
     paths = [path for path in sorted(folder.glob(pattern)) if NAME.fullmatch(path.stem) and path.is_file()]
     return [path for path in paths if not inner or path.parent.name == path.stem]
-
-
-def _checkouts(start: Path) -> list[Path]:
-    # A student's copy has no solutions/, by which `find_root` knows a checkout.
-    root = os.environ.get(ROOT_VARIABLE)
-    return [*([Path(root)] if root else []), start, *start.parents]
 
 
 def _read(path: Path) -> tuple[str, StudentNotebook]:
@@ -161,24 +153,14 @@ def _read(path: Path) -> tuple[str, StudentNotebook]:
     return lab, notebook
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return read_file(path.parent, path.name)
-    except RefusedFileError as error:
-        raise CourseKitError(
-            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
-        ) from None
+def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, Path]]:
+    """Return the newest records of this lab and the folders of their jobs, the newest first.
 
-
-def _places_of_jobs(notebook: Path, start: Path) -> list[Path]:
-    """Return the folders that may hold `jobs/`: this one, the notebook's, and the top of its checkout."""
+    `jobs/` may be in this folder, in the notebook's, and at the top of its checkout.
+    """
     folder = notebook.parent
     top = [folder.parents[1]] if folder.parent.name == "labs" else []
-    return list(dict.fromkeys([start.resolve(), folder, folder.parent, *top]))
-
-
-def _newest_jobs(lab: str, places: list[Path]) -> list[tuple[JobRecord, Path]]:
-    """Return the newest records of this lab and the folders of their jobs, the newest first."""
+    places = dict.fromkeys([start.resolve(), folder, folder.parent, *top])
     found = [
         (record, file.parent)
         for place in places
@@ -191,18 +173,3 @@ def _newest_jobs(lab: str, places: list[Path]) -> list[tuple[JobRecord, Path]]:
     for record, folder in found:
         newest.setdefault(folder.name, (record, folder))
     return list(newest.values())[:NUM_JOBS]
-
-
-def _add_job(folder: Path, lab: str, contents: dict[str, bytes]) -> list[str]:
-    """Add a job's files to what is packed, and return a sentence for each that is too big."""
-    left_out = []
-    for file in (RESULT, f"{lab}{NOTEBOOK}"):
-        name = f"{JOBS}/{folder.name}/{file}"
-        room = min(MAX_FILE_BYTES, MAX_FOLDER_BYTES - sum(map(len, contents.values())))
-        if not (folder / file).is_file():
-            continue
-        try:
-            contents[name] = read_file(folder, file, room)
-        except RefusedFileError as error:
-            left_out.append(f"{name}: {error}")
-    return left_out

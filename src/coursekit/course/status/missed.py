@@ -6,13 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nbformat import NotebookNode
 
-from coursekit.course.status.points import GradedCell, LabPoints
+from coursekit.course.status.points import LabPoints
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
@@ -21,19 +20,6 @@ CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<s
 HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 SECTION_NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-
-
-@dataclass(frozen=True)
-class GradedNotebook:
-    """One graded notebook; both by name of a cell with points.
-
-    Attributes:
-        messages: What the test said.
-        tests: Text and points of the cell as it was graded.
-    """
-
-    messages: Mapping[str, str] = field(default_factory=dict)
-    tests: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,7 +39,6 @@ class Property:
         num_alike: How many share it.
     """
 
-    lab: str
     name: str
     title: str
     section: str
@@ -70,42 +55,34 @@ class Property:
         """The part of those graded who missed it."""
         return self.num_missed / self.num_graded if self.num_graded else 0.0
 
-    @property
-    def mean_points(self) -> float:
-        """Mean of the points of those graded."""
-        return self.points / self.num_graded if self.num_graded else 0.0
-
 
 def find_missed(
-    cells: Sequence[GradedCell],
+    max_points: Mapping[str, float],
     graded: Mapping[str, LabPoints],
-    notebooks: Mapping[str, GradedNotebook],
+    messages: Mapping[str, Mapping[str, str]],
     released: NotebookNode | None,
 ) -> tuple[Property, ...]:
     """Return every cell with points, the one that most students missed first, then as the lab has them.
 
-    All is of one lab: what was graded and the notebooks, for what tests said, by student; and the lab as students
-    get it, for names and sections, None when it was never built.
+    All is of one lab: points by cell, what was graded by student, what its tests said by student and cell; and the
+    lab as students get it, for names and sections, None when it was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}
     found = []
-    for cell in cells:
-        if not cell.max_points:
+    for name, most in max_points.items():
+        if not most:
             continue
-        given = {student: one.points[cell.name] for student, one in graded.items() if cell.name in one.points}
-        known = {
-            student: max(0.0, min(value, cell.max_points)) for student, value in given.items() if value is not None
-        }
-        missed = [student for student, value in known.items() if value < cell.max_points]
-        example, num_alike = most_common([notebooks[student].messages.get(cell.name, "") for student in missed])
-        title, section = words.get(cell.name, (cell.name, ""))
+        given = {student: one.points[name] for student, one in graded.items() if name in one.points}
+        known = {student: max(0.0, min(value, most)) for student, value in given.items() if value is not None}
+        missed = [student for student, value in known.items() if value < most]
+        example, num_alike = _most_common([messages[student].get(name, "") for student in missed])
+        title, section = words.get(name, (name, ""))
         one = Property(
-            lab=cell.lab,
-            name=cell.name,
+            name=name,
             title=title,
             section=section,
-            max_points=cell.max_points,
+            max_points=most,
             num_graded=len(known),
             num_missed=len(missed),
             points=sum(known.values()),
@@ -117,7 +94,7 @@ def find_missed(
     return tuple(sorted(found, key=lambda one: (-one.share, order.get(one.name, len(order)))))
 
 
-def most_common(messages: Sequence[str]) -> tuple[str, int]:
+def _most_common(messages: Sequence[str]) -> tuple[str, int]:
     """Return a message that most share, and how many do; numbers differ from run to run, as inputs are random."""
     messages = [message for message in messages if message]
     if not messages:
@@ -145,31 +122,11 @@ def _headings(cell: NotebookNode) -> list[re.Match[str]]:
     return list(HEADING.finditer(cell.source)) if cell.cell_type == "markdown" else []
 
 
-def read_graded(folder: Path, lab: str) -> GradedNotebook:
-    """Read `autograded/<student>/<lab>`; a notebook that cannot be read gives an empty record."""
+def read_messages(folder: Path, lab: str) -> dict[str, str]:
+    """Return by cell what the tests said in `autograded/<student>/<lab>`; nothing if that cannot be read."""
     try:
-        cells = [cell for cell in json.loads(read_file(folder, f"{lab}.ipynb"))["cells"] if _marks(cell).get("grade")]
-        messages = {_marks(cell)["grade_id"]: message for cell in cells if (message := error_in(cell)[:NUM_CHARACTERS])}
-        tests = {_marks(cell)["grade_id"]: ("".join(cell["source"]), float(_marks(cell)["points"])) for cell in cells}
+        cells = json.loads(read_file(folder, f"{lab}.ipynb"))["cells"]
+        marks = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]
+        return {mark["grade_id"]: error_in(cell)[:NUM_CHARACTERS] for cell, mark in marks if mark.get("grade")}
     except (RefusedFileError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return GradedNotebook()
-    return GradedNotebook(messages, tests)
-
-
-def has_former_tests(graded: GradedNotebook, cells: Sequence[GradedCell], released: Mapping[str, str]) -> bool:
-    """Return whether a lab's tests or points have changed since this was graded.
-
-    `cells` are those with points as the gradebook has them now; `released` holds by name their text for students.
-    """
-    now = {cell.name: cell for cell in cells if not cell.is_manual}
-    return any(
-        points != now[name].max_points
-        or source.strip() not in {now[name].source.strip(), released.get(name, "").strip()}
-        for name, (source, points) in graded.tests.items()
-        if name in now
-    )
-
-
-def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    marks: Mapping[str, Any] = cell.get("metadata", {}).get("nbgrader", {})
-    return marks
+        return {}

@@ -20,7 +20,7 @@ from coursekit.grading.submission.students_files import (
     read_notebook,
 )
 from coursekit.grading.verdict import Flag
-from coursekit.text import counted, first_few, printable
+from coursekit.text import counted, first_few
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -29,8 +29,6 @@ ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
 MANIFEST = "hand-in.json"  # of a packed hand-in
 NOTEBOOK = ".ipynb"
 JOBS = "jobs/"
-REQUEST, ASKS = "regrade.txt", "asks for another look"  # a student's sentence to the instructor
-MAX_REQUEST_BYTES = 2000
 NUM_CANDIDATES = 20
 # What Python, IPython or their tools would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
@@ -100,7 +98,7 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
         ignored = Flag("files", f"The folder {folder.name} is ignored: {error}.")
         return HandIn(student, lab, folder, None, flags=(ignored,))
     name, notes = _find_notebook(folder, lab, released, listing.files)
-    expected = {name, TIMESTAMP, SECRET, MANIFEST, REQUEST, *public}
+    expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
     others = (file for file in listing.files if file not in expected)
     beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
     flags = [Flag("files", f"Ignored: {sentence}.") for sentence in listing.refused]
@@ -117,15 +115,6 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
         notes = [*refused, *(note for note in notes if note != NONE)]
     notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
     return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
-
-
-def read_request(folder: Path) -> list[str]:
-    """Return what a student asks in a file next to the notebook, as one line; none if there is no such file."""
-    try:
-        text = read_file(folder, REQUEST, MAX_REQUEST_BYTES).decode("utf-8", "replace")
-    except RefusedFileError:
-        return []
-    return [f"{ASKS}: {' '.join(printable(text).split())}"]
 
 
 def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
