@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 
 from coursekit.checks import CheckError, lab06_costs, lab06_half_precision
-from coursekit.drivers import lab03, lab03_data, spy
-from coursekit.drivers.calls import WrongReturnError, require_entries, require_number
+from coursekit.drivers import lab03, lab03_data
+from coursekit.drivers.calls import WrongReturnError, elements_of, require_entries, require_number
 from coursekit.drivers.places import Place
 
 HISTORY = tf.keras.callbacks.History()
@@ -117,17 +117,18 @@ def pipelines(value):
         (lambda: [1, 2], "returned a list of 2; a tf.data.Dataset"),
         (
             lambda: pipelines("file"),
-            r"a data set, each element of which is a tensor of shape \(\), string; one of batches",
+            r"returned a data set of TensorSpec\(shape=\(\), dtype=tf.string.*; one of batches",
         ),
-        (lambda: pipelines({"image": 1, "label": 2}), "a dictionary with image, label; one of batches, pairs"),
-        (lambda: pipelines((1, 2, 3)), "a tuple of 3; one of batches, pairs"),
+        (lambda: pipelines({"image": [1], "label": [2]}), "a data set of {'image': .*; one of batches, pairs"),
+        (lambda: pipelines((1, 2)), "one of batches, pairs"),
+        (lambda: pipelines(([1], [2], [3])), "one of batches, pairs"),
     ],
 )
 def test_pipelines(dataset, words):
     """Pairs of images and labels are asked for before any is read."""
     returned = dataset()
     with pytest.raises(WrongReturnError, match=words):
-        spy.batches_of(returning(returned), returned, 2)
+        elements_of(returning(returned), returned, 2)
 
 
 def image_of(record):

@@ -17,32 +17,25 @@ from coursekit.drivers import spy
 
 def flat_pictures(numbers):
     """Return images of these samples with pixels from -1 to 1, shape (num_images, 6, 4, 3)."""
-    colors = spy.colors(spy.MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
+    colors = spy.colors(numbers)[:, np.newaxis, np.newaxis]
     return (np.broadcast_to(colors, (len(numbers), 6, 4, 3)) / 127.5 - 1).astype(np.float32)
 
 
 def test_no_two_samples_have_one_colour():
     """The colours of all samples differ, from each other by 43 levels or more in some channel."""
-    colors = spy.colors(spy.MAX_NUM_SAMPLES).astype(int)
+    colors = spy.colors(range(spy.MAX_NUM_SAMPLES)).astype(int)
     gaps = np.abs(colors[:, np.newaxis] - colors[np.newaxis]).max(axis=2)
 
     assert gaps[~np.eye(len(colors), dtype=bool)].min() == 43
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16"])
 def test_every_sample_is_known_by_its_colour(kind):
-    """All 216 samples are read back from their images, also from half precision."""
-    numbers = np.arange(spy.MAX_NUM_SAMPLES)
-
-    assert spy.sample_numbers(flat_pictures(numbers).astype(kind)).tolist() == numbers.tolist()
-
-
-def test_every_sample_survives_bfloat16():
-    """The 8 bits of bfloat16, of mixed_bfloat16, leave the colours apart."""
+    """All 216 samples are read back from their images, also from half precision and the 8 bits of bfloat16."""
     import tensorflow as tf
 
     numbers = np.arange(spy.MAX_NUM_SAMPLES)
-    rounded = tf.cast(tf.cast(flat_pictures(numbers), tf.bfloat16), tf.float32)
+    rounded = tf.cast(tf.cast(flat_pictures(numbers), kind), tf.float32)
 
     assert spy.sample_numbers(rounded.numpy()).tolist() == numbers.tolist()
 
@@ -53,21 +46,11 @@ def test_files_have_the_same_sizes_whatever_they_hold(tmp_path):
     for name, numbers in {"one": range(8), "other": (215, 130, 3, 77, 126, 127, 128, 60)}.items():
         folder = tmp_path / name
         folder.mkdir()
-        sizes.append(
-            [
-                Path(file).stat().st_size
-                for file in spy.write_samples(folder, (3, 1, 4), "train", numbers, np.add(numbers, 1))
-            ]
-        )
+        files = spy.write_samples(folder, (3, 1, 4), "train", numbers, np.add(numbers, 1))
+        sizes.append([Path(file).stat().st_size for file in files])
 
     assert sizes[0] == sizes[1]
     assert [size / sizes[0][1] for size in sizes[0]] == [3, 1, 4]
-
-
-def test_too_many_samples_are_refused(tmp_path):
-    """More samples than there are colours are an error, not two samples of one colour."""
-    with pytest.raises(ValueError, match="the spy knows 216 colours, not 217"):
-        spy.write_samples(tmp_path, (200, 17), "train", range(217), range(1, 218))
 
 
 def test_loss_of_large_logits_is_finite():

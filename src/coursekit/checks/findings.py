@@ -87,16 +87,17 @@ def check_readers(readers: Sequence[Sequence[int]]) -> None:
         require(len(by) == 1, f"{which} the ranks {by}, expected one: shard the list of files, before they are read")
 
 
-def check_file_sizes(readers: Sequence[int], sizes: Sequence[int], num_ranks: int) -> None:
-    """The files are shared out as equally as files can be: by their number, or by the samples in them.
+def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], num_ranks: int) -> None:
+    """Every file is read by one rank, and files are shared out equally: by their number, or by the samples in them.
 
     Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are not; and 1 and 4 are right where the one holds
-    as many samples as the four. `readers` holds the rank that reads each file, `sizes` the samples in each.
+    as many samples as the four. `readers` holds the ranks that read each file, `counts` the samples in each.
     """
-    num_files = [sum(reader == rank for reader in readers) for rank in range(num_ranks)]
-    samples = [sum(size for reader, size in zip(readers, sizes) if reader == rank) for rank in range(num_ranks)]
-    is_even = max(num_files) - min(num_files) <= 1 or max(samples) - min(samples) <= max(sizes)
-    told = f"the ranks read {num_files} of {len(sizes)} files, with {samples} samples"
+    check_readers(readers)
+    num_files = [sum(by == [rank] for by in readers) for rank in range(num_ranks)]
+    samples = [sum(count for by, count in zip(readers, counts) if by == [rank]) for rank in range(num_ranks)]
+    is_even = max(num_files) - min(num_files) <= 1 or max(samples) - min(samples) <= max(counts)
+    told = f"the ranks read {num_files} of {len(counts)} files, with {samples} samples"
     require(is_even, f"{told}: expected as many for each as for the others, or one file more: all wait for the slowest")
 
 

@@ -9,7 +9,7 @@ after five others mixes the epochs; and a batch (3, 14, 0, 28) with the labels (
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks, with_places
 from coursekit.drivers import lab03_data as drivers
-from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.calls import Answer, with_horovod
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -40,7 +40,7 @@ SAME_CUT = 0.3  # levels: the tilts of images that are all cut alike vary less, 
 SMALL, LARGEST = 0.04, 1.1
 
 
-def check_load_picture(load_picture: Callable[..., Any], image_size: int) -> None:
+def check_load_picture(load_picture: Answer, image_size: int) -> None:
     """Images have the right size, range and label; for training each is cut again, for validation in the middle."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
@@ -93,7 +93,7 @@ def _check_middle(images: Array, middle: Array, whole: Array) -> None:
     require(look_like(middle).all(), f"the image for validation is not the square in the middle{hint}")
 
 
-def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) -> Trial:
     """Read tiny files on real ranks, for validation once and for training for some epochs.
 
     `load_picture` says how images are cut, rightly or not: that they are cut so is what the pipeline is asked.
@@ -101,7 +101,7 @@ def try_dataset(make_dataset: Callable[..., Any], load_picture: Callable[..., An
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     answers = make_dataset, load_picture
     use = drivers.read_dataset
-    trial = try_on_ranks(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told, look=True)
+    trial = try_on_ranks(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
 
     def read(result: Any, secret: dict[str, Any]) -> dict[str, Any]:
         return {**result, **{way: batches_in_files(result[way], secret) for way in WAYS}}
@@ -122,28 +122,24 @@ def check_shards(trial: Trial) -> None:
     for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
         findings.check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
         require(len(numbers) > 0, f"rank {rank} gets no sample at all")
-    by_sample, num_rest = findings.owners(samples, NUM_SAMPLES), trial.num_ranks * (BATCH_SIZE - 1)
+    by_sample, trained_by = findings.owners(samples, NUM_SAMPLES), findings.owners(training, NUM_SAMPLES)
     readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
     # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
-    unsharded = [len(by) == trial.num_ranks for by in findings.owners(training, NUM_SAMPLES).values()]
-    what = "samples" if all(unsharded) else "samples in validation"
+    num_rest = trial.num_ranks * (BATCH_SIZE - 1)
+    unsharded = all(len(by) == trial.num_ranks for by in trained_by.values())
+    what = "samples" if unsharded else "samples in validation"
     findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
-    findings.check_readers(readers)
-    findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)
-    # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
-    ended = any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training)
-    by_sample = findings.owners(training, NUM_SAMPLES)
-    num_shared = sum(len(ranks) > 1 for ranks in by_sample.values())
+    findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
+    num_shared = sum(len(ranks) > 1 for ranks in trained_by.values())
     told = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
     require(num_shared == 0, f"the shards are not disjoint over the epochs: {told}: shard before anything is shuffled")
-    if ended:
-        findings.check_owners(by_sample, trial.num_ranks, num_rest)
+    # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
+    if any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training):
+        findings.check_owners(trained_by, trial.num_ranks, num_rest)
     else:
-        findings.check_used_in_batches(by_sample, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
-    # A path that is no relative one leads out of the rank's own folder, where nobody looks what was written.
-    written = Counter(path for files in trial.left for path in files if not path.startswith("files/train-"))
-    written += Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
-    shared = [path for path, count in written.items() if count > 1]
+        findings.check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
+    caches = Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
+    shared = [path for path, count in caches.items() if count > 1]
     told = "written by several ranks, expected a name for each rank, or a cache in memory"
     require(not shared, f"the file {shared[:1]} is {told}")
 
@@ -158,21 +154,12 @@ def check_order(trial: Trial) -> None:
             check_colors([numbers for numbers, _ in result[way]] or [np.zeros(0)])
             for numbers, labels in result[way]:
                 findings.check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
-        _check_sizes(rank, {way: [numbers for numbers, _ in result[way]] for way in WAYS})
+        batches = {way: [numbers for numbers, _ in result[way]] for way in WAYS}
+        _check_sizes(rank, batches)
         order, again = (order_in(result[way]) for way in ("training", "again"))
         require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
         _check_shuffled(order)
-        # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
-        # Such a rank sees more images in training than it has, and one without a shard in validation more there.
-        used = [np.concatenate([np.zeros(0), *(numbers for numbers, _ in result[way])]) for way in WAYS]
-        num_mine, num_apart = min(len(np.unique(numbers)) for numbers in used), _num_before_a_repeat(order)
-        told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
-        require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
-        num_sets = len({frozenset(numbers.tolist()) for numbers, _ in result["training"]})
-        # Only who has several batches can have others.
-        has_others = num_mine < 2 * BATCH_SIZE or num_sets > -(-num_mine // BATCH_SIZE)
-        told = f"on rank {rank} the same images are together in a batch in every epoch"
-        require(has_others, f"{told}: shuffle the records, and then batch them")
+        _check_epochs(rank, batches, order)
         for way, name in (("training", "training=True"), ("validation", "training=False")):
             in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
             told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
@@ -181,7 +168,7 @@ def check_order(trial: Trial) -> None:
             require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: pass the argument")
 
 
-def _check_sizes(rank: int, batches: dict[str, Sequence[Array]]) -> None:
+def _check_sizes(rank: int, batches: Mapping[str, Sequence[Array]]) -> None:
     findings.check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
     findings.check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
     findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
@@ -212,12 +199,27 @@ def _is_in_order(records: Array) -> bool:
     return bool(((np.diff(places) == 1) | (places[1:] == 0)).all())
 
 
-def _num_before_a_repeat(order: Array) -> float:
-    """Return after how many images on average one comes again: in epochs that do not mix, as many as there are."""
+def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Array) -> None:
+    """Epochs do not mix, and the batches of one are not those of another."""
+    # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
+    # Such a rank sees more images in training than it has, and one without a shard in validation more there.
+    num_mine = min(len(np.unique(np.concatenate([*batches[way], []]))) for way in WAYS)
+    num_apart = len(order) / _num_rounds(order)
+    told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
+    require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
+    num_sets = len({frozenset(numbers.tolist()) for numbers in batches["training"]})
+    # Only who has several batches can have others.
+    has_others = num_mine < 2 * BATCH_SIZE or num_sets > -(-num_mine // BATCH_SIZE)
+    told = f"on rank {rank} the same images are together in a batch in every epoch"
+    require(has_others, f"{told}: shuffle the records, and then batch them")
+
+
+def _num_rounds(order: Array) -> int:
+    """Return how often the images begin again: in epochs that do not mix, once in each."""
     seen: set[int] = set()
     num_rounds = 1
     for number in order.tolist():
         if number in seen:
             seen, num_rounds = set(), num_rounds + 1
         seen.add(number)
-    return len(order) / num_rounds
+    return num_rounds

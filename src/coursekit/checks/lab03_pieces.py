@@ -22,7 +22,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_bits, check_rates, check_same_weights, momentum_of, rates
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
-from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.calls import Answer, with_horovod
 from coursekit.text import counted
 
 COMPRESSIONS = ("none", "fp16")  # in the order of the trial
@@ -41,7 +41,7 @@ def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
         )
 
 
-def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
     """Each rank keeps its batch size, the rate grows with the ranks, the steps become fewer."""
     rng = fresh_rng()
     cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
@@ -49,15 +49,13 @@ def check_plan(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | N
     _check_plans(plan, cases, num_ranks, ranks_per_node)
 
 
-def check_elastic(plan: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
     """A fixed global batch is divided among the ranks; rate and steps do not depend on their number."""
     by_rank = [(1000, 10, 0.1, 4), (4096, 32, 0.02, 8), (1281167, 32, 0.1, 64), (3, 16, 0.1, 4)]
     _check_plans(plan, [(*case, of_rank * num_ranks) for *case, of_rank in by_rank], num_ranks, ranks_per_node)
 
 
-def _check_plans(
-    plan: Callable[..., Any], cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None
-) -> None:
+def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
     """All ranks plan alike, and rightly; a case is pictures, batch size, rate and, if it is given, the global batch."""
     use = lab03.all_plans
     reply = run_here(with_horovod, use, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
@@ -81,7 +79,7 @@ def _check_plans(
         require(num_steps == steps, f"{where} an epoch: expected {counted(steps, 'step')}, got {num_steps:g}")
 
 
-def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> None:
+def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
     """The rate rises on a straight line from that of one rank to the scaled one, and stays there."""
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
@@ -99,7 +97,7 @@ def check_warm_up(warmed_up: Callable[..., Any], num_ranks: int, ranks_per_node:
             )
 
 
-def try_optimizer(make_optimizer: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
     num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
     told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
@@ -142,7 +140,7 @@ def check_groups(trial: Trial, num_groups: int) -> None:
         )
 
 
-def try_callbacks(make_callbacks: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
 
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see

@@ -8,7 +8,7 @@ mean of the ranks', 0.32, is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from coursekit.checks.steps import (
 )
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab03 import NUM_STEPS_AFTER, NUM_STEPS_BEFORE
 from coursekit.drivers.spy import MOMENTUM, Array, Sight
 
@@ -53,7 +54,7 @@ UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation
 CLOSE = 1e-3  # of weights at the end, where moves are above 0.01
 
 
-def check_resume(resume: Callable[..., Any], num_ranks: int) -> None:
+def check_resume(resume: Answer, num_ranks: int) -> None:
     """All ranks continue from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
     told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * spy.BATCH_SIZE)
     last_epoch = int(fresh_rng().integers(3, 90))
@@ -93,7 +94,7 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
     ][:num_ranks]
 
 
-def check_evaluate(evaluate: Callable[..., Any], num_ranks: int, ranks_per_node: int = 1) -> None:
+def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) -> None:
     """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
     private = tuple({"samples": of_rank} for of_rank in samples)
@@ -116,9 +117,7 @@ def check_evaluate(evaluate: Callable[..., Any], num_ranks: int, ranks_per_node:
             require(np.isclose(got, value, rtol=1e-3), f"{told}{hint}")
 
 
-def try_train(
-    train: Callable[..., Any], num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)
-) -> Trial:
+def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
     """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
@@ -242,7 +241,7 @@ def check_continued(trial: Trial) -> None:
     require(np.abs(first - kept).max() < SMALL, "the second run continues without the momenta of the first")
 
 
-def check_step(make_step: Callable[..., Any], num_ranks: int) -> None:
+def check_step(make_step: Answer, num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
     told = secrets(num_ranks, spy.NUM_CLASSES, num_samples=lab03.NUM_STEPS * spy.BATCH_SIZE)
     trial = try_on_ranks(lab03.use_step, make_step, num_ranks=num_ranks, secrets=told)

@@ -8,7 +8,7 @@ each once, and in training 0-8 never in their order, each once before one comes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import batches_in_files, secrets
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks, with_places
 from coursekit.drivers import lab04
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab04 import BATCH_SIZE, NUM_BATCHES
 from coursekit.drivers.spy import NUM_CLASSES
 
@@ -31,7 +32,7 @@ MODES = {"evaluation": (False, 3), "training": (True, 3)}
 SEEDS = {"again": (True, 3), "other seed": (True, 4)}
 
 
-def check_split_files(split_files: Callable[..., Any], cases: Sequence[tuple[int, int]]) -> None:
+def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
     """Every file is in one part, the last ones are held out; `cases` are numbers of files and of those held out."""
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
@@ -58,7 +59,7 @@ def _some(files: Sequence[str]) -> str:
     return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
 
 
-def try_input_fn(input_fn: Callable[..., Any], num_workers: int = 3) -> Trial:
+def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     """Read tiny files with the answer's pipeline, on one real rank that takes the part of each worker in turn.
 
     So an answer that asks Horovod instead of the arguments takes every worker for the same.
@@ -93,8 +94,7 @@ def check_shards(trial: Trial) -> None:
             trial.num_ranks,
             advice=": shard by the arguments `worker` and `num_workers`",
         )
-        findings.check_readers(readers)
-        findings.check_file_sizes([by[0] for by in readers], SAMPLES_PER_FILE, trial.num_ranks)
+        findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
 
 
 def check_modes(trial: Trial) -> None:

@@ -9,10 +9,8 @@ GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:2
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -24,14 +22,14 @@ from coursekit.checks.private_data import check_follows, check_sent, secrets
 from coursekit.checks.steps import check_rates, rates, rates_alone
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
-from coursekit.drivers.calls import call
+from coursekit.drivers.calls import Answer, call
 from coursekit.drivers.lab04 import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS
 from coursekit.drivers.spy import NUM_CLASSES, RATE
 
 CHECKPOINT_STEPS = 100  # as the exercise asks for
 
 
-def try_model_fn(model_fn: Callable[..., Any], num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
+def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
     """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
 
     On other numbers of ranks (`Trial.on`) it only trains.
@@ -87,7 +85,7 @@ def check_statistics(trial: Trial) -> None:
         )
 
 
-def try_config(make_run_config: Callable[..., Any], num_ranks: int, ranks_per_node: int | None = None) -> Trial:
+def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
     """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
     trial = try_on_ranks(
         lab04.use_run_config,
@@ -126,7 +124,7 @@ def check_files(trial: Trial, seed: int) -> None:
     require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks")
 
 
-def check_tf_config(tf_config: Callable[..., Any], num_workers: int) -> None:
+def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and which of them this process is."""
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
     for index in range(num_workers):

@@ -10,16 +10,17 @@ from coursekit.checks.check import CheckError
 from coursekit.checks.trials import Trial
 
 
-def or_own(trial: Trial, try_own: Callable[[], Trial], *checks: Callable[[Trial], object]) -> Trial:
+def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:
     """Return the trial with the judge's pieces, or one with the answer's own where only these serve it.
 
     An answer may give its own pieces arguments that the judge's do not have, or leave to one what the judge's leaves
     to the other. So its own are tried where a check fails with the judge's, and count where all checks hold with them,
     or where the run ends with them only.
     """
+    trial = try_with(pieces)
     if _is_right(trial, *checks):
         return trial
-    own = try_own()
+    own = try_with(OWN)
     return own if _is_right(own, *checks) or (trial.error and not own.error) else trial
 
 
@@ -78,9 +79,10 @@ def make_run_config(folder: str) -> Any:
     return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=1, **files)
 
 
-INPUT_FN = {"input_fn": inspect.getsource(input_fn)}
-FUNCTIONS = {
-    **INPUT_FN,
-    "model_fn": inspect.getsource(model_fn),
-    "make_run_config": inspect.getsource(make_run_config),
-}
+def _source(*pieces: Callable[..., Any]) -> str:
+    return "\n\n".join(["from __future__ import annotations", *map(inspect.getsource, pieces)])
+
+
+OWN = ""
+INPUT_FN = _source(input_fn)
+FUNCTIONS = _source(input_fn, model_fn, make_run_config)

@@ -9,7 +9,7 @@ is 23 / 50 = 0.46, and not the plain mean of 17 / 33 and 6 / 17, 0.43.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -34,6 +34,7 @@ from coursekit.checks.steps import (
 )
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab04 import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER, TRAIN_BATCH_SIZE
 from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, Sight
 
@@ -45,24 +46,29 @@ CLEAR_GAP = 0.01  # between accuracies that are told apart
 ANSWER = 2  # the sample that the spy of an evaluation takes all others for
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 4, num_phases: int = len(PHASES)) -> Trial:
+def try_train(train: Answer, num_ranks: int = 4, num_phases: int = len(PHASES)) -> Trial:
     """Train, continue and start again in one launch, or do the first of that only; the results are by phase.
 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
 
-    def tried(num_phases: int, pieces: Mapping[str, str] = FUNCTIONS) -> Trial:
-        use, phases = lab04.use_train, PHASES[:num_phases]
-        return try_on_ranks(use, train, pieces, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+    def run(pieces: str, phases: Sequence[tuple[str, int]]) -> Trial:
+        return try_on_ranks(
+            lab04.use_train, train, pieces, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given
+        )
 
-    trial = tried(num_phases)
-    if trial.error and num_phases > 1:
-        one = tried(1)
-        two = one if one.error else tried(2)
-        trial = replace(one if two.error else two, error=trial.error)
+    def tried(pieces: str) -> Trial:
+        phases = PHASES[:num_phases]
+        trial = run(pieces, phases)
+        error = trial.error
+        while pieces and trial.error and len(phases) > 1:
+            phases = phases[:-1]
+            trial = run(pieces, phases)
+        return replace(trial, error=error)
+
     checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
-    trial = or_own(trial, lambda: tried(num_phases, {}), *checks[: None if num_phases > 1 else -1])
+    trial = or_own(tried, FUNCTIONS, *checks[: None if num_phases > 1 else -1])
     return replace(trial, on=cache(partial(try_train, train, num_phases=1)))
 
 
@@ -70,9 +76,9 @@ def _sights(trial: Trial, phase: str) -> list[list[Sight]]:
     return [result["sights"] for result in trial.of_ranks(phase)]
 
 
-def _num_steps(trial: Trial, phase: str) -> list[int]:
-    """Return how many training steps each rank made in a phase."""
-    return [sum(sight.training for sight in of_rank) for of_rank in _sights(trial, phase)]
+def _num_steps(sights: Sequence[Sequence[Sight]]) -> list[int]:
+    """Return how many training steps each rank made."""
+    return [sum(sight.training for sight in of_rank) for of_rank in sights]
 
 
 def check_start(trial: Trial) -> None:
@@ -99,21 +105,19 @@ def _check_file_shards(steps: Steps, secrets: Secrets) -> None:
 
 def check_steps(trial: Trial) -> None:
     """The steps are divided among the ranks, all ranks make equally many, and all batches are of the size asked for."""
-    found = _num_steps(trial, "first")
+    _check_divided(_sights(trial, "first"), NUM_STEPS_BEFORE)
+
+
+def _check_divided(sights: Sequence[Sequence[Sight]], expected: int) -> Steps:
+    """Return the steps, which are as many as expected on every rank, with full batches."""
+    found, total = _num_steps(sights), expected * len(sights)
     require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
-    _check_plan(found[0], NUM_STEPS_BEFORE, trial.num_ranks)
-    _check_full(steps_of(_sights(trial, "first")))
-
-
-def _check_plan(num_steps: int, expected: int, num_ranks: int) -> None:
-    total = expected * num_ranks
-    hint = ": the steps are not divided by the number of ranks" if num_steps == total else ""
-    require_equal(num_steps, expected, f"of {total} steps of one process each of {num_ranks} ranks", hint)
-
-
-def _check_full(steps: Steps) -> None:
+    hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
+    require_equal(found[0], expected, f"of {total} steps of one process each of {len(sights)} ranks", hint)
+    steps = steps_of(sights)
     batches = [batch for of_rank in steps.samples for batch in of_rank]
     check_batches(batches, TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
+    return steps
 
 
 def check_handed_over(trial: Trial) -> None:
@@ -128,33 +132,33 @@ def check_handed_over(trial: Trial) -> None:
 
 def check_continued(trial: Trial) -> None:
     """A training goes on where its checkpoint is, on all ranks, and one that has ended is left alone."""
-    before, found = _num_steps(trial, "first"), _num_steps(trial, "continued")
+    first, sights = _sights(trial, "first"), _sights(trial, "continued")
+    before, found = _num_steps(first), _num_steps(sights)
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
     require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
-    sights = _sights(trial, "continued")
     starts = [next((sight.bias for sight in mine if sight.training), np.array(np.inf)) for mine in sights]
     strangers = [rank for rank, one in enumerate(trial.secrets) if rank and np.allclose(starts[0], one["starts"][1])]
     require(not strangers, f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's")
     is_rest = found[0] == NUM_STEPS_LATER - before[0]
     require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}")
-    last = [sight.bias for sight in _sights(trial, "first")[0] if sight.training]
+    last = [sight.bias for sight in first[0] if sight.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
     require(gap < SMALLEST_GAP, f"continuing, the ranks start up to {gap:.3g} apart")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
     require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
-    ended = _num_steps(trial, "ended")
+    ended = _num_steps(_sights(trial, "ended"))
     require(not any(ended), f"the training had ended, but the ranks made {ended} more steps")
 
 
-def try_evaluate(evaluate: Callable[..., Any], num_ranks: int = 4) -> Trial:
+def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
     given = labelled_secrets(num_ranks)
 
-    def tried(pieces: Mapping[str, str]) -> Trial:
+    def tried(pieces: str) -> Trial:
         use = lab04.use_evaluate
         return try_on_ranks(use, evaluate, pieces, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
 
-    return or_own(tried(INPUT_FN), lambda: tried({}), check_once, check_accuracy)
+    return or_own(tried, INPUT_FN, check_once, check_accuracy)
 
 
 def labelled_secrets(num_ranks: int) -> Secrets:
@@ -245,15 +249,15 @@ def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
     return np.concatenate([labels[sight.samples] == np.argmax(sight.bias) for sight in sights] or [np.zeros(0)])
 
 
-def try_strategy(train_with_strategy: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
 
-    def tried(pieces: Mapping[str, str]) -> Trial:
+    def tried(pieces: str) -> Trial:
         args = lab04.use_strategy, train_with_strategy, pieces, num_ranks
         return try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
 
-    trial = or_own(tried(INPUT_FN), lambda: tried({}), check_together, check_plan)
+    trial = or_own(tried, INPUT_FN, check_together, check_plan)
     hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
     return replace(trial, error=trial.error + hint)
 
@@ -269,9 +273,7 @@ def check_together(trial: Trial) -> None:
 
 def check_plan(trial: Trial) -> None:
     """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
-    steps = steps_of(trial.of_ranks("sights"))
-    _check_plan(steps.num_steps, lab04.NUM_STEPS_OF_STRATEGY, trial.num_ranks)
-    _check_full(steps)
+    steps = _check_divided(trial.of_ranks("sights"), lab04.NUM_STEPS_OF_STRATEGY)
     check_rates(rates_alone(steps), RATE * trial.num_ranks, trial.num_ranks)
     for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
         require(num_calls != 0, f"on worker {worker} fit calls no callback that is given: pass `callbacks` on")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from coursekit.checks.private_data import Secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab05
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.spy import Array
 from coursekit.text import counted
 
@@ -59,7 +59,7 @@ def _own_numbers(images: Array, secret: dict[str, Any], rank: int, scale: float 
     return numbers
 
 
-def try_files(from_files: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_files(from_files: Answer, num_ranks: int = 3) -> Trial:
     """Read files on real ranks, once."""
     told = _secrets(num_ranks, NUM_SAMPLES)
     return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, secrets=told)
@@ -104,7 +104,7 @@ def check_interleaved(trial: Trial) -> None:
     require(not in_turns or any(in_turns.values()), f"{told}: interleave them, several files at a time")
 
 
-def try_generator(from_generator: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
     """Draw samples on real ranks, twice; then once so few that a rank has none."""
     told = _secrets(num_ranks, NUM_DRAWN)
     return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, secrets=told)
@@ -149,7 +149,7 @@ def check_drawn(trial: Trial) -> None:
     require(is_shared, f"{told}, expected each once, and none on one rank")
 
 
-def try_feed(feed: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:
     """Feed real ranks for some epochs."""
     told = _secrets(num_ranks, NUM_FED)
     return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, secrets=told)
@@ -209,7 +209,7 @@ def check_fed_order(trial: Trial) -> None:
     require(any(reaches), f"{told}: expected a shuffle buffer as large as a rank's share")
 
 
-def check_cached(cached: Callable[..., Any], num_ranks: int) -> None:
+def check_cached(cached: Answer, num_ranks: int) -> None:
     """Every rank reads its samples once, into files of its own in the folder of its node, and finds them again."""
     rng = fresh_rng()
     shares = [rng.integers(1, 10**9, int(rng.integers(3, 9))) for _ in range(num_ranks)]

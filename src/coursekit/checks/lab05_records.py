@@ -7,7 +7,7 @@ Where the pipeline given takes 3 s, a right one is done in 1.1 s, `GOAL` times a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from coursekit.checks.on_ranks import TIMEOUT_S, call_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05, lab05_store
-from coursekit.drivers.calls import call
+from coursekit.drivers.calls import Answer, call
 from coursekit.drivers.spy import Array
 
 SIDE = 28  # pixels
@@ -36,7 +36,7 @@ def draw_images(num_images: int, rng: np.random.Generator) -> tuple[Array, Array
     return rng.integers(256, size=(num_images, SIDE, SIDE), dtype=np.uint8), rng.integers(10, size=num_images)
 
 
-def check_written(write_records: Callable[..., Any]) -> None:
+def check_written(write_records: Answer) -> None:
     """A file holds a record for each image, in their order, with the bytes of its pixels and its label."""
     images, labels = draw_images(int(fresh_rng().integers(3, 9)), fresh_rng())
     labels[1] = 0  # which a writer may take for no label
@@ -54,7 +54,7 @@ def check_written(write_records: Callable[..., Any]) -> None:
         require(is_whole, f"the label of {which}: expected a list of whole numbers (int64_list), got floats")
 
 
-def check_parsed(parse_batch: Callable[..., Any], num_images: int = 5) -> None:
+def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
     """A batch of records becomes images from 0 to 1 and whole labels, all in one call."""
     images, labels = draw_images(num_images, fresh_rng())
     found, numbers = call_here(lab05.parsed, parse_batch, images, labels)
@@ -72,7 +72,7 @@ def check_parsed(parse_batch: Callable[..., Any], num_images: int = 5) -> None:
     require_equal(np.shape(numbers), labels.shape, "the shape of a batch of labels")
 
 
-def check_lost(count_lost: Callable[..., Any]) -> None:
+def check_lost(count_lost: Answer) -> None:
     """Of each file the records from its damage to its end are counted, and whole files have lost none."""
     rng = fresh_rng()
     counts = [int(number) for number in rng.permutation([4, 5, 6, 7, 8, 9, 3, 2])]
@@ -103,7 +103,7 @@ def check_lost(count_lost: Callable[..., Any]) -> None:
         )
 
 
-def try_store(feed_fast: Callable[..., Any]) -> Trial:
+def try_store(feed_fast: Answer) -> Trial:
     """Train from a slow store, which is on a rank of its own, by the pipeline given, and by the answer's."""
     images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
     args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL

@@ -8,7 +8,7 @@ as many as 14 samples need: the rank with 5 begins again, and uses each of them 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_rates, check_same_weights, rates
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05
-from coursekit.drivers.calls import with_horovod
+from coursekit.drivers.calls import Answer, with_horovod
 from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
 from coursekit.drivers.spy import NUM_CLASSES, Array
 from coursekit.text import counted
@@ -31,7 +31,7 @@ BATCH_SIZE = 4
 FEW = 1e-4  # of a number that was written with 32 bits
 
 
-def check_global_batches(global_batches: Callable[..., Any], all_num_ranks: Sequence[int]) -> None:
+def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -> None:
     """A step uses the same samples whatever the number of ranks, each on one rank, and every epoch another order."""
     rng = fresh_rng()
     seed, more = (int(one) for one in rng.integers(1, 1000, 2))
@@ -86,7 +86,7 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
     return steps
 
 
-def check_equal_steps(equal_steps: Callable[..., Any], num_ranks: int) -> None:
+def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
     """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full.
 
     Once the most samples fill their batches, once they do not; rank 0 never has the most.
@@ -125,7 +125,7 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Seq
         require(max(uses.values()) - min(uses.values()) <= 1, f"{told}: begin again only when all were used")
 
 
-def try_train(train: Callable[..., Any], num_ranks: int = 3) -> Trial:
+def try_train(train: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy on real ranks, each with samples and a folder of its own."""
     told = secrets(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
     return try_on_ranks(lab05.use_train, train, num_ranks=num_ranks, secrets=told, look=True)
@@ -168,7 +168,7 @@ def check_logs(trial: Trial) -> None:
     require_close(found["losses"], by_epoch.mean(axis=0), "the losses of the epochs in the logs", slips, 1e-3)
 
 
-def check_read_run(read_run: Callable[..., Any]) -> None:
+def check_read_run(read_run: Answer) -> None:
     """The answers come from the event files of the run, all of them, whatever else is in them."""
     rng = fresh_rng()
     num_epochs, num_steps = 3, int(rng.integers(4, 9))

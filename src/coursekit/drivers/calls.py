@@ -1,17 +1,35 @@
-"""The plainest drivers, and what stands for an answer that is not here."""
+"""The plainest drivers, what an answer has to return to them, and what stands for an answer that is not here."""
 
 from __future__ import annotations
 
+import importlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+Answer = Callable[..., Any]  # a function of a student's
 
 UNUSABLE = "the check cannot use the answer, or what it returned"
+
+
+class Late:
+    """A module that is imported when it is first used: notebooks import the drivers, and only ranks need TensorFlow."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        return getattr(importlib.import_module(self._name), part)
+
+
+tf: Any = Late("tensorflow")
+hvd: Any = Late("horovod.tensorflow")
+hvd_keras: Any = Late("horovod.tensorflow.keras")
 
 
 @contextmanager
@@ -20,8 +38,6 @@ def eager_fit() -> Iterator[None]:
 
     What an answer compiles itself with `tf.function` stays compiled.
     """
-    import tensorflow as tf  # on ranks only
-
     always = property(lambda _: True, lambda *_: None)  # `compile` sets it
     with mock.patch.object(tf.keras.Model, "run_eagerly", always):
         yield
@@ -31,7 +47,7 @@ class WrongReturnError(TypeError):
     """An answer returned something of another kind than expected; the message says what, and what was expected."""
 
 
-def require_returned(answer: Callable[..., Any], value: Any, *, fits: bool, expected: str, part: str = "") -> None:
+def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, part: str = "") -> None:
     """Raise a `WrongReturnError` unless what an answer returned fits.
 
     Args:
@@ -42,10 +58,11 @@ def require_returned(answer: Callable[..., Any], value: Any, *, fits: bool, expe
         part: which part of what was returned the value is, for example "the label"; '' for all of it.
     """
     if not fits:
-        raise _wrong_return(answer, value, expected, part)
+        name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""
+        raise WrongReturnError(f"{name} returned {_kind_of(value)}{where}; {expected} was expected")
 
 
-def require_values(answer: Callable[..., Any], value: Any, expected: str, number: int | None = None) -> None:
+def require_values(answer: Answer, value: Any, expected: str, number: int | None = None) -> None:
     """Require that an answer returned a row of values, for example a tuple, of this `number`."""
     shape = getattr(value, "shape", None)
     if shape is not None:  # of an array or a tensor, of which a symbolic one has no len()
@@ -55,17 +72,17 @@ def require_values(answer: Callable[..., Any], value: Any, expected: str, number
     require_returned(answer, value, fits=fits, expected=expected)
 
 
-def require_numbers(answer: Callable[..., Any], value: Any, expected: str, part: str = "") -> Array:
+def require_numbers(answer: Answer, value: Any, expected: str, part: str = "") -> Array:
     """Return what an answer returned, or a part of it, as an array of double precision; require that it is one."""
-    try:
-        if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
-            return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        pass
-    raise _wrong_return(answer, value, expected, part)
+    numbers = None
+    if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
+        with suppress(TypeError, ValueError):
+            numbers = np.asarray(value, dtype=float)
+    require_returned(answer, value, fits=numbers is not None, expected=expected, part=part)
+    return np.asarray(numbers)
 
 
-def require_number(answer: Callable[..., Any], value: Any, expected: str = "a number", part: str = "") -> float:
+def require_number(answer: Answer, value: Any, expected: str = "a number", part: str = "") -> float:
     """Return what an answer returned, or a part of it, as a float; require one number, also as a tensor or array."""
     numbers = require_numbers(answer, value, expected, part)
     fits = numbers.size == 1 and not isinstance(value, Sequence)
@@ -73,7 +90,7 @@ def require_number(answer: Callable[..., Any], value: Any, expected: str = "a nu
     return float(numbers.ravel()[0])
 
 
-def require_entries(answer: Callable[..., Any], value: Any, part: str = "") -> dict[str, float]:
+def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, float]:
     """Return what an answer returned, or a part of it, as a dictionary of floats; require one of numbers."""
     require_returned(answer, value, fits=isinstance(value, Mapping), expected="a dictionary of numbers", part=part)
     where = f" of {part}" if part else ""
@@ -82,9 +99,38 @@ def require_entries(answer: Callable[..., Any], value: Any, part: str = "") -> d
     }
 
 
-def _wrong_return(answer: Callable[..., Any], value: Any, expected: str, part: str = "") -> WrongReturnError:
-    name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""
-    return WrongReturnError(f"{name} returned {_kind_of(value)}{where}; {expected} was expected")
+def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:
+    """Return so many elements, at the most, of the data set that an answer returned.
+
+    They have to be of so many parts, images and labels where these are two, each with a first axis where `batched`.
+    """
+    require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
+    spec = dataset.element_spec
+    parts = spec if isinstance(spec, tuple) else (spec,)
+    are_tensors = len(parts) == num_parts and all(isinstance(part, tf.TensorSpec) for part in parts)
+    fits = are_tensors and not (batched and any(part.shape.rank == 0 for part in parts))
+    each, what = "batches" if batched else "samples", "pairs of images and labels" if num_parts > 1 else "arrays"
+    require_returned(answer, dataset, fits=fits, expected=f"one of {each}, {what},")
+    return list(itertools.islice(dataset.as_numpy_iterator(), most))
+
+
+def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -> list[Any]:
+    """Return the pairs that the answer makes of a data set's elements: `map` calls it once, and runs its graph.
+
+    So NumPy's random numbers are drawn once for all elements, and what works on numbers alone fails, as in the lab.
+    """
+    returned: list[Any] = []
+
+    def noted(element: Any) -> Any:
+        pair = answer(element, **settings)
+        returned.append(pair)
+        return tuple(pair)
+
+    try:
+        return list(dataset.map(noted).as_numpy_iterator())
+    finally:  # what a data set says of a wrong return explains nothing
+        for one in returned:
+            require_values(answer, one, expected, 2)
 
 
 def _kind_of(value: Any) -> str:
@@ -96,23 +142,11 @@ def _kind_of(value: Any) -> str:
     kind = type(value).__name__
     if isinstance(value, (tuple, list)):
         return f"a {kind} of {len(value)}"
-    shape = getattr(value, "shape", None)
-    if shape is not None:
-        return f"an array or tensor of shape {tuple(shape)}"
+    if getattr(value, "shape", None) is not None:
+        return f"an array or tensor of shape {tuple(value.shape)}"
     if hasattr(value, "element_spec"):
-        return f"a data set, each element of which is {_parts_of(value.element_spec)}"
+        return f"a data set of {value.element_spec}"
     return f"a {kind}"
-
-
-def _parts_of(spec: Any) -> str:
-    """Return in words what the elements of a data set are, by their `element_spec`."""
-    if isinstance(spec, Mapping):
-        return f"a dictionary with {', '.join(map(str, spec))}"[:80]
-    if isinstance(spec, tuple):
-        return f"a tuple of {len(spec)}"
-    if hasattr(spec, "dtype"):
-        return f"a tensor of shape {spec.shape}, {spec.dtype.name}"
-    return f"a {type(spec).__name__}"
 
 
 class Remote:
@@ -121,14 +155,12 @@ class Remote:
     name: str
 
 
-def call(answer: Callable[..., Any], *args: Any) -> Any:
+def call(answer: Answer, *args: Any) -> Any:
     """Call the answer."""
     return answer(*args)
 
 
 def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
     """Call the answer, or a driver with it, on a rank on which Horovod is initialised already."""
-    import horovod.tensorflow as hvd  # only ranks import it
-
     hvd.init()
     return function(*args)

@@ -13,14 +13,19 @@ import numpy as np
 
 from coursekit.drivers import lab02, places, spy
 from coursekit.drivers.calls import (
+    Answer,
+    Array,
     eager_fit,
+    hvd,
+    hvd_keras,
     require_entries,
     require_number,
     require_numbers,
     require_returned,
     require_values,
+    tf,
 )
-from coursekit.drivers.spy import MOMENTUM, NUM_OTHERS, RATE, Array, arrays, batches, compiled, own_batches
+from coursekit.drivers.spy import MOMENTUM, NUM_OTHERS, RATE, arrays, batches, compiled, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 NUM_STEPS = 7  # of an optimiser, and of a step of one's own
@@ -33,8 +38,6 @@ EPOCHS_DONE = "the number of completed epochs"
 
 def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
     """Return the GPUs that the answer makes visible, and those whose memory it lets grow."""
-    import tensorflow as tf  # on ranks only
-
     growing = []
 
     def grow(gpu: Any, enable: bool) -> None:
@@ -50,7 +53,7 @@ def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] |
     return visible, list(range(num_gpus)) if by_variable else growing
 
 
-def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[list[float]]:
+def all_plans(plan: Answer, cases: Sequence[Sequence[Any]]) -> list[list[float]]:
     """Return the numbers that the answer plans in each case; whole numbers stay whole."""
     plans = []
     for case in cases:
@@ -60,28 +63,25 @@ def all_plans(plan: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[
     return plans
 
 
-def _plain_number(plan: Callable[..., Any], number: Any, what: str) -> float:
+def _plain_number(plan: Answer, number: Any, what: str) -> float:
     try:
         return operator.index(number)
     except TypeError:
         return require_number(plan, number, part=what)
 
 
-def all_rates(warmed_up: Callable[..., Any], cases: Sequence[Sequence[Any]]) -> list[float]:
+def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
     """Return the answer's rate in each case."""
     return [require_number(warmed_up, warmed_up(*case)) for case in cases]
 
 
 @eager_fit()
-def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
+def use_optimizer(make_optimizer: Answer) -> dict[str, Any]:
     """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
-    import horovod.tensorflow.keras as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     seen: dict[str, Any] = {}
     for compression in ("none", "fp16"):
         sights = spy.watch()
-        start = hvd.callbacks.BroadcastGlobalVariablesCallback(0)
+        start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
         optimizer = make_optimizer(RATE, compression)
         # `compiled` takes None for its own optimiser, which is right.
         is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
@@ -94,7 +94,6 @@ def use_optimizer(make_optimizer: Callable[..., Any]) -> dict[str, Any]:
 
 def _messages(network: Any) -> dict[str, int]:
     """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
-    import tensorflow as tf  # on ranks only
 
     @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
     def step(images: Any, labels: Any) -> None:
@@ -108,13 +107,11 @@ def _messages(network: Any) -> dict[str, int]:
 
 
 @eager_fit()
-def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
+def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
 
     Whether the checkpoint holds momenta, and the losses in the logs, are told as well.
     """
-    import tensorflow as tf  # on ranks only
-
     folder = places.here().own
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))
@@ -143,14 +140,11 @@ def use_callbacks(make_callbacks: Callable[..., Any]) -> dict[str, Any]:
 
 
 @eager_fit()
-def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
+def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint.
 
     Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
     """
-    import horovod.tensorflow as hvd  # on ranks only
-    import horovod.tensorflow.keras as hvd_keras  # on ranks only
-
     where = places.here().own
     from_nothing = resume(compiled(), where / "nothing-here")
     sights = spy.watch()
@@ -177,7 +171,7 @@ def use_resume(resume: Callable[..., Any], last_epoch: int) -> dict[str, Any]:
     }
 
 
-def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
+def use_evaluate(evaluate: Answer, bias: Array) -> dict[str, Any]:
     """Evaluate a spy with known weights on this rank's samples."""
     sights = spy.watch()
     network = compiled()  # not eagerly: Keras gives other results then for an epoch without a batch
@@ -187,50 +181,46 @@ def use_evaluate(evaluate: Callable[..., Any], bias: Array) -> dict[str, Any]:
 
 
 @eager_fit()
-def use_train(
-    train: Callable[..., Any], runs: Sequence[Mapping[str, Any]]
-) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
+def use_train(train: Answer, runs: Sequence[Mapping[str, Any]]) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
     """Train, and train on, in one folder with each of these settings; return each result with what the spies saw.
 
     The entry "num_told" of a result says in how many epochs the callback was called that the answer was given, and
     "is_pinned_first" whether the answer asked for GPUs, or pinned one otherwise, before it built the network.
     """
-    import tensorflow as tf  # on ranks only
-
-    train_files, validation_files = spy.own_files("train"), spy.own_files("validation")
-    where = places.here().shared / "training"
-    outcomes = []
-    for settings in runs:
-        sights = spy.watch()
-        told: list[int] = []
-        listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _, told=told: told.append(epoch))
-        with lab02.watched_pinning(train) as is_pinned:
-            pinned: list[bool] = []
-
-            def build(is_pinned: Callable[[], bool] = is_pinned, pinned: list[bool] = pinned) -> Any:
-                pinned.append(is_pinned())
-                return spy.network(np.shape(spy.secrets()["starts"])[-1], NUM_OTHERS)
-
-            result = train(build, train_files, validation_files, where, dict(settings), [listener])
-        require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-        plain = _plain(train, dict(result))
-        outcomes.append(({**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)))
-    return outcomes
+    files = spy.own_files("train"), spy.own_files("validation"), places.here().shared / "training"
+    return [_train_once(train, files, settings) for settings in runs]
 
 
-def _plain(train: Callable[..., Any], result: dict[str, Any]) -> dict[str, Any]:
+def _train_once(
+    train: Answer, files: Sequence[Any], settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[spy.Sight]]:
+    sights = spy.watch()
+    told: list[int] = []
+    pinned: list[bool] = []
+    listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _: told.append(epoch))
+    with lab02.watched_pinning(train) as is_pinned:
+
+        def build() -> Any:
+            pinned.append(is_pinned())
+            return spy.network(np.shape(spy.secrets()["starts"])[-1], NUM_OTHERS)
+
+        result = train(build, *files, dict(settings), [listener])
+    require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
+    plain = _plain(train, dict(result))
+    return {**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)
+
+
+def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a training's result that checks ask for, as plain numbers."""
     plain: dict[str, Any] = {}
     if "history" in result:
         history, part = result["history"], "'history'"
         expected = "a dictionary of lists, network.fit(…).history,"
         require_returned(train, history, fits=isinstance(history, Mapping), expected=expected, part=part)
-        plain["history"] = {
-            str(name): np.ravel(
-                require_numbers(train, values, "a number for each epoch", f"{name!r} of {part}")
-            ).tolist()
-            for name, values in history.items()
-        }
+        plain["history"] = {}
+        for name, values in history.items():
+            numbers = require_numbers(train, values, "a number for each epoch", f"{name!r} of {part}")
+            plain["history"][str(name)] = np.ravel(numbers).tolist()
     if "validation" in result:
         plain["validation"] = require_entries(train, result["validation"], "'validation'")
     if "num_steps" in result:
@@ -238,11 +228,8 @@ def _plain(train: Callable[..., Any], result: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def use_step(make_step: Callable[..., Any]) -> dict[str, Any]:
+def use_step(make_step: Answer) -> dict[str, Any]:
     """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph."""
-    import horovod.tensorflow as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     sights = spy.watch()
     network = compiled(num_others=NUM_OTHERS)
     hvd.broadcast_variables(network.variables, root_rank=0)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_number, require_returned, require_values
-from coursekit.drivers.spy import Array
+from coursekit.drivers.calls import Answer, Array, elements_of, mapped_pairs, require_number, require_returned, tf
 
 NUM_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
 
 
-def load_pictures(
-    load_picture: Callable[..., Any], pixels: Array, label: int, num_calls: int
-) -> tuple[float, Array, Array]:
+def load_pictures(load_picture: Answer, pixels: Array, label: int, num_calls: int) -> tuple[float, Array, Array]:
     """Write an image into a file, and load it from there many times for validation and as often for training."""
     from coursekit import imagenet  # imports what only ranks need
 
@@ -28,36 +25,16 @@ def load_pictures(
     return require_number(load_picture, labels[0], part="the label"), validation, training
 
 
-def _loaded(load_picture: Callable[..., Any], records: Any, *, training: bool) -> tuple[Array, list[Any]]:
-    """Return images and labels as a pipeline loads them: `map` calls the answer once, and runs the graph it makes.
-
-    So NumPy's random numbers are drawn once for all images, and what works on numbers alone fails, as in the lab.
-    """
-    returned: list[Any] = []
-
-    def noted(record: Any) -> Any:
-        pair = load_picture(record, training=training)
-        returned.append(pair)
-        return tuple(pair)
-
-    try:
-        pairs = list(records.map(noted).as_numpy_iterator())
-    finally:  # what a data set says of a wrong return explains nothing
-        for one in returned:
-            require_values(load_picture, one, "a pair of image and label", 2)
-    images, labels = zip(*pairs)
-    same = "one of the same shape for each record"
-    require_returned(
-        load_picture, images[0], fits=len(set(map(np.shape, images))) == 1, expected=same, part="the image"
-    )
+def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Array, list[Any]]:
+    """Return images and labels as a pipeline loads them."""
+    images, labels = zip(*mapped_pairs(load_picture, records, "a pair of image and label", training=training))
+    fits, same = len(set(map(np.shape, images))) == 1, "one of the same shape for each record"
+    require_returned(load_picture, images[0], fits=fits, expected=same, part="the image")
     return np.stack(images), list(labels)
 
 
 def read_dataset(
-    make_dataset: Callable[..., Any],
-    load_picture: Callable[..., Any],
-    batch_size: int,
-    ways: Mapping[str, Sequence[Any]],
+    make_dataset: Answer, load_picture: Answer, batch_size: int, ways: Mapping[str, Sequence[Any]]
 ) -> dict[str, Any]:
     """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
 
@@ -65,8 +42,6 @@ def read_dataset(
     The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
     them: images that are all cut alike have one tilt. The entry "caches" holds the names of files for caches.
     """
-    import tensorflow as tf  # on ranks only
-
     from coursekit import imagenet  # imports what only ranks need
 
     files, cache = spy.own_files(), tf.data.Dataset.cache
@@ -82,13 +57,10 @@ def read_dataset(
     for way, (training, limit) in ways.items():
         with mock.patch.object(tf.data.Dataset, "cache", named_cache):
             dataset = make_dataset(list(files), batch_size, training=training)
-        found = spy.batches_of(make_dataset, dataset, limit)
+        found = elements_of(make_dataset, dataset, limit)
         seen[way] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in found]
         by_itself, _ = _loaded(load_picture, records, training=training)
-        seen["spread"][way] = [_spread([images for images, _ in found]), _spread([by_itself])]
+        # By how many levels the tilts differ.
+        in_pipeline = np.concatenate([spy.tilts(images) for images, _ in found])
+        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(spy.tilts(by_itself)))]
     return seen
-
-
-def _spread(batches: Sequence[Array]) -> float:
-    """Return by how many levels the tilts of images differ."""
-    return float(np.std(np.concatenate([spy.tilts(images) for images in batches])))

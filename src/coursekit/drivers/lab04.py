@@ -4,13 +4,12 @@ Networks are spies, and right pieces of the judge's stand in for those that are 
 """
 
 from __future__ import annotations
-import __future__
 
 import inspect
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,8 +18,8 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_entries, require_returned
-from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, Array, batches
+from coursekit.drivers.calls import Answer, Array, elements_of, hvd, require_entries, require_returned, tf
+from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, batches
 from coursekit.ranks import channel
 
 BATCH_SIZE = 2
@@ -37,8 +36,6 @@ NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen
 
 def build(num_others: int = 0) -> Any:
     """Return a spy with so many other weights, and a batch normalisation on colours, which changes nothing."""
-    import tensorflow as tf  # on ranks only
-
     # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
     tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
     layers = tf.keras.layers
@@ -59,18 +56,16 @@ def params(**changes: Any) -> dict[str, Any]:
 
 def quiet() -> None:
     """Keep the Estimator's remarks back; a failed check says what matters."""
-    import tensorflow as tf  # on ranks only
-
     tf.get_logger().setLevel("ERROR")
 
 
-def split(split_files: Callable[..., Any], files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
+def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
     """Return what the answer makes of a list of files, and the list afterwards."""
     return split_files(files, num_held_out), files
 
 
 def read(
-    input_fn: Callable[..., Any], num_workers: int, jobs: Sequence[tuple[int, bool, int]]
+    input_fn: Answer, num_workers: int, jobs: Sequence[tuple[int, bool, int]]
 ) -> list[tuple[list[Any], list[Array]]]:
     """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
 
@@ -80,17 +75,14 @@ def read(
     files, found = spy.own_files(), []
     for worker, training, seed in jobs:
         dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
-        seen = spy.batches_of(input_fn, dataset, NUM_BATCHES)
+        seen = elements_of(input_fn, dataset, NUM_BATCHES)
         pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in seen]
         found.append((pairs, [spy.tilts(images) for images, _ in seen]))
     return found
 
 
-def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any]:
+def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     """Train, and in all modes evaluate and predict, with the answer's model function; return what the spies saw."""
-    import horovod.tensorflow as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     quiet()
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params(build=build_for_groups))
@@ -129,14 +121,12 @@ def use_model_fn(model_fn: Callable[..., Any], all_modes: bool) -> dict[str, Any
     }
 
 
-def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
+def use_run_config(make_run_config: Answer) -> dict[str, Any]:
     """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
 
     That is which GPUs a session would see, None without a session's configuration, whether it takes their memory as
     it is needed, the seed, and the number of steps from one checkpoint to the next.
     """
-    import tensorflow as tf  # on ranks only
-
     quiet()
     config = make_run_config(str(places.here().own))
     is_config = isinstance(config, tf.estimator.RunConfig)
@@ -155,8 +145,6 @@ def use_run_config(make_run_config: Callable[..., Any]) -> dict[str, Any]:
 
 def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
     """Return a right model function's result for one process: the other pieces are not on trial."""
-    import tensorflow as tf  # on ranks only
-
     training = mode == tf.estimator.ModeKeys.TRAIN
     logits = params["build"]()(features, training=training)
     if labels is None:
@@ -170,30 +158,24 @@ def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) 
 
 
 @contextmanager
-def supplied(answer: Callable[..., Any], pieces: Mapping[str, str]) -> Iterator[None]:
-    """Let the answer find these functions, source by name, in place of the notebook's.
+def supplied(answer: Answer, source: str) -> Iterator[None]:
+    """Let the answer find the functions of this source in place of the notebook's.
 
     They come as text with each call, since what stands in a driver can be seen, and copied, by an answer.
     """
     found: dict[str, Any] = {}
-    for name, source in pieces.items():
-        code = compile(source, f"<{name} of the judge>", "exec", __future__.annotations.compiler_flag)
-        exec(code, found)  # noqa: S102  # the judge's own
-    functions = {name: found[name] for name in pieces}
+    exec(source, found)  # noqa: S102  # the judge's own
+    functions = {name: piece for name, piece in found.items() if inspect.isfunction(piece)}
     with mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), functions):
         yield
 
 
-def use_train(
-    train: Callable[..., Any], pieces: Mapping[str, str], phases: Sequence[tuple[str, int]]
-) -> dict[str, dict[str, Any]]:
+def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
     """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
 
     Each of `phases` is a name and the steps of a rank up to its end.
     The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
     """
-    import horovod.tensorflow as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
 
     class Counting(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
         num_calls = 0
@@ -220,14 +202,11 @@ def use_train(
     return found
 
 
-def use_evaluate(evaluate: Callable[..., Any], pieces: Mapping[str, str], answer: int) -> dict[str, Any]:
+def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
     """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
 
     Returns the result and what the spies saw.
     """
-    import horovod.tensorflow as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     quiet()
     spy.watch()
     where = str(places.here().shared / "training")
@@ -255,14 +234,11 @@ def _hosts(num_ranks: int) -> list[str]:
         return [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
 
 
-def use_strategy(train_with_strategy: Callable[..., Any], pieces: Mapping[str, str], num_ranks: int) -> dict[str, Any]:
+def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker, without Horovod.
 
     Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
     """
-    import horovod.tensorflow as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     hvd.shutdown()
     quiet()
     hosts = _hosts(num_ranks)

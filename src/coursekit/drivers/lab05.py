@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import require_entries, require_number, require_returned, require_values
-from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, Array, own_batches
+from coursekit.drivers.calls import (
+    Answer,
+    Array,
+    elements_of,
+    hvd,
+    mapped_pairs,
+    require_entries,
+    require_number,
+    require_values,
+    tf,
+)
+from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 Batch = tuple[Array, Array]  # images and labels
@@ -28,8 +38,6 @@ MOST_BATCHES = 60  # of an epoch, where an end is expected
 
 def write_file(path: Path, images: Array, labels: Array) -> None:
     """Write the records that the lab asks for: `image`, the bytes of its pixels, and `label`, a whole number."""
-    import tensorflow as tf  # where answers run, TensorFlow is imported already
-
     with tf.io.TFRecordWriter(str(path)) as writer:
         for image, label in zip(images, labels):
             features = {
@@ -39,10 +47,8 @@ def write_file(path: Path, images: Array, labels: Array) -> None:
             writer.write(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
 
 
-def written(write_records: Callable[..., Any], images: Array, labels: Array) -> list[dict[str, list[Any]]]:
+def written(write_records: Answer, images: Array, labels: Array) -> list[dict[str, list[Any]]]:
     """Let the answer write a file; return by record and name the values in it."""
-    import tensorflow as tf  # as above
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "digits"
         write_records(path, images, labels)
@@ -55,38 +61,23 @@ def written(write_records: Callable[..., Any], images: Array, labels: Array) -> 
     return found
 
 
-def parsed(parse_batch: Callable[..., Any], images: Array, labels: Array) -> Batch:
+def parsed(parse_batch: Answer, images: Array, labels: Array) -> Batch:
     """Let the answer parse a batch of records in a pipeline; return its images and labels."""
-    import tensorflow as tf  # as above
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "digits"
         write_file(path, images, labels)
-        returned: list[Any] = []
-
-        def noted(batch: Any) -> Any:
-            found = parse_batch(batch)
-            returned.append(found)
-            return found
-
-        try:
-            batches = tf.data.TFRecordDataset(str(path)).batch(len(images)).map(noted)
-        finally:  # what a data set says of a wrong return explains nothing
-            for one in returned:
-                require_values(parse_batch, one, "a pair of images and labels", 2)
-        ((found, numbers),) = list(batches.as_numpy_iterator())
+        records = tf.data.TFRecordDataset(str(path)).batch(len(images))
+        ((found, numbers),) = mapped_pairs(parse_batch, records, "a pair of images and labels")
     return np.asarray(found), np.asarray(numbers)
 
 
 def lost(
-    count_lost: Callable[..., Any], counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[Sequence[Any]]
+    count_lost: Answer, counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[Sequence[Any]]
 ) -> list[int]:
     """Write files of records, do damage to each, and return how many records the answer misses in each file.
 
     A damage is ["flip", place], ["cut", number of bytes that are left], or [].
     """
-    import tensorflow as tf  # as above
-
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / f"part-{number:02d}") for number in range(len(counts))]
         rest = iter(contents)
@@ -104,41 +95,26 @@ def lost(
 
 
 def _epochs(
-    answer: Callable[..., Any], dataset: Any, num_epochs: int, *, num_parts: int = 1, batched: bool = True
+    answer: Answer, dataset: Any, num_epochs: int, num_parts: int = 1, *, batched: bool = True
 ) -> list[list[Any]]:
-    """Return what the answer's data set gives when it is gone through so many times.
-
-    Its elements have to be of so many parts, each with a first axis where they are `batched`.
-    """
-    import tensorflow as tf  # where answers run, TensorFlow is imported already
-
-    require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
-    spec = dataset.element_spec
-    parts = spec if isinstance(spec, tuple) else (spec,)
-    are_tensors = len(parts) == num_parts and all(isinstance(part, tf.TensorSpec) for part in parts)
-    fits = are_tensors and not (batched and any(part.shape.rank == 0 for part in parts))
-    what = "pairs of images and labels" if num_parts > 1 else "arrays"
-    expected = (
-        f"one of {'batches' if batched else 'samples'}, {what}," if num_parts > 1 or batched else "one of numbers"
-    )
-    require_returned(answer, dataset, fits=fits, expected=expected)
-    return [list(itertools.islice(dataset.as_numpy_iterator(), MOST_BATCHES)) for _ in range(num_epochs)]
+    """Return what the answer's data set gives when it is gone through so many times (`elements_of`)."""
+    return [elements_of(answer, dataset, MOST_BATCHES, num_parts, batched=batched) for _ in range(num_epochs)]
 
 
-def read_files(from_files: Callable[..., Any], batch_size: int) -> list[Batch]:
+def read_files(from_files: Answer, batch_size: int) -> list[Batch]:
     """Write this rank's own samples into files whose names are alike on all ranks; return the answer's batches."""
-    mine = places.private()
-    folder = places.here().own
-    ends = np.cumsum((0, *mine["counts"]))
-    files = []
-    for number, (first, end) in enumerate(zip(ends, ends[1:])):
+    mine, folder = places.private(), places.here().own
+    files, first = [], 0
+    for number, count in enumerate(mine["counts"]):
         files.append(str(folder / f"digits-{number:05d}"))
-        write_file(Path(files[-1]), mine["images"][first:end], mine["labels"][first:end])
-    (batches,) = _epochs(from_files, from_files(files, batch_size), 1, num_parts=2)
+        held = slice(first, first + count)
+        write_file(Path(files[-1]), mine["images"][held], mine["labels"][held])
+        first += count
+    batches = elements_of(from_files, from_files(files, batch_size), MOST_BATCHES)
     return [(np.asarray(images), np.asarray(labels)) for images, labels in batches]
 
 
-def draw_samples(from_generator: Callable[..., Any], num_epochs: int, num_few: int) -> dict[str, Any]:
+def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[str, Any]:
     """Let the answer make a data set of samples that a function draws; return them by epoch, and which were drawn.
 
     The entry "few" has the images of a second data set, of the first `num_few` samples alone.
@@ -151,20 +127,18 @@ def draw_samples(from_generator: Callable[..., Any], num_epochs: int, num_few: i
         return (mine["images"][number] / 255).astype(np.float32), int(mine["labels"][number])
 
     dataset = from_generator(draw, len(mine["labels"]))
-    found = _epochs(from_generator, dataset, num_epochs, num_parts=2, batched=False)
+    found = _epochs(from_generator, dataset, num_epochs, 2, batched=False)
     spec = [
         (part.dtype.name, list(part.shape) if part.shape.rank is not None else None) for part in dataset.element_spec
     ]
     epochs = [[(np.asarray(image), int(label)) for image, label in epoch] for epoch in found]
     of_epochs = list(drawn)
-    (few,) = _epochs(from_generator, from_generator(draw, num_few), 1, num_parts=2, batched=False)
+    few = elements_of(from_generator, from_generator(draw, num_few), MOST_BATCHES, batched=False)
     return {"epochs": epochs, "drawn": of_epochs, "spec": spec, "few": [np.asarray(image) for image, _ in few]}
 
 
-def feed_epochs(feed: Callable[..., Any], batch_size: int, num_epochs: int) -> dict[str, Any]:
+def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any]:
     """Let the answer feed this rank; return by epoch the batches, and the samples that were loaded."""
-    import tensorflow as tf  # on ranks only
-
     images = places.private()["images"]
     loaded: list[int] = []
 
@@ -183,7 +157,7 @@ def feed_epochs(feed: Callable[..., Any], batch_size: int, num_epochs: int) -> d
 
 
 def share_batches(
-    global_batches: Callable[..., Any], cases: Sequence[Sequence[int]], num_epochs: int
+    global_batches: Answer, cases: Sequence[Sequence[int]], num_epochs: int
 ) -> list[list[list[list[int]]]]:
     """Return for each case this rank's sample numbers, by epoch and step."""
     return [
@@ -197,7 +171,6 @@ def share_batches(
 
 def _noted_numbers(own: Any, read: list[int]) -> Any:
     """Return a data set of numbers that does not say how many they are, and notes each that is read."""
-    import tensorflow as tf  # on ranks only
 
     def note(number: Array) -> Array:
         read.append(int(number))
@@ -210,7 +183,7 @@ def _noted_numbers(own: Any, read: list[int]) -> Any:
     return numbers.filter(lambda number: number >= 0).map(noted)
 
 
-def step_together(equal_steps: Callable[..., Any], batch_size: int) -> list[list[list[int]]]:
+def step_together(equal_steps: Answer, batch_size: int) -> list[list[list[int]]]:
     """Return for each case the batches that the answer makes of this rank's own numbers."""
     found = []
     for own in places.private():
@@ -219,10 +192,8 @@ def step_together(equal_steps: Callable[..., Any], batch_size: int) -> list[list
     return found
 
 
-def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]:
+def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the ranks fill their caches one after the other, in a folder of their node; return what each reads."""
-    import horovod.tensorflow as hvd  # on ranks only
-
     folder = places.here().shared / f"node-{hvd.cross_rank()}"
     folder.mkdir(exist_ok=True)
     read: list[int] = []
@@ -236,7 +207,7 @@ def cache_in_turn(cached: Callable[..., Any], num_epochs: int) -> dict[str, Any]
     return {"epochs": epochs, "num_read": len(read), "files": sorted(path.name for path in folder.iterdir())}
 
 
-def use_train(train: Callable[..., Any]) -> dict[str, Any]:
+def use_train(train: Answer) -> dict[str, Any]:
     """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
     folder = places.here().own
     sights = spy.watch()
@@ -256,7 +227,7 @@ def use_train(train: Callable[..., Any]) -> dict[str, Any]:
 
 
 def read_run(
-    answer: Callable[..., Any], losses: Sequence[Sequence[float]], num_steps: int, weights: Sequence[Array]
+    answer: Answer, losses: Sequence[Sequence[float]], num_steps: int, weights: Sequence[Array]
 ) -> dict[str, float]:
     """Write the logs of a training that was interrupted after its first epoch, and let the answer read them.
 
@@ -266,8 +237,6 @@ def read_run(
         num_steps: of an epoch.
         weights: of the layer `dense` after each epoch.
     """
-    import tensorflow as tf  # where answers run, TensorFlow is imported already
-
     with tempfile.TemporaryDirectory() as folder:
         for epoch, layer in enumerate(weights):
             for split, of_epochs in zip(("train", "validation"), losses):

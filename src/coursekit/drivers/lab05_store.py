@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
-from threading import Lock, Thread, local
+import time
+from contextlib import suppress
+from threading import Event, Lock, Thread, local
 from typing import Any
 
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import require_returned
+from coursekit.drivers.calls import Answer, Array, require_returned
 from coursekit.imagenet.store import DECODE, READ, STAGES, TRAIN, SlowStore, feed_slowly
 from coursekit.ranks import channel
 from coursekit.ranks.environ import gloo_environ
 
-Array = np.ndarray[Any, Any]
-
 LIST = "slow-store"  # in which the store's rank enters where it listens
 ANSWER_RANK, STORE_RANK = range(2)
+REQUESTS = BEGIN, *_, END = "begin", *STAGES, "end"  # what the store's rank does for the answer's
 NOTHING = np.zeros(0)  # what is sent where only the moment counts
 
 
-def feed(feed_fast: Callable[..., Any], shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
+def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
     """On two ranks, train from the store by the plainest pipeline, then by the answer's.
 
     Where the goal is missed, the answer trains once more.
@@ -37,26 +37,23 @@ def feed(feed_fast: Callable[..., Any], shape: tuple[int, ...], batch_size: int,
     """
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:
         return serve(places.private()["images"])
-    address = channel.find(LIST, 0, STORE_RANK)
+    store = FarStore(channel.find(LIST, 0, STORE_RANK), shape)
     os.environ.update(gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=channel.store()))  # Horovod joins nobody
-    with channel.call(address, ANSWER_RANK) as control:
-        slow_s = _train(control, FarStore(address, shape), feed_slowly, batch_size)
-        fast_s = _train(control, FarStore(address, shape), feed_fast, batch_size)
-        if slow_s < goal * fast_s:
-            _train(control, FarStore(address, shape), feed_fast, batch_size)
+    slow_s, fast_s = (_train(store, pipeline, batch_size) for pipeline in (feed_slowly, feed_fast))
+    if slow_s < goal * fast_s:
+        _train(store, feed_fast, batch_size)
+    store.ask(END)
     return []
 
 
-def _train(control: socket.socket, store: FarStore, feed: Callable[..., Any], batch_size: int) -> float:
-    """Train once, and return how many seconds the store worked for it."""
-    channel.write_message(control, NOTHING)
-    channel.read_message(control)
-    dataset = feed(store, batch_size)
-    require_returned(feed, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
+def _train(store: FarStore, pipeline: Answer, batch_size: int) -> float:
+    """Train once, and return how many seconds that took here, by a clock that only says whether to train again."""
+    store.ask(BEGIN)
+    dataset = pipeline(store, batch_size)
+    require_returned(pipeline, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
+    begin_s = time.perf_counter()
     store.train(dataset)
-    channel.write_message(control, NOTHING)
-    told = channel.read_message(control)
-    return 0.0 if told is None else float(told)
+    return time.perf_counter() - begin_s
 
 
 class FarStore(SlowStore):
@@ -67,25 +64,26 @@ class FarStore(SlowStore):
         super().__init__(np.zeros(shape, np.int64))
         self._address, self._of_thread = address, local()
 
-    def _ask(self, stage: str, data: Any) -> Array:
+    def ask(self, request: str, data: Any = NOTHING) -> Array:
+        """Let the store's rank do something, and return what it sends back."""
         if not hasattr(self._of_thread, "connection"):
             self._of_thread.connection = channel.call(self._address, ANSWER_RANK)
         connection = self._of_thread.connection
-        channel.write_message(connection, np.array(STAGES.index(stage)))
+        channel.write_message(connection, np.array(REQUESTS.index(request)))
         channel.write_message(connection, np.asarray(data, order="C"))
         reply = channel.read_message(connection)
         if reply is None:
-            raise ValueError(f"the store has nothing to {stage} for {np.asarray(data).ravel()[:3]}")
+            raise ValueError(f"the store has nothing to {request} for {np.asarray(data).ravel()[:3]}")
         return reply
 
     def _read(self, number: Array) -> Array:
-        return self._ask(READ, number)
+        return self.ask(READ, number)
 
     def _decode(self, numbers: Array) -> Array:
-        return self._ask(DECODE, numbers)
+        return self.ask(DECODE, numbers)
 
     def _step(self, batch: Any) -> None:
-        self._ask(TRAIN, batch)
+        self.ask(TRAIN, batch)
 
 
 class ServedStore(SlowStore):
@@ -112,47 +110,36 @@ class ServedStore(SlowStore):
 
     def found(self) -> dict[str, Any]:
         """Return the batches, the records that were asked for, the seconds from the first request on, and of stages."""
+        seconds = self.seconds - min((span.begin_s for span in self.spans), default=0.0)
         busy_s = {stage: self.busy_s(stage) for stage in STAGES}
-        return {"batches": self.batches, "asked": self.asked, "seconds": self.worked_s, "busy_s": busy_s}
-
-    @property
-    def worked_s(self) -> float:
-        """From the beginning of the first request to the end of the last."""
-        return self.seconds - min((span.begin_s for span in self.spans), default=0.0)
+        return {"batches": self.batches, "asked": self.asked, "seconds": seconds, "busy_s": busy_s}
 
 
 def serve(images: Array) -> list[dict[str, Any]]:
-    """Answer all requests until the answer's rank hangs up; return what each training found."""
+    """Answer all requests until the last one; return what each training found."""
     stores: list[ServedStore] = []
+    has_ended = Event()
+
+    def answer_calls(listener: socket.socket) -> None:
+        with suppress(OSError):  # the end
+            while True:
+                _, connection = channel.answer(listener)
+                Thread(target=answer_requests, args=(connection,), daemon=True).start()
+
+    def answer_requests(connection: socket.socket) -> None:
+        with connection, suppress(IndexError, OSError):  # no such record; nobody waits any more
+            while (request := channel.read_message(connection)) is not None:
+                data, name, reply = channel.read_message(connection), REQUESTS[int(request)], NOTHING
+                if name == BEGIN:
+                    stores.append(ServedStore(images))
+                elif name == END:
+                    has_ended.set()
+                elif data is not None:
+                    reply = stores[-1].reply(name, data)
+                channel.write_message(connection, reply)
+
     with channel.listen() as listener:
         channel.enter(LIST, 0, STORE_RANK, listener)
-        _, control = channel.answer(listener)
-        Thread(target=_answer_calls, args=(listener, stores), daemon=True).start()
-        with control:
-            while channel.read_message(control) is not None:
-                stores.append(ServedStore(images))
-                channel.write_message(control, NOTHING)
-                channel.read_message(control)
-                channel.write_message(control, np.array(stores[-1].worked_s))
+        Thread(target=answer_calls, args=(listener,), daemon=True).start()
+        has_ended.wait()
     return [store.found() for store in stores]
-
-
-def _answer_calls(listener: socket.socket, stores: list[ServedStore]) -> None:
-    while True:
-        try:
-            _, connection = channel.answer(listener)
-        except OSError:  # the end
-            return
-        Thread(target=_answer_requests, args=(connection, stores), daemon=True).start()
-
-
-def _answer_requests(connection: socket.socket, stores: list[ServedStore]) -> None:
-    with connection:
-        while (stage := channel.read_message(connection)) is not None:
-            data = channel.read_message(connection)
-            if data is None:
-                return
-            try:
-                channel.write_message(connection, stores[-1].reply(STAGES[int(stage)], data))
-            except (IndexError, OSError):  # no such record; nobody waits any more
-                return

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import require_returned
+from coursekit.drivers.calls import hvd_keras, tf
 from coursekit.imagenet.records import LabelledImage, serialize, write_images
 
 Array = np.ndarray[Any, Any]
@@ -109,21 +109,20 @@ def own_files(split: str = "train") -> list[str]:
     return write_samples(Path(), content["counts"], split, content["numbers"], content["labels"])
 
 
-def own_files_by_child(split: str = "train") -> list[str]:
+def own_files_by_child() -> list[str]:
     """Do what `own_files` does, in a way that TensorFlow computes nothing in this process."""
-    child = multiprocessing.get_context("fork").Process(target=own_files, args=(split,))
+    child = multiprocessing.get_context("fork").Process(target=own_files)
     child.start()
     child.join()
     if child.exitcode:
         raise RuntimeError(f"the files could not be written (status {child.exitcode})")
     os.chdir(places.here().own / "files")
-    return sorted(path.name for path in Path().glob(f"{split}-*"))
+    return sorted(path.name for path in Path().glob("train-*"))
 
 
-def colors(num_samples: int) -> Array:
-    """Return the colours of samples 0 to num_samples - 1, shape (num_samples, 3), from 0 to 255."""
-    numbers = np.arange(num_samples)
-    digits = np.stack([numbers // NUM_LEVELS**place % NUM_LEVELS for place in range(3)], axis=1)
+def colors(numbers: Sequence[int] | Array) -> Array:
+    """Return the colours of samples, shape (num_samples, 3), from 0 to 255."""
+    digits = np.asarray(numbers)[:, np.newaxis] // NUM_LEVELS ** np.arange(3) % NUM_LEVELS
     levels: Array = (LOWEST + STEP * digits).astype(np.uint8)
     return levels
 
@@ -153,26 +152,16 @@ def write_samples(
 ) -> list[str]:
     """Write TFRecord files in ImageNet's form, of so many samples each, and return their names.
 
-    Args:
-        folder: where to.
-        counts: how many samples each file holds.
-        split: the first word of the names.
-        numbers: the samples, whose colours the images have.
-        labels: the label of each.
+    The images have the colours of the samples `numbers`; `split` is the first word of the names.
     """
-    numbers, labels = np.asarray(numbers), np.asarray(labels)
-    if numbers.max() >= MAX_NUM_SAMPLES:
-        raise ValueError(f"the spy knows {MAX_NUM_SAMPLES} colours, not {numbers.max() + 1}")
     tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
-    flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
-    images = np.broadcast_to(flat + tilt, (len(numbers), 24, 32, 3)).astype(np.uint8)
-    files, first = [], 0
+    tilted = colors(numbers)[:, np.newaxis, np.newaxis] + tilt
+    images = np.broadcast_to(tilted, (len(numbers), 24, 32, 3)).astype(np.uint8)
+    samples = map(_of_equal_size, images, map(int, labels))
+    files = []
     for number, count in enumerate(counts):
-        path = folder / f"{split}-{number:05d}-of-{len(counts):05d}"
-        here = slice(first, first + count)
-        write_images(path, map(_of_equal_size, images[here], labels[here].tolist()), JPEG_QUALITY)
-        files.append(str(path))
-        first += count
+        files.append(str(folder / f"{split}-{number:05d}-of-{len(counts):05d}"))
+        write_images(Path(files[-1]), itertools.islice(samples, count), JPEG_QUALITY)
     return files
 
 
@@ -188,8 +177,6 @@ def network(num_classes: int, num_others: int = 0) -> Any:
 
     It has so many other weights, each of which makes the graph of a training larger.
     """
-    import tensorflow as tf  # only ranks import it
-
     starts = secrets().get("starts")
     # Every rank starts elsewhere, as long as nobody broadcasts.
     first_weights = (
@@ -224,16 +211,13 @@ def _write_down(bias: Array, images: Array, training: Array) -> int:
 
 def arrays(samples: Sequence[int] | Array) -> tuple[Array, Array]:
     """Return the images, pixels from -1 to 1, and the labels of these samples."""
-    numbers = np.asarray(samples)
-    flat = colors(MAX_NUM_SAMPLES)[numbers][:, np.newaxis, np.newaxis]
-    images = np.broadcast_to(flat, (len(numbers), 4, 4, 3)) / 127.5 - 1
-    return images.astype(np.float32), (numbers + 1).astype(np.int32)
+    flat = colors(samples)[:, np.newaxis, np.newaxis] / 127.5 - 1
+    images = np.broadcast_to(flat, (len(samples), 4, 4, 3))
+    return images.astype(np.float32), np.add(samples, 1).astype(np.int32)
 
 
 def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any:
     """Return a data set of batches of these samples, in their order."""
-    import tensorflow as tf  # on ranks only
-
     return tf.data.Dataset.from_tensor_slices(arrays(samples)).batch(batch_size)
 
 
@@ -244,21 +228,9 @@ def own_batches(num_steps: int) -> Any:
 
 def compiled(optimizer: Any = None, num_others: int = 0) -> Any:
     """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
-    import horovod.tensorflow.keras as hvd  # on ranks only
-    import tensorflow as tf  # on ranks only
-
     if optimizer is None:
-        optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
+        optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
     spy = network(NUM_CLASSES, num_others)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     spy.compile(optimizer, loss, metrics=["accuracy"])
     return spy
-
-
-def batches_of(answer: Callable[..., Any], dataset: Any, most: int) -> list[tuple[Array, Array]]:
-    """Return so many batches of images and labels, at the most, of the data set that an answer returned."""
-    require_returned(answer, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
-    spec = dataset.element_spec
-    fits = isinstance(spec, tuple) and len(spec) == 2  # noqa: PLR2004  # a pair
-    require_returned(answer, dataset, fits=fits, expected="one of batches, pairs of images and labels,")
-    return list(itertools.islice(dataset.as_numpy_iterator(), most))
