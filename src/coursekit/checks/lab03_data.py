@@ -80,17 +80,12 @@ def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
 
 def _check_middle(images: Array, middle: Array, whole: Array) -> None:
     """All images are the square in the middle; others are told to be that mirrored, or the `whole` image squeezed."""
-
-    def look_like(expected: Array) -> Array:
-        found: Array = np.abs(images - expected).mean(axis=(1, 2, 3)) < SMALL
-        return found
-
-    is_mirrored, hint = look_like(middle[:, ::-1]), ""
-    if (look_like(middle) | is_mirrored).all():
+    candidates = (middle, middle[:, ::-1], whole)
+    right, mirrored, squeezed = (np.abs(images - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
+    hint = ", but the whole image, squeezed" if squeezed.all() else ""
+    if (right | mirrored).all():
         hint = ", but that mirrored: only images for training are flipped"
-    elif look_like(whole).all():
-        hint = ", but the whole image, squeezed"
-    require(look_like(middle).all(), f"the image for validation is not the square in the middle{hint}")
+    require(right.all(), f"the image for validation is not the square in the middle{hint}")
 
 
 def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) -> Trial:

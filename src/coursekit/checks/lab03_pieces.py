@@ -34,11 +34,9 @@ def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
     use = lab03.pin_and_grow
     found = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=num_ranks)
     for rank, (visible, growing) in enumerate(found):
-        require(
-            set(visible or ()) <= set(growing),
-            f"rank {rank} sees the GPU {visible}, expected its memory to grow as it is needed, got growth for "
-            f"{growing or 'none'}: set_memory_growth(gpu, True) for the GPU that you pin",
-        )
+        told = f"rank {rank} sees the GPU {visible}, expected its memory to grow as it is needed"
+        hint = "set_memory_growth(gpu, True) for the GPU that you pin"
+        require(set(visible or ()) <= set(growing), f"{told}, got growth for {growing or 'none'}: {hint}")
 
 
 def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -90,11 +88,9 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
             expected = rate / num_ranks + share * (rate - rate / num_ranks)
-            require(
-                bool(np.isclose(value, expected, rtol=1e-5)),
-                f"on rank {rank} of {num_ranks} the rate in step {step}: expected {expected:.4g}, got {value:.4g} "
-                f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)",
-            )
+            told = f"on rank {rank} of {num_ranks} the rate in step {step}: expected {expected:.4g}, got {value:.4g}"
+            given = f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)"
+            require(np.isclose(value, expected, rtol=1e-5), f"{told} {given}")
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
@@ -132,12 +128,10 @@ def check_groups(trial: Trial, num_groups: int) -> None:
     for rank, messages in enumerate(trial.of_ranks("messages")):
         single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
         # An answer that averages in its own way has neither, and is judged by the updates alone.
-        require(
-            single + grouped == 0 or grouped == num_groups,
-            f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: "
-            f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}: "
-            "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)",
-        )
+        told = f"with num_groups = {num_groups}, on rank {rank} the gradients of a step"
+        got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
+        hint = "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)"
+        require(single + grouped == 0 or grouped == num_groups, f"{told}: {got}: {hint}")
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:

@@ -66,14 +66,20 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         require_equal(result["from_nothing"], 0, f"{what} without a checkpoint")
         hint = ": only rank 0 sees the checkpoint, and must send the number to the others" if rank else ""
         require_equal(result["num_epochs"], last_epoch, f"{what}, of the newest checkpoint", hint)
-        gap = float(np.abs(after.bias[rank, 0] - before.bias[0, -1]).max())
-        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
+    _check_goes_on(after, [before.bias[0, -1]] * num_ranks)
     expected = _next_weights(before, after.gradients()[:, 0])
     for rank, num_steps in enumerate(trial.of_ranks("num_steps")):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
         require(gap < SMALL, f"rank {rank} continues without the momenta of the optimiser: restore them, too")
         what = f"the number of steps in the optimiser of rank {rank}"
         require_equal(num_steps, 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER, what, ": restore it, too")
+
+
+def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
+    """Each rank starts with its weights of the checkpoint."""
+    for rank, (start, end) in enumerate(zip(steps.bias[:, 0], ends)):
+        gap = float(np.abs(start - end).max())
+        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
 
 
 def _next_weights(steps: Steps, gradients: Array, rate: float = spy.RATE) -> Array:
@@ -155,8 +161,7 @@ def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     results, sights, steps = _training(trial, 0)
     num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
     of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
-    batches = [batch for batches in steps.samples for batch in batches]
-    check_batches(batches, of_rank, "the pictures in the batches of a rank")
+    check_batches(steps.batches, of_rank, "the pictures in the batches of a rank")
     told = f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks"
     is_lengthened = 0 < steps.num_steps == 2 * settings["max_num_steps"]
     hint = ": max_num_steps is the most steps of an epoch, which may have fewer" if is_lengthened else ""
@@ -179,16 +184,11 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         for part in ("history", "validation"):
             missing = sorted({"loss", "accuracy"} - set(result[part]))
             require(not missing, f"the {part} of rank {rank} has no entry {' and no '.join(missing)}")
-        losses, first = (np.asarray(one["history"]["loss"]) for one in (result, results[0]))
-        is_whole = losses.shape == first.shape == (num_epochs,)
-        require(
-            is_whole, f"the number of losses in the history of rank {rank}: expected {num_epochs}, got {len(losses)}"
-        )
+        losses, first = (one["history"]["loss"] for one in (result, results[0]))
+        require_equal(len(losses), num_epochs, f"the number of losses in the history of rank {rank}")
         require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
-        is_told = result["num_told"] == num_epochs
-        require(
-            is_told, f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
-        )
+        told = f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
+        require(result["num_told"] == num_epochs, told)
         told = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
         require(result["is_pinned_first"], told)
 
@@ -231,9 +231,7 @@ def check_continued(trial: Trial) -> None:
     advice = "start at the first epoch not completed" if limited else "max_num_steps limits the steps of an epoch"
     require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}")
     ends = [of_rank[-1].bias for of_rank in before]
-    for rank, end in enumerate(ends):
-        gap = float(np.abs(steps.bias[rank, 0] - end).max())
-        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
+    _check_goes_on(steps, ends)
     found = rates(steps, first=1)
     check_rates(found, expected_rates(trial.num_ranks)[-1], trial.num_ranks)
     first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM

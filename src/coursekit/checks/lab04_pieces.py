@@ -78,11 +78,8 @@ def check_rate(trial: Trial) -> None:
 def check_statistics(trial: Trial) -> None:
     """Training updates the statistics of batch normalisation."""
     for rank, mean in enumerate(trial.of_ranks("moving_mean")):
-        require(
-            bool(np.abs(mean).max() > 0),
-            f"after training on rank {rank} the moving averages of batch normalisation are still those of the start: "
-            "run the network's updates with every step",
-        )
+        told = f"after training on rank {rank} the moving averages of batch normalisation are still those of the start"
+        require(np.abs(mean).max() > 0, f"{told}: run the network's updates with every step")
 
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:

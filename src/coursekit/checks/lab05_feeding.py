@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,18 +43,14 @@ def _secrets(num_ranks: int, num_samples: int) -> Secrets:
     return tuple({"images": images, "labels": labels, "counts": list(SAMPLES_PER_FILE)} for images, labels in drawn)
 
 
-def _numbers(images: Array, secret: dict[str, Any], scale: float = 255.0) -> Array:
-    """Return which of a rank's samples images are, -1 for others."""
-    by_content = {image.tobytes(): number for number, image in enumerate(secret["images"])}
-    levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
-    return np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
-
-
-def _own_numbers(images: Array, secret: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
+def _own_numbers(images: Any, secret: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
     """Return which of a rank's samples the images of a batch are; they must have the right shape, and be its own."""
     side = secret["images"].shape[1:]
-    require_equal(np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}")
-    numbers = _numbers(images, secret, scale)
+    if len(images):
+        require_equal(np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}")
+    by_content = {image.tobytes(): number for number, image in enumerate(secret["images"])}
+    levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
+    numbers = np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
     told = f"rank {rank} gets images that are not among its samples"
     require((numbers >= 0).all(), f"{told}: expected {side[0]} x {side[1]} pixels from 0 to 1")
     return numbers
@@ -78,12 +75,18 @@ def _read(trial: Trial) -> list[list[Array]]:
 
 def check_files(trial: Trial) -> None:
     """Every record reaches one rank, and every file is read by one rank."""
-    samples = [np.concatenate([*batches, np.zeros(0, dtype=int)]) for batches in _read(trial)]
+    by_sample = _check_shares(_read(trial), NUM_SAMPLES)
+    findings.check_readers(findings.readers_of(by_sample, SAMPLES_PER_FILE))
+
+
+def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> findings.Owners:
+    """Return by sample the rank that gets it, in one epoch, once."""
+    samples = [np.concatenate([*of_rank, np.zeros(0, dtype=int)]) for of_rank in batches]
     for rank, numbers in enumerate(samples):
         findings.check_once(numbers.tolist(), rank)
-    by_sample = findings.owners(samples, NUM_SAMPLES)
-    findings.check_owners(by_sample, trial.num_ranks)
-    findings.check_readers(findings.readers_of(by_sample, SAMPLES_PER_FILE))
+    by_sample = findings.owners(samples, num_samples)
+    findings.check_owners(by_sample, len(samples), advice=advice)
+    return by_sample
 
 
 def check_interleaved(trial: Trial) -> None:
@@ -136,14 +139,15 @@ def check_drawn(trial: Trial) -> None:
     that draws 62 takes its share of what is drawn already. Of two samples, one rank has 0, another 1, the third none.
     """
     results = list(zip(trial.of_ranks(), trial.secrets))
-    samples = [_numbers(np.array([image for image, _ in one["epochs"][0]]), secret) for one, secret in results]
+    first = [[image for image, _ in one["epochs"][0]] for one, _ in results]
+    samples = [_own_numbers(mine, secret, rank) for rank, (mine, (_, secret)) in enumerate(zip(first, results))]
     findings.check_owners(findings.owners(samples, NUM_DRAWN), trial.num_ranks)
     for rank, ((result, _), mine) in enumerate(zip(results, samples)):
         num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
         told = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
         require(num_drawn <= num_epochs * len(mine), f"{told}: shard the numbers before you draw samples")
     num_few = trial.num_ranks - 1
-    few = [_numbers(np.array(result["few"]), secret).tolist() for result, secret in results]
+    few = [_own_numbers(result["few"], secret, rank).tolist() for rank, (result, secret) in enumerate(results)]
     told = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
     is_shared = sorted(itertools.chain(*few)) == list(range(num_few))
     require(is_shared, f"{told}, expected each once, and none on one rank")
@@ -169,10 +173,7 @@ def _fed(trial: Trial) -> list[list[list[Array]]]:
 def check_fed_shards(trial: Trial) -> None:
     """In each epoch every sample reaches one rank, once."""
     for of_ranks in zip(*_fed(trial)):
-        samples = [np.concatenate(batches) for batches in of_ranks]
-        for rank, numbers in enumerate(samples):
-            findings.check_once(numbers.tolist(), rank)
-        findings.check_owners(findings.owners(samples, NUM_FED), trial.num_ranks, advice=SHARD_FIRST)
+        _check_shares(of_ranks, NUM_FED, SHARD_FIRST)
 
 
 def check_loaded_once(trial: Trial) -> None:
@@ -220,9 +221,8 @@ def check_cached(cached: Answer, num_ranks: int) -> None:
             other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)
             told = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
             require(other == rank, f"{told}: give each rank's cache a different name")
-            require(
-                sorted(numbers) == sorted(share.tolist()), f"in the {epoch} epoch rank {rank} gets the wrong samples"
-            )
+            is_own = sorted(numbers) == sorted(share.tolist())
+            require(is_own, f"in the {epoch} epoch rank {rank} gets the wrong samples")
         told = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
         require(result["num_read"] == len(share), f"{told}, expected each once: take the second epoch from the cache")
         told = f"there is no file in the folder of rank {rank}'s node"

@@ -98,9 +98,8 @@ def check_lost(count_lost: Answer) -> None:
     for count, first, damage, number in zip(counts, firsts, damages, got):
         what = {"flip": "one bit is wrong", "cut": "all is cut off"}[damage[0]] if damage else "nothing is wrong"
         where = f" in record {first} (the first is 0)" if damage else ""
-        require_equal(
-            number, count - first if damage else 0, f"records lost from a file of {count}, where {what}{where}"
-        )
+        num_lost = count - first if damage else 0
+        require_equal(number, num_lost, f"records lost from a file of {count}, where {what}{where}")
 
 
 def try_store(feed_fast: Answer) -> Trial:
@@ -110,28 +109,25 @@ def try_store(feed_fast: Answer) -> Trial:
     return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, secrets=({}, {"images": images}), by=call)
 
 
-def _trainings(trial: Trial) -> list[dict[str, Any]]:
-    """Return what the store tells of each training: that of the pipeline given, and the answer's; the last counts."""
+def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return what the store tells of each training, and which of its images the batches of the last hold.
+
+    The first is that of the pipeline given, others are the answer's, of which the last counts.
+    """
     trainings: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
-    return trainings
-
-
-def _numbers(trial: Trial) -> list[int]:
-    """Return which images of the store the batches hold."""
     by_content = {image.tobytes(): number for number, image in enumerate(trial.secrets[-1]["images"])}
-    batches = [np.atleast_1d(batch) for batch in _trainings(trial)[-1]["batches"]]
+    batches = [np.atleast_1d(batch) for batch in trainings[-1]["batches"]]
     numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
     require(-1 not in numbers, "the batches hold what is no image of the store: is each record decoded, once?")
-    return numbers
+    return trainings, numbers
 
 
 def check_same_samples(trial: Trial) -> None:
     """Every image comes once, in full batches, and every record is read once."""
-    found = _trainings(trial)[-1]
+    (*_, found), numbers = _trainings(trial)
     sizes = [len(np.atleast_1d(batch)) for batch in found["batches"]]
     expected = [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE) + [NUM_SAMPLES % BATCH_SIZE]
     require_equal(sizes, expected, "the sizes of the batches")
-    numbers = _numbers(trial)
     for batch in found["batches"]:
         require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches")
     num_missing = NUM_SAMPLES - len(set(numbers))
@@ -143,8 +139,7 @@ def check_same_samples(trial: Trial) -> None:
 
 def check_faster(trial: Trial) -> None:
     """It takes much less time than the pipeline given, in the same run, and what comes out are images."""
-    _numbers(trial)
-    slow, *_, fast = _trainings(trial)
+    (slow, *_, fast), _ = _trainings(trial)
     require(len(fast["batches"]) > 0, "the pipeline gives no batch")
     slow_s, fast_s = float(slow["seconds"]), float(fast["seconds"])
     ratio = slow_s / fast_s

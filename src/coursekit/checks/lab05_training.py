@@ -39,12 +39,9 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     # 10 is divided by few world sizes; the last two have whole batches, or none.
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
     use = lab05.share_batches
-    seen = [
-        (num_ranks, run_here(with_horovod, use, global_batches, cases, 2, num_ranks=num_ranks))
-        for num_ranks in all_num_ranks
-    ]
     first_sets: list[Any] = []
-    for num_ranks, by_rank in seen:
+    for num_ranks in all_num_ranks:
+        by_rank = run_here(with_horovod, use, global_batches, cases, 2, num_ranks=num_ranks)
         sets = [
             [_step_set(of_epochs, epoch, case[1], num_ranks) for epoch in range(2)]
             for case, of_epochs in zip(cases, zip(*by_rank))
@@ -92,15 +89,11 @@ def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
     Once the most samples fill their batches, once they do not; rank 0 never has the most.
     """
     rng = fresh_rng()
-    # All as many, and fewer than a batch.
-    cases = [
-        np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1])
-        for counts in ([8] * num_ranks, [1, 3, 2, 1][:num_ranks])
-    ]
+    all_counts = [np.array([8] * num_ranks), np.array([1, 3, 2, 1][:num_ranks])]  # all as many, and fewer than a batch
     for most in (14, 12):
         others = rng.permutation([5, 9, 7][: num_ranks - 1])
-        counts = np.insert(others, rng.integers(1, num_ranks), most)
-        cases.append(np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]))
+        all_counts.append(np.insert(others, rng.integers(1, num_ranks), most))
+    cases = [np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]) for counts in all_counts]
     use = lab05.step_together
     private = [list(of_rank) for of_rank in zip(*cases)]
     by_rank = run_here(with_horovod, use, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
@@ -119,10 +112,9 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Seq
         require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own")
         num_lost = len(share) - len(uses)
         require(num_lost == 0, f"rank {rank} does not use {num_lost} of its {len(share)} samples: let none be lost")
-        told = (
-            f"rank {rank} uses a sample {max(uses.values())} times, and another {counted(min(uses.values()), 'time')}"
-        )
-        require(max(uses.values()) - min(uses.values()) <= 1, f"{told}: begin again only when all were used")
+        most, fewest = max(uses.values()), min(uses.values())
+        told = f"rank {rank} uses a sample {most} times, and another {counted(fewest, 'time')}"
+        require(most - fewest <= 1, f"{told}: begin again only when all were used")
 
 
 def try_train(train: Answer, num_ranks: int = 3) -> Trial:
@@ -181,27 +173,29 @@ def check_read_run(read_run: Answer) -> None:
     weights[-1][1, 1] = 0.9 / num_epochs
     losses = [training.tolist(), validation.tolist()]
     got = call_here(lab05.read_run, read_run, losses, num_steps, weights)
-    for name in ("last_loss", "num_steps", "largest_weight"):
+    expected = {
+        "last_loss": ("the training loss of the last epoch", training[-1]),
+        "num_steps": ("the number of steps in the logs", num_steps * num_epochs),
+        "largest_weight": ("the largest weight of dense/kernel after the last epoch", weights[-1].max()),
+    }
+    slips = {
+        "last_loss": {
+            "that is the lowest": min(training),
+            "that is of the first epoch": training[0],
+            "that is of the validation: its logs are in another folder": validation[-1],
+            "that is of a single step": 2 * training[-1],
+        },
+        "num_steps": {
+            "these are the epochs": num_epochs,
+            "count those of all event files": num_steps,
+            "that is the number of the last step: count the events": num_steps * num_epochs - 1,
+        },
+        "largest_weight": {
+            "that is the smallest": weights[-1].min(),
+            "that is of all epochs": max(layer.max() for layer in weights),
+            "that is of another layer": 2 * weights[-1].max(),
+        },
+    }
+    for name, (what, right) in expected.items():
         require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")
-    told = "the training loss of the last epoch"
-    slips = {
-        "that is the lowest": min(training),
-        "that is of the first epoch": training[0],
-        "that is of the validation: its logs are in another folder": validation[-1],
-        "that is of a single step": 2 * training[-1],
-    }
-    require_close(as_number(got["last_loss"], told), training[-1], told, slips, FEW)
-    told = "the number of steps in the logs"
-    slips = {
-        "these are the epochs": num_epochs,
-        "count those of all event files": num_steps,
-        "that is the number of the last step: count the events": num_steps * num_epochs - 1,
-    }
-    require_close(as_number(got["num_steps"], told), num_steps * num_epochs, told, slips, FEW)
-    told = "the largest weight of dense/kernel after the last epoch"
-    slips = {
-        "that is the smallest": weights[-1].min(),
-        "that is of all epochs": max(layer.max() for layer in weights),
-        "that is of another layer": 2 * weights[-1].max(),
-    }
-    require_close(as_number(got["largest_weight"], told), weights[-1].max(), told, slips, FEW)
+        require_close(as_number(got[name], what), right, what, slips[name], FEW)

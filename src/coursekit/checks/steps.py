@@ -55,30 +55,28 @@ def loss(bias: Array, samples: Array) -> float:
 
 @dataclass(frozen=True)
 class Steps:
-    """The training steps of one training, as the ranks' spies saw them.
+    """The training steps of one training, as the ranks' spies saw them."""
 
-    Attributes:
-        bias: before each step, shape (num_ranks, num_steps, num_classes).
-        samples: the numbers of the samples in each rank's batch, by rank and step.
-    """
-
-    bias: Array
-    samples: tuple[tuple[Array, ...], ...]
+    bias: Array  # before each step, shape (num_ranks, num_steps, num_classes)
+    samples: tuple[tuple[Array, ...], ...]  # the numbers of the samples in each rank's batch, by rank and step
 
     @property
     def num_steps(self) -> int:
         """The number of steps that every rank made."""
         return int(self.bias.shape[1])
 
+    @property
+    def batches(self) -> list[Array]:
+        """The samples of all batches, of all ranks."""
+        return [batch for of_rank in self.samples for batch in of_rank]
+
     def gradients(self, of: Callable[[Array, Array], Array] = gradient) -> Array:
         """Return the gradient of each rank's own batch, shape (num_ranks, num_steps, num_classes)."""
-        pairs = zip(self.bias, self.samples)
-        return np.array([[of(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+        return np.array([[of(*step) for step in zip(*of_rank)] for of_rank in zip(self.bias, self.samples)])
 
     def losses(self) -> Array:
         """Return the loss of each rank's own batch, shape (num_ranks, num_steps)."""
-        pairs = zip(self.bias, self.samples)
-        return np.array([[loss(*step) for step in zip(bias, batches)] for bias, batches in pairs])
+        return np.array([[loss(*step) for step in zip(*of_rank)] for of_rank in zip(self.bias, self.samples)])
 
     def epoch_losses(self, num_epochs: int) -> Array:
         """Return the mean loss of each rank's own batches in each epoch, shape (num_ranks, num_epochs)."""
@@ -115,11 +113,12 @@ def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
     require(counts[0] > FIRST_STEP + 1, f"expected more steps, got {counts[0]}")
     bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
     require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away")
-    numbers = [sight.samples for of_rank in training for sight in of_rank]
-    check_colors(numbers)
+    steps = Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
+    check_colors(steps.batches)
     # Counted by class later: a number that somebody made up would take memory without end.
-    require(max(int(batch.max(initial=0)) for batch in numbers) < bias.shape[2] - 1, "images of no class were seen")
-    return Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
+    highest = max(int(batch.max(initial=0)) for batch in steps.batches)
+    require(highest < bias.shape[2] - 1, "images of no class were seen")
+    return steps
 
 
 def check_colors(samples: Sequence[Array]) -> None:
@@ -136,11 +135,8 @@ def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
     A rank that trains alone after the same start is another fault, of the averaging: only the start is asked here.
     """
     gaps = np.abs(steps.bias - steps.bias[:1]).max(axis=(0, 2))
-    require(
-        float(gaps[: first + 1].min()) < SMALLEST_GAP,
-        f"the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[first]:.3g} apart before step {first}: "
-        "the start is not broadcast",
-    )
+    told = f"the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[first]:.3g} apart before step {first}"
+    require(gaps[: first + 1].min() < SMALLEST_GAP, f"{told}: the start is not broadcast")
 
 
 def _fit(pulls: Array, gradients: Array) -> tuple[Array, Array]:
@@ -182,10 +178,8 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
         is_shared = _explains(pull, pull - shares @ own[:, 0], rounding[rank, 0])
         if is_shared and np.ptp(shares) > TOLERANCE * np.abs(shares).max():
             told = ", ".join(f"{abs(share):.2f}" for share in shares / shares.sum())
-            raise CheckError(
-                f"{expected}: rank {rank} moves by the gradients of the ranks in the shares {told}, "
-                f"expected {1 / len(own):.2f} of each"
-            )
+            told = f"rank {rank} moves by the gradients of the ranks in the shares {told}"
+            raise CheckError(f"{expected}: {told}, expected {1 / len(own):.2f} of each")
     raise CheckError(expected)
 
 
@@ -234,10 +228,8 @@ def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
     elif np.ptp(factors) < TOLERANCE and abs(factors.flat[0] - 1) > TOLERANCE:
         hint = f", {factors.flat[0]:.3g} times as much in every step on every rank"
     rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
-    require(
-        bool(np.allclose(factors, 1, rtol=TOLERANCE)),
-        f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}{hint}",
-    )
+    told = f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}"
+    require(np.allclose(factors, 1, rtol=TOLERANCE), f"{told}{hint}")
 
 
 def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:

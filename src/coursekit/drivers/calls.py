@@ -50,12 +50,8 @@ class WrongReturnError(TypeError):
 def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, part: str = "") -> None:
     """Raise a `WrongReturnError` unless what an answer returned fits.
 
-    Args:
-        answer: the function that was called.
-        value: what it returned, or a part of that.
-        fits: whether a driver can continue with that.
-        expected: what it can continue with, for example "a tf.data.Dataset".
-        part: which part of what was returned the value is, for example "the label"; '' for all of it.
+    `expected` says what a driver can continue with, for example "a tf.data.Dataset"; `part`, for example "the label",
+    which part of what was returned the value is, '' for all of it.
     """
     if not fits:
         name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""

@@ -1,16 +1,14 @@
 """What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, or train with a strategy.
 
-Networks are spies, and right pieces of the judge's stand in for those that are not on trial.
+Networks are spies. What trains, evaluates or uses a strategy does so with the answer's own pieces.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -124,8 +122,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
 def use_run_config(make_run_config: Answer) -> dict[str, Any]:
     """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
 
-    That is which GPUs a session would see, None without a session's configuration, whether it takes their memory as
-    it is needed, the seed, and the number of steps from one checkpoint to the next.
+    "visible" are the GPUs that a session would see, None without a session's configuration.
     """
     quiet()
     config = make_run_config(str(places.here().own))
@@ -145,65 +142,43 @@ def use_run_config(make_run_config: Answer) -> dict[str, Any]:
 
 def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
     """Return a right model function's result for one process: the other pieces are not on trial."""
-    training = mode == tf.estimator.ModeKeys.TRAIN
-    logits = params["build"]()(features, training=training)
+    logits = params["build"]()(features, training=mode == tf.estimator.ModeKeys.TRAIN)
+    classes = tf.argmax(logits, axis=1)
     if labels is None:
-        return tf.estimator.EstimatorSpec(mode, predictions={"classes": tf.argmax(logits, axis=1)})
+        return tf.estimator.EstimatorSpec(mode, predictions={"classes": classes})
     loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
     optimizer = tf.compat.v1.train.GradientDescentOptimizer(params["learning_rate"])
-    step = tf.compat.v1.train.get_global_step()
-    metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(logits, axis=1))}
-    train_op = optimizer.minimize(loss, step) if training else None
-    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+    step = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+    metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, classes)}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step, eval_metric_ops=metrics)
 
 
-@contextmanager
-def supplied(answer: Answer, source: str) -> Iterator[None]:
-    """Let the answer find the functions of this source in place of the notebook's.
-
-    They come as text with each call, since what stands in a driver can be seen, and copied, by an answer.
-    """
-    found: dict[str, Any] = {}
-    exec(source, found)  # noqa: S102  # the judge's own
-    functions = {name: piece for name, piece in found.items() if inspect.isfunction(piece)}
-    with mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), functions):
-        yield
-
-
-def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
-    """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
+def use_train(train: Answer, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
+    """Train, and go on in the same folder in every further phase; return what each gave.
 
     Each of `phases` is a name and the steps of a rank up to its end.
     The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
     """
-
-    class Counting(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
-        num_calls = 0
-
-        def after_run(self, *_: Any) -> None:
-            self.num_calls += 1
-
     quiet()
     files = spy.own_files()
     found = {}
     for phase, num_steps in phases:
-        sights, hook = spy.watch(), Counting()
-        # The model function of the judge's pieces puts no gradients in groups.
-        settings = params(batch_size=TRAIN_BATCH_SIZE, build=build if pieces else build_for_groups)
-        with supplied(train, pieces):
-            estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
+        sights, hook = spy.watch(), tf.estimator.SessionRunHook()
+        hook.after_run = mock.Mock(return_value=None)
+        settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_for_groups)
+        estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         found[phase] = {
             "sights": list(sights),
-            "num_hook_calls": hook.num_calls,
+            "num_hook_calls": hook.after_run.call_count,
             "is_estimator": hasattr(estimator, "evaluate"),
             "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
         }
     return found
 
 
-def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
-    """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
+def use_evaluate(evaluate: Answer, answer: int) -> dict[str, Any]:
+    """Evaluate a spy that always says `answer`, trained on rank 0 alone.
 
     Returns the result and what the spies saw.
     """
@@ -216,8 +191,7 @@ def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
     if hvd.rank() == 0:
         estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
     sights = spy.watch()
-    with supplied(evaluate, pieces):
-        result = evaluate(estimator, spy.own_files(), settings)
+    result = evaluate(estimator, spy.own_files(), settings)
     # Ranks other than 0 need not return anything.
     return {"result": None if result is None else require_entries(evaluate, result), "sights": list(sights)}
 
@@ -234,8 +208,8 @@ def _hosts(num_ranks: int) -> list[str]:
         return [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
 
 
-def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> dict[str, Any]:
-    """Train with the answer's strategy and these pieces on this worker, without Horovod.
+def use_strategy(train_with_strategy: Answer, num_ranks: int) -> dict[str, Any]:
+    """Train with the answer's strategy on this worker, without Horovod.
 
     Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
     """
@@ -254,8 +228,7 @@ def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> di
     sights = spy.watch()
     settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
     callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
-    with supplied(train_with_strategy, pieces):
-        train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
+    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
     is_fitted = any(getattr(network, "history", None) is not None for network in networks)
     return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +128,8 @@ def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[
 
     dataset = from_generator(draw, len(mine["labels"]))
     found = _epochs(from_generator, dataset, num_epochs, 2, batched=False)
-    spec = [
-        (part.dtype.name, list(part.shape) if part.shape.rank is not None else None) for part in dataset.element_spec
-    ]
+    shapes = [list(part.shape) if part.shape.rank is not None else None for part in dataset.element_spec]
+    spec = [(part.dtype.name, shape) for part, shape in zip(dataset.element_spec, shapes)]
     epochs = [[(np.asarray(image), int(label)) for image, label in epoch] for epoch in found]
     of_epochs = list(drawn)
     few = elements_of(from_generator, from_generator(draw, num_few), MOST_BATCHES, batched=False)
@@ -140,64 +139,56 @@ def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[
 def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any]:
     """Let the answer feed this rank; return by epoch the batches, and the samples that were loaded."""
     images = places.private()["images"]
-    loaded: list[int] = []
-
-    def load_one(number: Array) -> Array:
-        loaded.append(int(number))
-        return np.asarray(images[number], dtype=np.float32)
-
-    def load(number: Any) -> Any:
-        return tf.ensure_shape(tf.numpy_function(load_one, [number], tf.float32), images.shape[1:])
-
+    load, loaded = _noted(lambda number: np.asarray(images[number], np.float32), tf.float32, images.shape[1:])
     dataset = feed(tf.data.Dataset.range(len(images)), load, batch_size)
-    return {
-        "epochs": [[np.asarray(batch) for batch in epoch] for epoch in _epochs(feed, dataset, num_epochs)],
-        "loaded": loaded,
-    }
+    epochs = [[np.asarray(batch) for batch in epoch] for epoch in _epochs(feed, dataset, num_epochs)]
+    return {"epochs": epochs, "loaded": loaded}
 
 
 def share_batches(
     global_batches: Answer, cases: Sequence[Sequence[int]], num_epochs: int
 ) -> list[list[list[list[int]]]]:
     """Return for each case this rank's sample numbers, by epoch and step."""
-    return [
-        [
-            [np.asarray(batch).tolist() for batch in epoch]
-            for epoch in _epochs(global_batches, global_batches(*case), num_epochs)
-        ]
-        for case in cases
-    ]
+    found = [_epochs(global_batches, global_batches(*case), num_epochs) for case in cases]
+    return [[[np.asarray(batch).tolist() for batch in epoch] for epoch in of_case] for of_case in found]
 
 
-def _noted_numbers(own: Any, read: list[int]) -> Any:
-    """Return a data set of numbers that does not say how many they are, and notes each that is read."""
+def _numbers(own: Any) -> Any:
+    """Return a data set of numbers that does not say how many they are."""
+    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64))
+    return numbers.filter(lambda number: number >= 0)
+
+
+def _noted(
+    look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]
+) -> tuple[Callable[[Any], Any], list[int]]:
+    """Return a function for `map` that looks up numbers by NumPy, and the list in which it notes them."""
+    numbers: list[int] = []
 
     def note(number: Array) -> Array:
-        read.append(int(number))
-        return number
+        numbers.append(int(number))
+        return look_up(number)
 
     def noted(number: Any) -> Any:
-        return tf.ensure_shape(tf.numpy_function(note, [number], tf.int64), [])
+        return tf.ensure_shape(tf.numpy_function(note, [number], kind), shape)
 
-    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64))
-    return numbers.filter(lambda number: number >= 0).map(noted)
+    return noted, numbers
 
 
 def step_together(equal_steps: Answer, batch_size: int) -> list[list[list[int]]]:
     """Return for each case the batches that the answer makes of this rank's own numbers."""
-    found = []
-    for own in places.private():
-        (batches,) = _epochs(equal_steps, equal_steps(_noted_numbers(own, []), batch_size), 1)
-        found.append([np.asarray(batch).tolist() for batch in batches])
-    return found
+    found = [
+        elements_of(equal_steps, equal_steps(_numbers(own), batch_size), MOST_BATCHES, 1) for own in places.private()
+    ]
+    return [[np.asarray(batch).tolist() for batch in batches] for batches in found]
 
 
 def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the ranks fill their caches one after the other, in a folder of their node; return what each reads."""
     folder = places.here().shared / f"node-{hvd.cross_rank()}"
     folder.mkdir(exist_ok=True)
-    read: list[int] = []
-    dataset = cached(_noted_numbers(places.private()["numbers"], read), folder)
+    note, read = _noted(lambda number: number, tf.int64, ())
+    dataset = cached(_numbers(places.private()["numbers"]).map(note), folder)
     epochs: list[list[int]] = []
     for rank in range(hvd.size()):
         if rank == hvd.rank():
@@ -220,9 +211,7 @@ def use_train(train: Answer) -> dict[str, Any]:
         "metrics": sorted(map(str, history)) if isinstance(history, dict) else type(history).__name__,
         "losses": [event.value for event in events if event.tag == "epoch_loss"],
         "num_steps": sum(event.tag == "batch_loss" for event in events),
-        "num_histograms": sum(
-            event.tag.endswith("/histogram") and event.tag.startswith("spy/bias") for event in events
-        ),
+        "num_histograms": sum(event.tag.startswith("spy/bias") for event in events),
     }
 
 
@@ -231,11 +220,7 @@ def read_run(
 ) -> dict[str, float]:
     """Write the logs of a training that was interrupted after its first epoch, and let the answer read them.
 
-    Args:
-        answer: gets the folder of the logs.
-        losses: of the epochs, of training and of validation.
-        num_steps: of an epoch.
-        weights: of the layer `dense` after each epoch.
+    The losses of the epochs are those of training and of validation, the weights those of the layer `dense`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for epoch, layer in enumerate(weights):

@@ -18,17 +18,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Place:
-    """What one rank finds.
+    """What one rank finds; both folders are empty at first."""
 
-    Attributes:
-        private: this rank's own value, or None when the check gives none.
-        own: a folder that is empty at first and that no other rank should know.
-        shared: a folder that is empty at first and the same for all ranks of this launch.
-    """
-
-    private: Any
-    own: Path
-    shared: Path
+    private: Any  # this rank's own value, or None when the check gives none
+    own: Path  # a folder that no other rank should know
+    shared: Path  # a folder that is the same for all ranks of this launch
 
 
 MAX_NUM_FILES = 200

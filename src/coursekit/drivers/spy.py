@@ -51,17 +51,11 @@ NUM_OTHERS = 7
 
 @dataclass(frozen=True)
 class Sight:
-    """What the spy saw in one call of the network.
+    """What the spy saw in one call of the network."""
 
-    Attributes:
-        bias: the weight at that time, shape (num_classes,).
-        samples: the numbers of the batch's samples, shape (batch size,); -1 for an image with no sample's colour.
-        training: whether the network was called in training mode.
-    """
-
-    bias: Array
-    samples: Array
-    training: bool
+    bias: Array  # the weight at that time, shape (num_classes,)
+    samples: Array  # the numbers of the batch's samples, shape (batch size,); -1 for an image with no sample's colour
+    training: bool  # whether the network was called in training mode
 
 
 _sights: list[Sight] = []

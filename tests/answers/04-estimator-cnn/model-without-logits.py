@@ -1,5 +1,6 @@
 # /// answer
 # title = "Keras' loss takes the logits for probabilities"
+# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-average-tests = ["from_logits=True"]
