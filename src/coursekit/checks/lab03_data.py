@@ -55,10 +55,16 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     in_range = -LARGEST <= low < 0 and high <= LARGEST
     require(in_range, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
     # A random window can be the middle by chance, so the worst of many is asked for.
-    rest = validation - _window(image_size, darkest)
+    middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
+    rest = validation - middle
     has_colors = float(np.ptp(rest.mean(axis=(0, 1, 2)))) < SMALL
     require(has_colors, "the colours are not those of the record: expected its three channels, red, green and blue")
-    _check_middle(validation, _window(image_size, darkest), _window(image_size, darkest, width=WIDTH))
+    candidates = (middle, middle[:, ::-1], whole)
+    right, mirrored, squeezed = (np.abs(validation - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
+    hint = ", but the whole image, squeezed" if squeezed.all() else ""
+    if (right | mirrored).all():
+        hint = ", but that mirrored: only images for training are flipped"
+    require(right.all(), f"the image for validation is not the square in the middle{hint}")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > SMALL, "the images for training are all cut alike: use a random window")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
@@ -76,16 +82,6 @@ def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
     places = np.arange(image_size) + 0.5
     y, x = (places * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
-
-
-def _check_middle(images: Array, middle: Array, whole: Array) -> None:
-    """All images are the square in the middle; others are told to be that mirrored, or the `whole` image squeezed."""
-    candidates = (middle, middle[:, ::-1], whole)
-    right, mirrored, squeezed = (np.abs(images - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
-    hint = ", but the whole image, squeezed" if squeezed.all() else ""
-    if (right | mirrored).all():
-        hint = ", but that mirrored: only images for training are flipped"
-    require(right.all(), f"the image for validation is not the square in the middle{hint}")
 
 
 def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) -> Trial:
@@ -140,17 +136,20 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_order(trial: Trial) -> None:
-    """Batches have their size and right pairs; the order changes with every epoch and is the same in every run.
-
-    Images are cut as `load_picture` cuts them for training or for validation.
-    """
+    """Batches have their size and right pairs; every epoch has another order, every run the same; cuts are as asked."""
     for rank, result in enumerate(trial.of_ranks()):
         for way in WAYS:
-            check_colors([numbers for numbers, _ in result[way]] or [np.zeros(0)])
+            check_colors([order_in(result[way])])
             for numbers, labels in result[way]:
                 findings.check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
         batches = {way: [numbers for numbers, _ in result[way]] for way in WAYS}
-        _check_sizes(rank, batches)
+        findings.check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
+        findings.check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
+        findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
+        used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
+        num_lost = len(used - validated)
+        told = f"the validation data of rank {rank} leave out the last {num_lost} images, expected all"
+        require(not 0 < num_lost < BATCH_SIZE, told)  # other losses are the shards' affair
         order, again = (order_in(result[way]) for way in ("training", "again"))
         require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
         _check_shuffled(order)
@@ -163,16 +162,6 @@ def check_order(trial: Trial) -> None:
             require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: pass the argument")
 
 
-def _check_sizes(rank: int, batches: Mapping[str, Sequence[Array]]) -> None:
-    findings.check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
-    findings.check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
-    findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
-    used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
-    num_lost = len(used - validated)
-    is_dropped = 0 < num_lost < BATCH_SIZE  # other losses are the shards' affair
-    require(not is_dropped, f"the validation data of rank {rank} leave out the last {num_lost} images, expected all")
-
-
 def _check_shuffled(order: Array) -> None:
     """The records do not come in the order of their file; interleaving mixes the files, and leaves that as it is.
 
@@ -180,18 +169,15 @@ def _check_shuffled(order: Array) -> None:
     was dropped; 0, 2, 1 is not. In one epoch alone, shuffled records may come in order by chance: one in 720 for a rank
     with files of 3 and 5. In all epochs they do not.
     """
-    ends = np.cumsum(SAMPLES_PER_FILE)
-    in_files = [order[(end - count <= order) & (order < end)] for count, end in zip(SAMPLES_PER_FILE, ends)]
-    is_shuffled = not all(map(_is_in_order, in_files))
+    is_shuffled = False
+    for count, end in zip(SAMPLES_PER_FILE, np.cumsum(SAMPLES_PER_FILE)):
+        records = order[(end - count <= order) & (order < end)]
+        # In order, after each record comes the next one that is read, or the first again.
+        places = np.searchsorted(np.unique(records), records)
+        is_shuffled |= bool(((np.diff(places) != 1) & (places[1:] != 0)).any())
     told = "the records of each file come in the order of the file"
     require(is_shuffled, f"{told}: shuffle the records, too, {findings.ASSIGN}")
     findings.check_new_order(order)
-
-
-def _is_in_order(records: Array) -> bool:
-    """Return whether after each record of a file comes the next one that is read, or the first again."""
-    places = np.searchsorted(np.unique(records), records)
-    return bool(((np.diff(places) == 1) | (places[1:] == 0)).all())
 
 
 def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Array) -> None:
@@ -199,7 +185,13 @@ def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Arra
     # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
     # Such a rank sees more images in training than it has, and one without a shard in validation more there.
     num_mine = min(len(np.unique(np.concatenate([*batches[way], []]))) for way in WAYS)
-    num_apart = len(order) / _num_rounds(order)
+    seen: set[int] = set()
+    num_rounds = 1
+    for number in order.tolist():
+        if number in seen:
+            seen, num_rounds = set(), num_rounds + 1
+        seen.add(number)
+    num_apart = len(order) / num_rounds
     told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
     require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
     num_sets = len({frozenset(numbers.tolist()) for numbers in batches["training"]})
@@ -207,14 +199,3 @@ def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Arra
     has_others = num_mine < 2 * BATCH_SIZE or num_sets > -(-num_mine // BATCH_SIZE)
     told = f"on rank {rank} the same images are together in a batch in every epoch"
     require(has_others, f"{told}: shuffle the records, and then batch them")
-
-
-def _num_rounds(order: Array) -> int:
-    """Return how often the images begin again: in epochs that do not mix, once in each."""
-    seen: set[int] = set()
-    num_rounds = 1
-    for number in order.tolist():
-        if number in seen:
-            seen, num_rounds = set(), num_rounds + 1
-        seen.add(number)
-    return num_rounds

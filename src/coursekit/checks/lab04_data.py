@@ -24,6 +24,7 @@ from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab04 import BATCH_SIZE, NUM_BATCHES
 from coursekit.drivers.spy import NUM_CLASSES
+from coursekit.text import counted
 
 SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
 LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
@@ -43,8 +44,8 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         both = sorted(set(training) & set(held_out))
         neither = sorted(set(files) - set(training) - set(held_out))
         where = f"of {num_files} files, {num_held_out} held out,"
-        require(not neither, f"{where} {_some(neither)} in neither part")
-        require(not both, f"{where} {_some(both)} in both parts")
+        for found, part in ((neither, "neither part"), (both, "both parts")):
+            require(not found, f"{where} {counted(len(found), 'file')}, such as {found[:1]}, in {part}")
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
         require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}")
         is_last = set(held_out) == set(files[num_files - num_held_out :])
@@ -53,10 +54,6 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         again = call_here(lab04.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]
         require(same, "two calls split differently: all ranks need the same split")
-
-
-def _some(files: Sequence[str]) -> str:
-    return f"{files[0]} is" if len(files) == 1 else f"{len(files)} files, such as {files[0]}, are" if files else ""
 
 
 def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
@@ -112,7 +109,11 @@ def check_modes(trial: Trial) -> None:
     require(np.array_equal(order, again), "two runs see different orders: give the shuffle the seed of `params`")
     depends = not np.array_equal(order, other)
     require(depends, 'another params["seed"] gives the same order: shuffle with that seed, and with no other')
-    lead = max(map(_lead, results))
+    lead = 0
+    for result in results:
+        read, seen = (order_in(result[way]).tolist() for way in ("evaluation", "training"))
+        first = seen[: len(set(seen))]
+        lead = max([lead, *(read.index(one) - place for place, one in enumerate(first) if one in read)])
     require(lead >= LEAST_LEAD, f"no record comes more than {lead} places early: shuffle in a buffer of 1000")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
@@ -135,10 +136,3 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     is_epoch = len(set(first.tolist())) == len(first)
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
     findings.check_new_order(order)
-
-
-def _lead(result: dict[str, Any]) -> int:
-    """Return by how many places a record of the first epoch comes earlier than in an evaluation, at most."""
-    read, order = (order_in(result[way]).tolist() for way in ("evaluation", "training"))
-    first = order[: len(set(order))]
-    return max((read.index(one) - place for place, one in enumerate(first) if one in read), default=0)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -205,7 +204,11 @@ def check_once(trial: Trial) -> None:
 def check_accuracy(trial: Trial) -> None:
     """The accuracy is the share of right images among all that the ranks evaluated, with the weights they had."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
-    right = [_answered_rightly(*pair) for pair in zip(trial.secrets, trial.of_ranks("sights"))]
+    right = []  # by rank, whether the weights of the time answer the label of each image
+    for secret, sights in zip(trial.secrets, trial.of_ranks("sights")):
+        labels = np.asarray(secret["files"]["train"]["labels"])
+        answers = [labels[sight.samples] == np.argmax(sight.bias) for sight in sights]
+        right.append(np.concatenate([np.zeros(0, bool), *answers]))
     is_told = results[0] is not None and "accuracy" in results[0]
     require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
     of_shards, _ = accuracies_of_shards(trial.secrets)
@@ -224,12 +227,6 @@ def check_accuracy(trial: Trial) -> None:
         told = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
         is_share = bool(np.isclose(got, expected, rtol=1e-4))
         require(is_share, f"{told}: expected {expected:.4g}, got {got:.4g}{hint}")
-
-
-def _answered_rightly(secret: dict[str, Any], sights: Sequence[Sight]) -> Array:
-    """Return for each image that a rank evaluated whether the weights of the time answer its label."""
-    labels = np.asarray(secret["files"]["train"]["labels"])
-    return np.concatenate([labels[sight.samples] == np.argmax(sight.bias) for sight in sights] or [np.zeros(0)])
 
 
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:

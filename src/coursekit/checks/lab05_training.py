@@ -84,13 +84,10 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
 
 
 def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
-    """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full.
-
-    Once the most samples fill their batches, once they do not; rank 0 never has the most.
-    """
+    """All ranks make as many steps as the one with the most samples needs; none is lost, and every batch is full."""
     rng = fresh_rng()
     all_counts = [np.array([8] * num_ranks), np.array([1, 3, 2, 1][:num_ranks])]  # all as many, and fewer than a batch
-    for most in (14, 12):
+    for most in (14, 12):  # which fill their batches, or do not; rank 0 never has the most
         others = rng.permutation([5, 9, 7][: num_ranks - 1])
         all_counts.append(np.insert(others, rng.integers(1, num_ranks), most))
     cases = [np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]) for counts in all_counts]

@@ -184,32 +184,25 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
 
 
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
-    """Return what `rates` returns, for averaged and for own gradients, of logits and of probabilities, any momentum.
+    """Return the constant rate of each rank, shape (num_ranks, 1), whatever the momentum is.
 
-    Each rank's own momentum and rate explain its updates best, those by the mean of all gradients or by its own.
-    Steps in which a rank has no gradient show no rate, and are left out.
+    It is found for averaged and for own gradients, of logits and of probabilities: those explain the moves best that
+    leave least of them, with the one momentum and rate of a rank that fit best.
     """
+    moves = np.diff(steps.bias, axis=1)
+    require(np.abs(moves).max() > 0, "the weights never change")
     fits = []
     for of in (gradient, gradient_of_probabilities):
         own = steps.gradients(of)[:, first:-1]
         for gradients in (np.broadcast_to(own.mean(axis=0), own.shape), own):
-            found, rest = _fit_with_momentum(steps, gradients, first)
-            shows_rate = gradients.any(axis=2).all(axis=0)
-            fits += [(found[:, shows_rate], rest)] if shows_rate.any() else []
-    return min(fits, key=lambda fit: fit[1])[0]
-
-
-def _fit_with_momentum(steps: Steps, gradients: Array, first: int) -> tuple[Array, float]:
-    """Return each rank's rates with the momentum that explains its moves best, and the most that is left over."""
-    moves = np.diff(steps.bias, axis=1)
-    require(np.abs(moves).max() > 0, "the weights never change")
-    pulls = np.empty_like(gradients)
-    for rank, (before, after) in enumerate(zip(moves[:, first - 1 : -1], moves[:, first:])):
-        columns = np.stack([before.ravel(), -gradients[rank].ravel()], axis=1)
-        momentum = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0][0]
-        pulls[rank] = momentum * before - after
-    found, rest = _fit(pulls, gradients)
-    return found, float(np.abs(rest).max())
+            found, rest = [], 0.0
+            for before, after, pulling in zip(moves[:, first - 1 : -1], moves[:, first:], gradients):
+                columns = np.stack([before.ravel(), -pulling.ravel()], axis=1)
+                momentum, rate = np.linalg.lstsq(columns, after.ravel(), rcond=None)[0]
+                found.append([rate])
+                rest = max(rest, float(np.abs(momentum * before - rate * pulling - after).max()))
+            fits.append((rest, found))
+    return np.array(min(fits)[1])
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:

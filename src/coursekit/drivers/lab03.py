@@ -108,10 +108,7 @@ def _messages(network: Any) -> dict[str, int]:
 
 @eager_fit()
 def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
-    """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and the losses reported.
-
-    Whether the checkpoint holds momenta, and the losses in the logs, are told as well.
-    """
+    """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and what is written."""
     folder = places.here().own
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))

@@ -67,7 +67,6 @@ def read(
 ) -> list[tuple[list[Any], list[Array]]]:
     """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
 
-    An evaluation is read to its end, if that comes soon.
     Returns of each job the batches, sample numbers and labels, and the tilts of each one's images.
     """
     files, found = spy.own_files(), []
@@ -178,10 +177,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]]) -> dict[str, dic
 
 
 def use_evaluate(evaluate: Answer, answer: int) -> dict[str, Any]:
-    """Evaluate a spy that always says `answer`, trained on rank 0 alone.
-
-    Returns the result and what the spies saw.
-    """
+    """Evaluate a spy that always says `answer`, trained on rank 0 alone; return the result and what the spies saw."""
     quiet()
     spy.watch()
     where = str(places.here().shared / "training")
@@ -201,13 +197,6 @@ def rank() -> int:
     return int(os.environ["HOROVOD_RANK"])
 
 
-def _hosts(num_ranks: int) -> list[str]:
-    """Return an address of each rank with a free port; TensorFlow must not compute anything yet to tell them."""
-    with channel.listen() as listener:
-        channel.enter(HOSTS, 0, rank(), listener)
-        return [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
-
-
 def use_strategy(train_with_strategy: Answer, num_ranks: int) -> dict[str, Any]:
     """Train with the answer's strategy on this worker, without Horovod.
 
@@ -215,7 +204,9 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int) -> dict[str, Any]:
     """
     hvd.shutdown()
     quiet()
-    hosts = _hosts(num_ranks)
+    with channel.listen() as listener:  # an address of each rank with a free port
+        channel.enter(HOSTS, 0, rank(), listener)
+        hosts = [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
     files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))

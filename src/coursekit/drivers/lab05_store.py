@@ -27,13 +27,10 @@ NOTHING = np.zeros(0)  # what is sent where only the moment counts
 
 
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
-    """On two ranks, train from the store by the plainest pipeline, then by the answer's.
+    """On two ranks, train from the store by the plainest pipeline, then by the answer's: twice if it misses the goal.
 
-    Where the goal is missed, the answer trains once more.
     The private value of the store's rank has its "images", of that shape, whole numbers.
-
-    Returns:
-        From the store's rank for each training what `ServedStore.found` tells; from the answer's an empty list.
+    The store's rank returns what `ServedStore.found` tells of each training; the answer's an empty list.
     """
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:
         return serve(places.private()["images"])
@@ -96,11 +93,7 @@ class ServedStore(SlowStore):
         self._in_step = Lock()  # one step at a time
 
     def reply(self, stage: str, data: Array) -> Array:
-        """Do what is asked, in the time that it takes, and return what is wanted.
-
-        Raises:
-            IndexError: these are numbers of no record.
-        """
+        """Do what is asked, in the time that it takes; raises an IndexError for numbers of no record."""
         if stage == TRAIN:
             with self._in_step:
                 self._step(data)

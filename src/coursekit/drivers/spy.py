@@ -73,13 +73,11 @@ def watch() -> list[Sight]:
 
 
 def secrets() -> dict[str, Any]:
-    """Return what only this rank and the judge know; empty where no check gave anything.
+    """Return what only this rank and the judge know; each entry is there where a check needs it.
 
-    The entries, each of them where a check needs it:
-        starts: first weights of the networks of each round, shape (num_rounds, num_classes).
-        samples: the numbers of this rank's samples, in the order of their use.
-        files: by split, a dictionary with the numbers of samples in the files (counts), and the samples
-            (numbers) and labels in them, one after the other.
+    The "starts" are first weights of the networks of each round, shape (num_rounds, num_classes), and "samples" the
+    numbers of this rank's samples, in the order of their use; "files" hold by split how many samples each file has
+    ("counts"), and one after the other their "numbers" and "labels".
     """
     found = places.private()
     return found if isinstance(found, dict) else {}
