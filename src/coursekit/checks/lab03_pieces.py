@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_lists, shown
+from coursekit.checks.compare import as_lists, require_close
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_follows, secrets
@@ -176,11 +176,9 @@ def check_metrics(trial: Trial) -> None:
     local = steps.epoch_losses(len(results[0]["losses"]))
     expected = local.mean(axis=0)
     for rank, result in enumerate(results):
-        reported = np.asarray(result["losses"])
-        own, mean = (np.allclose(reported, wanted, rtol=1e-3) for wanted in (local[rank], expected))
-        require(not own or mean, f"rank {rank} reports the loss of its own batches: the metrics are not averaged")
-        told = f"expected their mean over the ranks {shown(expected)}, got {shown(reported)}"
-        require(mean, f"the losses of the epochs that rank {rank} reports: {told}")
+        slips = {"these are those of its own batches: the metrics are not averaged": local[rank]}
+        told = f"the mean losses of the epochs that rank {rank} reports"
+        require_close(result["losses"], expected, told, slips, 1e-3)
     logged = np.asarray(results[0]["logged"])
     has_own = logged.shape == expected.shape and np.allclose(logged, local[0], rtol=1e-3)
     told = "the logs hold the losses of rank 0 alone, expected the mean over the ranks"

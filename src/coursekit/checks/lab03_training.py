@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.compare import require_equal
+from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners, owners
 from coursekit.checks.private_data import check_follows, check_samples, loss_of_all, places_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
@@ -51,7 +51,7 @@ CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MA
 ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
 ELASTIC["compression"] = "fp16"
 UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are classified correctly and wrongly
-CLOSE = 1e-3  # of weights at the end, where moves are above 0.01
+CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses and accuracies
 
 
 def check_resume(resume: Answer, num_ranks: int) -> None:
@@ -112,15 +112,14 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
     for rank, result in enumerate(trial.of_ranks()):
         trained = any(sight.training for sight in result["sights"])
         require(not trained, "the network was called in training mode")
+        slips = {
+            "that is the accuracy of this rank alone": np.mean(right[rank]),
+            "the plain mean of the ranks' accuracies is wrong when their numbers of images differ": biased,
+        }
         for name, value in expected.items():
             require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
-            got, hint = result["result"][name], ""
-            if name == "accuracy" and np.isclose(got, np.mean(right[rank])):
-                hint = ": that is the accuracy of this rank alone"
-            elif name == "accuracy" and np.isclose(got, biased):
-                hint = ": the plain mean of the ranks' accuracies is wrong when their numbers of images differ"
-            told = f"the {name} over the images of all ranks: expected {value:.4g}, got {got:.4g} on rank {rank}"
-            require(np.isclose(got, value, rtol=1e-3), f"{told}{hint}")
+            told = f"the {name} over the images of all ranks, on rank {rank}"
+            require_close(result["result"][name], value, told, slips if name == "accuracy" else {}, CLOSE)
 
 
 def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
@@ -213,11 +212,9 @@ def _check_validation(
         require(gap < CLOSE, f"rank {rank} does not validate with the final weights")
     expected = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
-        got = result["validation"]["loss"]
-        is_loss = bool(np.isclose(got, expected, rtol=1e-3))
-        is_own = bool(np.isclose(got, loss_of_all(end, samples[rank : rank + 1]), rtol=1e-3))
-        hint = f": that is of rank {rank}'s own images, not of all ranks'" if is_own else ""
-        require(is_loss, f"the loss of the validation on rank {rank}: expected {expected:.4g}, got {got:.4g}{hint}")
+        slips = {f"that is of rank {rank}'s own images, not of all ranks'": loss_of_all(end, samples[rank : rank + 1])}
+        what = f"the loss of the validation on rank {rank}"
+        require_close(result["validation"]["loss"], expected, what, slips, CLOSE)
 
 
 def check_continued(trial: Trial) -> None:

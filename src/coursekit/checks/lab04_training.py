@@ -16,7 +16,7 @@ from functools import cache, partial
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.compare import require_equal
+from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners
 from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
@@ -212,21 +212,16 @@ def check_accuracy(trial: Trial) -> None:
     is_told = results[0] is not None and "accuracy" in results[0]
     require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
     of_shards, _ = accuracies_of_shards(trial.secrets)
+    slips = {f"that of one shard alone, rank {rank}'s; put all together": share for rank, share in enumerate(of_shards)}
+    slips["the plain mean of unequal shards; weight each by its number of images"] = float(np.mean(of_shards))
     for rank, result in enumerate(results):
         if result is None:
             continue
-        got, hint = result.get("accuracy", np.nan), ""
-        if np.isclose(got, np.mean(of_shards), rtol=1e-4):
-            hint = ": the plain mean of unequal shards; weight each by its number of images"
-        elif any(np.isclose(got, value, rtol=1e-4) for value in of_shards):
-            hint = ": that of one shard alone; put all shards together"
         # A rank that evaluates everything needs no other; whether images are evaluated twice is another property.
         alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
         counted = right[rank] if alone else np.concatenate(right)
-        expected = float(np.mean(counted))
         told = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
-        is_share = bool(np.isclose(got, expected, rtol=1e-4))
-        require(is_share, f"{told}: expected {expected:.4g}, got {got:.4g}{hint}")
+        require_close(result.get("accuracy", np.nan), float(np.mean(counted)), told, slips, 1e-4, is_relative=True)
 
 
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
