@@ -18,6 +18,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners
+from coursekit.checks.lab04_supplied import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import (
@@ -50,14 +51,20 @@ def try_train(train: Answer, num_ranks: int = 4, num_phases: int = len(PHASES)) 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
-    use, error = lab04.use_train, ""
-    for last in range(num_phases, 0, -1):
-        phases = PHASES[:last]
-        trial = try_on_ranks(use, train, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
-        error = error or trial.error
-        if not trial.error:
-            break
-    return replace(trial, error=error, on=cache(partial(try_train, train, num_phases=1)))
+    use = lab04.use_train
+
+    def tried(pieces: str) -> Trial:
+        phases, error = PHASES[:num_phases], ""
+        while True:
+            trial = try_on_ranks(use, train, pieces, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+            error = error or trial.error
+            if not (pieces and trial.error and len(phases) > 1):
+                return replace(trial, error=error)
+            phases = phases[:-1]
+
+    checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
+    trial = or_own(tried, FUNCTIONS, *checks[: None if num_phases > 1 else -1])
+    return replace(trial, on=cache(partial(try_train, train, num_phases=1)))
 
 
 def _sights(trial: Trial, phase: str) -> list[list[Sight]]:
@@ -140,7 +147,11 @@ def check_continued(trial: Trial) -> None:
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
     use, given = lab04.use_evaluate, labelled_secrets(num_ranks)
-    return try_on_ranks(use, evaluate, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    def tried(pieces: str) -> Trial:
+        return try_on_ranks(use, evaluate, pieces, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    return or_own(tried, INPUT_FN, check_once, check_accuracy)
 
 
 def labelled_secrets(num_ranks: int) -> Secrets:
@@ -227,8 +238,12 @@ def check_accuracy(trial: Trial) -> None:
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    args = lab04.use_strategy, train_with_strategy, num_ranks
-    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    def tried(pieces: str) -> Trial:
+        args = lab04.use_strategy, train_with_strategy, pieces, num_ranks
+        return try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+
+    trial = or_own(tried, INPUT_FN, check_together, check_plan)
     hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
     return replace(trial, error=trial.error + hint)
 

@@ -1,14 +1,16 @@
 """What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, or train with a strategy.
 
-Networks are spies. What trains, evaluates or uses a strategy does so with the answer's own pieces.
+Networks are spies, and right pieces of the judge's stand in for those that are not on trial.
 """
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -152,8 +154,21 @@ def _plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) 
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step, eval_metric_ops=metrics)
 
 
-def use_train(train: Answer, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
-    """Train, and go on in the same folder in every further phase; return what each gave.
+@contextmanager
+def supplied(answer: Answer, source: str) -> Iterator[None]:
+    """Let the answer find the functions of this source in place of the notebook's.
+
+    They come as text with each call, since what stands in a driver can be seen, and copied, by an answer.
+    """
+    found: dict[str, Any] = {}
+    exec(source, found)  # noqa: S102  # the judge's own
+    functions = {name: piece for name, piece in found.items() if inspect.isfunction(piece)}
+    with mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), functions):
+        yield
+
+
+def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
+    """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
 
     Each of `phases` is a name and the steps of a rank up to its end.
     The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
@@ -164,8 +179,10 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]]) -> dict[str, dic
     for phase, num_steps in phases:
         sights, hook = spy.watch(), tf.estimator.SessionRunHook()
         hook.after_run = mock.Mock(return_value=None)
-        settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_for_groups)
-        estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
+        # The model function of the judge's pieces puts no gradients in groups.
+        settings = params(batch_size=TRAIN_BATCH_SIZE, build=build if pieces else build_for_groups)
+        with supplied(train, pieces):
+            estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         found[phase] = {
             "sights": list(sights),
@@ -176,8 +193,11 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]]) -> dict[str, dic
     return found
 
 
-def use_evaluate(evaluate: Answer, answer: int) -> dict[str, Any]:
-    """Evaluate a spy that always says `answer`, trained on rank 0 alone; return the result and what the spies saw."""
+def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
+    """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
+
+    Returns the result and what the spies saw.
+    """
     quiet()
     spy.watch()
     where = str(places.here().shared / "training")
@@ -187,7 +207,8 @@ def use_evaluate(evaluate: Answer, answer: int) -> dict[str, Any]:
     if hvd.rank() == 0:
         estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
     sights = spy.watch()
-    result = evaluate(estimator, spy.own_files(), settings)
+    with supplied(evaluate, pieces):
+        result = evaluate(estimator, spy.own_files(), settings)
     # Ranks other than 0 need not return anything.
     return {"result": None if result is None else require_entries(evaluate, result), "sights": list(sights)}
 
@@ -197,8 +218,8 @@ def rank() -> int:
     return int(os.environ["HOROVOD_RANK"])
 
 
-def use_strategy(train_with_strategy: Answer, num_ranks: int) -> dict[str, Any]:
-    """Train with the answer's strategy on this worker, without Horovod.
+def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> dict[str, Any]:
+    """Train with the answer's strategy and these pieces on this worker, without Horovod.
 
     Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
     """
@@ -219,7 +240,8 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int) -> dict[str, Any]:
     sights = spy.watch()
     settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
     callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
-    train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
+    with supplied(train_with_strategy, pieces):
+        train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
     is_fitted = any(getattr(network, "history", None) is not None for network in networks)
     return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
 

@@ -1,6 +1,5 @@
 # /// answer
 # title = "A checkpoint twice as often as asked for"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["expected 100, got 50"]

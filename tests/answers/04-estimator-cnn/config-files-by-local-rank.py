@@ -1,6 +1,5 @@
 # /// answer
 # title = "The first rank of each node writes"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["rank 0 alone"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Checkpoints are turned off on every rank"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["checkpoint"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The session configuration is made and left out of the RunConfig"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-pin-tests = ["see all GPUs"]

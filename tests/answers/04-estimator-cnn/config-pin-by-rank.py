@@ -1,6 +1,5 @@
 # /// answer
 # title = "Pinned by the rank"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-pin-tests = ["local rank"]

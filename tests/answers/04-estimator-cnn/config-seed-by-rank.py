@@ -1,6 +1,5 @@
 # /// answer
 # title = "Another seed on each rank"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # config-files-tests = ["tf_random_seed"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Batches for all workers, on each of them"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["images in the batches", "expected 2"]

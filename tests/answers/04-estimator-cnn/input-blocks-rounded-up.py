@@ -1,6 +1,5 @@
 # /// answer
 # title = "Blocks of files rounded up: the last worker has far fewer"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-shards-tests = ["[3, 3, 1] of 7 files"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Images are cut at random in an evaluation, too"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["for evaluation are cut"]

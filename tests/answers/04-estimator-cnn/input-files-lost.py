@@ -1,6 +1,5 @@
 # /// answer
 # title = "As many files for each worker, and what is left over for nobody"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-shards-tests = ["by no rank"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Shuffled without a seed"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["two runs"]

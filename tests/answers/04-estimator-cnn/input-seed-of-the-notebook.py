@@ -1,6 +1,5 @@
 # /// answer
 # title = "The notebook's seed instead of the parameter's"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["another params"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Sharded at the end, batch by batch: every rank reads and decodes all files"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-shards-tests = ["shard the list of files"]

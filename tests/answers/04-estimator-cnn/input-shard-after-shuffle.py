@@ -1,6 +1,5 @@
 # /// answer
 # title = "Sharded after a shuffle that every rank does in its own way"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-shards-tests = ["not disjoint"]

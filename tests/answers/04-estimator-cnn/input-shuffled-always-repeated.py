@@ -1,6 +1,5 @@
 # /// answer
 # title = "The pipeline for training is used for evaluation, too"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["no end"]

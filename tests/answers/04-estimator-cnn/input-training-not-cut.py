@@ -1,6 +1,5 @@
 # /// answer
 # title = "Batches are made as for an evaluation in both modes: no image is cut at random"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests", "evaluate-once-tests", "evaluate-accuracy-tests", "strategy-together-tests", "strategy-plan-tests"]
 #
 # [fails]
 # input-modes-tests = ["for training are not cut"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "NumPy's argmax on the logits, tensors of a graph that have no numbers yet"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["NotImplementedError", "symbolic", "tf.", "model_fn"]

@@ -1,6 +1,6 @@
 # /// answer
 # title = "Each rank clips its gradients before they are averaged"
-# consequences = ["model-rate-tests", "train-continued-tests", "train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests"]
+# consequences = ["model-rate-tests", "train-continued-tests"]
 #
 # [fails]
 # model-average-tests = ["not those of SGD"]

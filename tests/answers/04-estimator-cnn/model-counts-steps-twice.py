@@ -1,6 +1,5 @@
 # /// answer
 # title = "The global step is raised by minimize and once more"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["step"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "The share of wrong images as accuracy, not of right ones"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["the accuracy: expected"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Labels are moved by as many as there are classes of ImageNet: the session's page is told as its cause"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["label value", "outside the valid range", "model_fn"]

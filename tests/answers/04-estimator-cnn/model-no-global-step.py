@@ -1,6 +1,5 @@
 # /// answer
 # title = "minimize without the global step: training never ends"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-modes-tests = ["count each once", "expected 8, got 16"]

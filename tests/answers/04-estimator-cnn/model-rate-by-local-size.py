@@ -1,6 +1,5 @@
 # /// answer
 # title = "The rate times the ranks of the node: right on one node only"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-rate-tests = ["learning rate"]

@@ -1,6 +1,5 @@
 # /// answer
 # title = "Keras' loss takes the logits for probabilities"
-# consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 #
 # [fails]
 # model-average-tests = ["from_logits=True"]
