@@ -103,9 +103,14 @@ def kill_below(pid: int) -> None:
         time.sleep(0.01)
 
 
+def marked_processes(folder: Path) -> set[psutil.Process]:
+    """Return the live processes of any kernel that worked in this folder or in one below it."""
+    return {process for process in psutil.process_iter() if _worked_in(process, str(folder))}
+
+
 def end_marked(folder: Path) -> None:
     """End what any kernel that worked in this folder or below it left behind, also what is started while we look."""
-    while remaining := [process for process in psutil.process_iter() if _worked_in(process, str(folder))]:
+    while remaining := marked_processes(folder):
         end_all(remaining)
 
 

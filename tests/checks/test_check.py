@@ -157,8 +157,8 @@ def dataset(*parts):
         (np.zeros((3, 4)), ("of shape (3, 4)", "a tf.data.Dataset")),
         (lambda: dataset(np.zeros(3)), ("a data set", "pairs of images and labels")),
         (lambda: dataset(1, 2), ("a data set", "batches")),
-        (lambda: dataset({"image": np.zeros(3)}), ("a data set", "dictionary with image", "pairs of images and")),
-        (lambda: dataset(b"record"), ("a data set", "of shape (), string", "pairs of images and labels")),
+        (lambda: dataset({"image": np.zeros(3)}), ("a data set", "'image'", "pairs of images and")),
+        (lambda: dataset(b"record"), ("a data set", "shape=(), dtype=tf.string", "pairs of images and labels")),
     ],
 )
 def test_a_wrong_return_is_told_in_one_sentence(returned, words, tmp_path, monkeypatch):

