@@ -92,8 +92,8 @@ def test_only_the_stub_is_an_unanswered_exercise():
 
 
 @pytest.mark.parametrize("returned", [None, "text"])
-def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypatch):
-    """Variables that it sets, changes and deletes are as before, whether the check passes or fails."""
+def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypatch, capsys):
+    """Variables that it sets, changes and deletes are as before, whether the check passes or fails, and are named."""
     monkeypatch.setenv("COURSE_CHANGED", "before")
     monkeypatch.setenv("COURSE_DELETED", "before")
     monkeypatch.delenv("TF_CONFIG", raising=False)
@@ -109,6 +109,10 @@ def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypa
         require(call_here(call, answer), "no text")
 
     assert dict(os.environ) == before
+    assert "COURSE_CHANGED, COURSE_DELETED, TF_CONFIG" in capsys.readouterr().out
+    with check("loss", section="2"):
+        pass
+    assert capsys.readouterr().out == "✓ loss\n"
 
 
 def test_exception_of_an_answer_becomes_one_line():

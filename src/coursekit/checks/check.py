@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
-from unittest import mock
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
@@ -55,8 +54,7 @@ def check(name: str, section: str) -> Iterator[None]:
     try:
         require(not (name in _taken or is_taken(name)), TAKEN)
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
-        # What an answer sets in the environment would reach later cells and ranks, so it is taken back.
-        with warnings.catch_warnings(), redirect_stderr(sys.stdout), mock.patch.dict(os.environ):
+        with warnings.catch_warnings(), redirect_stderr(sys.stdout), _kept_environment():
             yield
     except MachineTooSlowError as error:
         _results[name] = str(error)
@@ -72,6 +70,22 @@ def check(name: str, section: str) -> Iterator[None]:
         raise CheckError(f"{name}: {message} → section {section}") from None
     _results[name] = None
     print(f"✓ {name}")
+
+
+@contextmanager
+def _kept_environment() -> Iterator[None]:
+    """Take back what an answer sets in this process's environment, and say so: later cells and ranks would see it."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        changed = sorted({name for name, _ in before.items() ^ os.environ.items()})
+        if changed:
+            os.environ.clear()
+            os.environ.update(before)
+            print(
+                f"The answer changed {', '.join(changed)} in os.environ: later cells would see that, so it was undone."
+            )
 
 
 def describe(error: Exception, place: str = "") -> str:
