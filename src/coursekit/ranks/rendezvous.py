@@ -54,7 +54,7 @@ class Store:
             try:
                 self._listener.settimeout(self._next_end_s())
                 connection, _ = self._listener.accept()
-            except TimeoutError:
+            except (TimeoutError, ConnectionAbortedError):
                 continue
             except OSError:
                 return

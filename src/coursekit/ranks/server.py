@@ -211,7 +211,10 @@ class _Run:
         if os.fork() == 0:
             end_with_parent()
             self._close_all_but([])
-            store.serve()
+            try:
+                store.serve()
+            finally:  # never go on as a second server
+                os._exit(0)
         store.close()
         return LOOPBACK, store.port
 
