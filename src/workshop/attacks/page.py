@@ -24,7 +24,6 @@ Rows of the class "right" are right answers that look odd, and must get their po
 Measured on {day} with `workshop attacks`: Python {python}, {cores} cores.
 
 **{num_attacks} attacks: this kit gave points to {num_paid}.**
-Of 57 that ask for points, stock nbgrader 0.9.6 gave points to 20, with its default settings, on 2026-11-25.
 
 """
 COLUMNS = ("attack", "what it does", "class", "points", "flags that the instructor sees")
