@@ -17,8 +17,14 @@ from coursekit.paths import find_root
 @click.command(epilog="Example: coursekit script 03, then horovodrun -np 2 python labs/03-keras-cnn/train.py")
 @LAB
 @click.argument("notebook", required=False, type=click.Path(path_type=Path))
-def script(lab: str, notebook: Path | None) -> None:
-    """Turn your NOTEBOOK of LAB into a training script with your answers: train.py beside it.
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help=f"File to write.  [default: {SCRIPT_NAME} beside the notebook]",
+)
+def script(lab: str, notebook: Path | None, output: Path | None) -> None:
+    """Turn your NOTEBOOK of LAB into a training script with your answers.
 
     A launcher such as srun or horovodrun starts the script on many ranks.
     The script has an option for each parameter of the notebook.
@@ -32,7 +38,7 @@ def script(lab: str, notebook: Path | None) -> None:
         name = select_labs(root, [lab])[0].name
         path = root / "labs" / name / f"{name}.ipynb"
     content = read_notebook(path, lab)
-    target = path.with_name(SCRIPT_NAME)
+    target = output or path.with_name(SCRIPT_NAME)
     former = kind_of(target)
     if target.exists() and not former:
         raise CourseKitError(f"{target} was not made by coursekit, or somebody edited it: move it away.")
