@@ -42,21 +42,25 @@ def descend(*, momentum=0.9, factors=(1, 1), rates=(RATE,) * NUM_STEPS):
     return Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
 
 
-def descend_by_probabilities(seed):
-    """Return the `Steps` of SGD in 32 bits with Keras' own loss for probabilities, which gets logits."""
+def descend_by_probabilities(seed, num_before=0):
+    """Return the `Steps` of SGD in 32 bits with Keras' own loss for probabilities, which gets logits.
+
+    `num_before` steps are made before those that are seen.
+    """
     import tensorflow as tf
 
     loss_of, rng = tf.keras.losses.SparseCategoricalCrossentropy(), np.random.default_rng(seed)
-    samples = rng.integers(0, NUM_CLASSES - 1, size=(2, NUM_STEPS, 4))
+    samples = rng.integers(0, NUM_CLASSES - 1, size=(2, num_before + NUM_STEPS, 4))
     bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
     move, seen = np.zeros_like(bias), []
-    for step in range(NUM_STEPS):
+    for step in range(num_before + NUM_STEPS):
         seen.append(bias)
         variable = tf.Variable(bias)
         with tf.GradientTape() as tape:
             loss = loss_of(samples[:, step].ravel() + 1, tf.zeros((8, 1)) + variable)
         move = np.float32(0.9) * move - np.float32(RATE) * tape.gradient(loss, variable).numpy()
         bias = bias + move
+    seen, samples = seen[num_before:], samples[:, num_before:]
     return Steps(np.array([seen] * 2, dtype=float), tuple(tuple(batches) for batches in samples))
 
 
@@ -107,6 +111,11 @@ def test_a_loss_that_takes_logits_for_probabilities(seed):
 
     assert "from_logits=True is missing" in message(rates_of, steps)
     assert rates_alone(steps) == pytest.approx(RATE, rel=1e-2)
+
+
+def test_a_loss_that_takes_logits_for_probabilities_in_a_continued_training():
+    """It is named also where the weights have run so far away that momentum alone moves them."""
+    assert "from_logits=True is missing" in message(rates_of, descend_by_probabilities(38, num_before=8))
 
 
 def test_weights_that_stand_still():

@@ -3,7 +3,7 @@
 #
 # [fails]
 # train-tests = ["compiled TensorFlow step"]
-# logs-tests = ["see"]
+# logs-tests = ["deadlock"]
 # ///
 
 # %% role="changes" id="train"
