@@ -56,12 +56,14 @@ class Store:
                 connection, _ = self._listener.accept()
             except (TimeoutError, ConnectionAbortedError):
                 continue
-            except OSError:
-                return
+            except OSError:  # of `end`
+                break
             try:
                 self._obey(connection, *_read_request(connection))
             except (OSError, ValueError):  # a rank that was killed, or a stranger
                 connection.close()
+        for held in (self._listener, *self._held):
+            held.close()
 
     def _next_end_s(self) -> float | None:
         """Answer GETs that were held long enough; return the seconds until the next has been, if any is held."""
