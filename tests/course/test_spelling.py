@@ -60,6 +60,22 @@ def test_what_nbgrader_collected_under_another_spelling_is_taken_over(enrolled, 
     assert [one.student for one in find_hand_ins(enrolled, [NAME])] == [student]
 
 
+def test_what_cannot_be_taken_over_stays_and_is_told(enrolled, hand_in, tmp_path, student):
+    """A link under another spelling stops nobody, nor do versions that lie under one: a sentence names each."""
+    hand_in("ada")
+    hand_in(OTHERS[student])
+    collect(enrolled, NAME)
+    kept, other = enrolled.hand_ins(NAME, student), enrolled.hand_ins(NAME, OTHERS[student])
+    kept.rename(other)
+    link = enrolled.submitted(NAME, OTHERS[student])
+    link.parent.mkdir()
+    link.symlink_to(tmp_path)
+    collected, strays = collect(enrolled, NAME)
+    assert "ada" in {one.student for one in collected}
+    assert [stray.partition(":")[0] for stray in strays] == [f"{OTHERS[student]}, {NAME}"] * 2
+    assert (link.is_symlink(), len(read_versions(other)) > 0) == (True, True)
+
+
 def test_files_and_later_dates(enrolled, student):
     """A folder, the account in a manifest, and what an instructor writes into course.toml are no stranger's."""
     owner = find_owner([OTHERS[student], "x"], OTHERS[student], (Student(GRACE), Student(RENEE)))

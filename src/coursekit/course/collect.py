@@ -72,10 +72,20 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     arrived, strays = _arrived(course, lab, spelled)
     for name in course.students_in("submitted", lab):
         if (student := spelled(name)) != name:  # nbgrader's own collect names folders as accounts are spelled
-            _keep_submitted(course.submitted(lab, name), course.hand_ins(lab, student))
-            shutil.rmtree(course.submitted(lab, name))
+            submitted = course.submitted(lab, name)
+            try:
+                _keep_submitted(submitted, course.hand_ins(lab, student))
+                shutil.rmtree(submitted)
+            except (OSError, RefusedFileError) as error:
+                strays.append(f"{name}, {lab}: not taken over for {student}, {error}")
     kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
-    students = {*arrived, *course.students_in("submitted", lab), *(name for name in kept if spelled(name) == name)}
+    strays += [
+        f"{name}, {lab}: kept under another spelling of {spelled(name)}: move what is in hand-ins/{lab}/{name} there"
+        for name in sorted(kept)
+        if spelled(name) != name
+    ]
+    there = {*arrived, *kept, *course.students_in("submitted", lab)}
+    students = {name for name in there if spelled(name) == name}
     with course.gradebook() as gradebook:
         sync_due_dates(course, gradebook)
         due = {name: due_of(course, gradebook, lab, name) for name in students}
