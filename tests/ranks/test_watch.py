@@ -13,7 +13,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankTimeoutError, own_time
-from coursekit.ranks.watch import MAX_BYTES_PER_RANK, LinePrinter
+from coursekit.ranks.line_printer import MAX_BYTES_PER_RANK, LinePrinter
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

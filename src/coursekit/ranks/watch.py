@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import selectors
 import struct
-import sys
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import cast
 
 from coursekit.ranks.deadlock import DeadlockWatch, Pulse
 from coursekit.ranks.explain import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer, parse_stacks
+from coursekit.ranks.line_printer import LinePrinter
 from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.worker import Report
@@ -257,41 +257,3 @@ def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
         raise ValueError("a report that is too long")
     end = LENGTH.size + length
     return bytes(received[LENGTH.size : end]) if len(received) >= end else None
-
-
-MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
-
-
-class LinePrinter:
-    """Print what a rank writes, line by line, each marked with the rank."""
-
-    def __init__(self, rank: int, *, show: bool | int) -> None:
-        self.rank = rank
-        self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
-        self._rest = b""
-        self._num_bytes_left = self.max_bytes
-
-    def feed(self, data: bytes) -> None:
-        """Print the lines that `data` completes; an empty `data` ends the last one."""
-        if self._num_bytes_left <= 0:
-            return
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if self._rest and (not data or len(self._rest) > self._num_bytes_left):
-            lines.append(self._rest)
-            self._rest = b""
-        for line in lines:
-            self._print(line)
-        if lines:
-            sys.stdout.flush()
-
-    def _print(self, line: bytes) -> None:
-        """Print one line to standard output, also for what the rank wrote to its standard error.
-
-        nbgrader takes any text on a notebook's standard error for a failure.
-        """
-        if self._num_bytes_left <= 0:
-            return
-        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
-        self._num_bytes_left -= len(line) + 1
-        if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")

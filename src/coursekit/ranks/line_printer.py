@@ -1,0 +1,42 @@
+"""What ranks print, shown line by line while they run, each line marked with its rank."""
+
+from __future__ import annotations
+
+import sys
+
+MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
+
+
+class LinePrinter:
+    """Print what a rank writes, line by line, each marked with the rank."""
+
+    def __init__(self, rank: int, *, show: bool | int) -> None:
+        self.rank = rank
+        self.max_bytes = MAX_BYTES_PER_RANK if show is True else int(show)
+        self._rest = b""
+        self._num_bytes_left = self.max_bytes
+
+    def feed(self, data: bytes) -> None:
+        """Print the lines that `data` completes; an empty `data` ends the last one."""
+        if self._num_bytes_left <= 0:
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if self._rest and (not data or len(self._rest) > self._num_bytes_left):
+            lines.append(self._rest)
+            self._rest = b""
+        for line in lines:
+            self._print(line)
+        if lines:
+            sys.stdout.flush()
+
+    def _print(self, line: bytes) -> None:
+        """Print one line to standard output, also for what the rank wrote to its standard error.
+
+        nbgrader takes any text on a notebook's standard error for a failure.
+        """
+        if self._num_bytes_left <= 0:
+            return
+        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
+        self._num_bytes_left -= len(line) + 1
+        if self._num_bytes_left <= 0:
+            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")
