@@ -20,27 +20,17 @@ class Flag:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What judging says about one submission.
-
-    Attributes:
-        scores: one for each test cell, in the order of the notebook.
-        flags: for the instructor only.
-        fault: '' or why the machine, not the student, needs another run; then nothing is recorded.
-        seconds: wall-clock time of run and judgement.
-        peak_memory_gb: the most memory that the run used at a time.
-        outputs: by id of a cell, what it printed, for the instructor only.
-        key: digest of the answers, the tests and the environment.
-    """
+    """What judging says about one submission."""
 
     lab: str
     student: str
-    scores: tuple[CellScore, ...]
-    flags: tuple[Flag, ...] = ()
-    fault: str = ""
-    seconds: float = 0.0
-    peak_memory_gb: float = 0.0
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    key: str = ""
+    scores: tuple[CellScore, ...]  # one for each test cell, in the order of the notebook
+    flags: tuple[Flag, ...] = ()  # for the instructor only
+    fault: str = ""  # why the machine, not the student, needs another run; then nothing is recorded
+    seconds: float = 0.0  # wall-clock time of run and judgement
+    peak_memory_gb: float = 0.0  # the most memory that the run used at a time
+    outputs: Mapping[str, str] = field(default_factory=dict)  # by id of a cell, what it printed; for the instructor
+    key: str = ""  # digest of the answers, the tests and the environment
 
     @property
     def points(self) -> float:
@@ -58,11 +48,7 @@ class Verdict:
 
     @classmethod
     def loads(cls, text: str) -> Verdict:
-        """Read what `dumps` wrote.
-
-        Raises:
-            ValueError: this is not a verdict.
-        """
+        """Read what `dumps` wrote; a `ValueError` says that this is not a verdict."""
         try:
             data: dict[str, Any] = json.loads(text)
             scores = tuple(CellScore(**score) for score in data.pop("scores"))

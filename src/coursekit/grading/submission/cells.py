@@ -20,19 +20,12 @@ DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Cells:
-    """What is taken of a hand-in.
+    """What is taken of a hand-in."""
 
-    Attributes:
-        answers: Name of each answer cell that was found to its source; a missing one is not in it.
-        extra: Code cells that the student added: the name of the known cell before them ('' at the top), and source.
-        notes: What was recovered or is missing, one sentence each, for the report.
-        flags: What an instructor should look at.
-    """
-
-    answers: Mapping[str, str]
-    extra: Sequence[tuple[str, str]]
-    notes: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()
+    answers: Mapping[str, str]  # by name, the source of each answer cell; a missing one is not in it
+    extra: Sequence[tuple[str, str]]  # added code cells: the known cell before ('' at the top), and the source
+    notes: tuple[str, ...] = ()  # what was recovered or is missing, one sentence each, for the report
+    flags: tuple[Flag, ...] = ()  # what an instructor should look at
 
 
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
@@ -89,11 +82,8 @@ class _Search:
             if not self._is_answer(name) or cell.cell_type != "code" or self._at(name):
                 continue
             wanted = defined(cell.source)
-            found = [
-                i
-                for i, other in enumerate(self.cells)
-                if i not in self.names and other.cell_type == "code" and wanted & defined(other.source)
-            ]
+            others = [i for i, other in enumerate(self.cells) if i not in self.names and other.cell_type == "code"]
+            found = [i for i in others if wanted & defined(self.cells[i].source)]
             if len(found) == 1:
                 self.names[found[0]] = name
                 self.notes.append(f"the answer {name!r} has lost nbgrader's metadata: found by what it defines")
@@ -139,9 +129,8 @@ class _Search:
             cell, ours = self.cells[i], self.released[name]
             if not self._is_answer(name) and cell.source.strip() != ours.source.strip():
                 if is_grade(ours):
-                    self.flags.append(
-                        Flag("changed test", f"The test cell {name!r} was changed; the original is used.")
-                    )
+                    changed = f"The test cell {name!r} was changed; the original is used."
+                    self.flags.append(Flag("changed test", changed))
                 elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
                     self.notes.append(f"the cell {name!r} was changed: the original is used")
             self._report_metadata(name, cell, ours)

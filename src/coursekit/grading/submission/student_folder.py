@@ -45,19 +45,13 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+
 
 @dataclass(frozen=True)
 class JobRecord:
-    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof.
+    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof."""
 
-    Attributes:
-        job: Slurm's number of the job; the folder's name if the record has no number.
-        nodes: Nodes of the job as Slurm folds them; else the machine's name.
-        points: Points that its own tests gave.
-    """
-
-    job: str
-    nodes: str
+    job: str  # Slurm's number of the job; the folder's name if the record has no number
+    nodes: str  # those of the job as Slurm folds them; else the machine's name
     num_ranks: int
     time_s: float
-    points: float
+    points: float  # that its own tests gave
     started: str
 
     def __str__(self) -> str:
@@ -70,24 +64,16 @@ class JobRecord:
 
 @dataclass(frozen=True)
 class HandIn:
-    """One hand-in: a folder of which nothing is to be trusted, and what there is to say about it.
-
-    Attributes:
-        notebook: The notebook in there that is graded; None if no file can be it.
-        timestamp: When it was handed in, UTC without an offset; None if that is not known.
-        notes: One sentence each, for the report.
-        flags: What an instructor should look at.
-        jobs: Records of batch jobs in it: the student's own claims.
-    """
+    """One hand-in: a folder of which nothing is to be trusted, and what there is to say about it."""
 
     student: str
     lab: str
     folder: Path
-    notebook: Path | None
-    timestamp: datetime | None = None
-    notes: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    jobs: tuple[JobRecord, ...] = ()
+    notebook: Path | None  # the notebook in there that is graded; None if no file can be it
+    timestamp: datetime | None = None  # when it was handed in, UTC without an offset; None if that is not known
+    notes: tuple[str, ...] = ()  # one sentence each, for the report
+    flags: tuple[Flag, ...] = ()  # what an instructor should look at
+    jobs: tuple[JobRecord, ...] = ()  # records of batch jobs in it: the student's own claims
 
 
 def classify(folder: Path, student: str, lab: str, released: NotebookNode, public: Collection[str] = ()) -> HandIn:

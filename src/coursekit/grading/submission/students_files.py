@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,7 @@ class Listing:
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder without following a link out of it, and no further than the bounds.
-
-    Raises:
-        RefusedFileError: `folder` itself is a link or no folder.
-    """
+    """List a folder without following a link out of it, and no further than the bounds; refuse what is no folder."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedFileError("it is not a folder")
     files: dict[str, int] = {}
@@ -84,47 +80,37 @@ def is_plain(name: str) -> bool:
 def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
     """Read a plain file within a folder; no part of `name` may be a link.
 
-    Raises:
-        RefusedFileError: it is not there, no plain file, or bigger than `max_bytes`, or than files of its kind may be.
+    Refused is what is not there, no plain file, or bigger than `max_bytes`, or than files of its kind may be.
     """
     max_bytes = _max_bytes(name) if max_bytes is None else max_bytes
-    with _opened(folder, name) as descriptor:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise RefusedFileError(f"it is {_kind(status.st_mode)}")
-        if status.st_size > max_bytes:
-            raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
-        chunks: list[bytes] = []
-        num_left = max_bytes + 1  # a file may grow while it is read
-        while num_left and (chunk := os.read(descriptor, min(num_left, 1 << 20))):
-            chunks.append(chunk)
-            num_left -= len(chunk)
-        if not num_left:
-            raise RefusedFileError("it grew while it was read")
-        return b"".join(chunks)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    with ExitStack() as opened:
+        try:
+            descriptor = os.open(folder, flags | os.O_DIRECTORY)
+            opened.callback(os.close, descriptor)
+            for part in name.split("/"):  # one by one, so that no folder on the way can be a link, or become one
+                descriptor = os.open(part, flags, dir_fd=descriptor)
+                opened.callback(os.close, descriptor)
+            return _read(descriptor, max_bytes)
+        except OSError as error:
+            raise RefusedFileError(f"it cannot be opened ({error.strerror})") from None
+
+
+def _read(descriptor: int, max_bytes: int) -> bytes:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise RefusedFileError(f"it is {_kind(status.st_mode)}")
+    if status.st_size > max_bytes:
+        raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
+    with open(descriptor, "rb", closefd=False) as file:  # a number, no path
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise RefusedFileError("it grew while it was read")
+    return content
 
 
 def _max_bytes(name: str) -> int:
     return MAX_NOTEBOOK_BYTES if name.endswith(".ipynb") else MAX_FILE_BYTES
-
-
-@contextmanager
-def _opened(folder: Path, name: str) -> Iterator[int]:
-    """Open a file part by part, so that no folder on the way can be a link, or become one."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = -1
-    try:
-        descriptor = os.open(folder, flags | os.O_DIRECTORY)
-        for part in name.split("/"):
-            inner = os.open(part, flags, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    except OSError as error:
-        raise RefusedFileError(f"it cannot be opened ({error.strerror})") from None
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
 
 
 def _kind(mode: int) -> str:
@@ -138,22 +124,14 @@ class DamagedNotebookError(Exception):
 
 @dataclass(frozen=True)
 class StudentCell:
-    """One cell as it was handed in.
+    """One cell as it was handed in."""
 
-    Attributes:
-        cell_type: "code", "markdown" or "raw".
-        grade_id: nbgrader's name of the cell; empty when its metadata is lost.
-        cell_id: Jupyter's id of the cell; may be empty.
-        points: What the metadata says it is worth; None when it says nothing.
-        is_answer: Whether the metadata calls it an answer; None when it says nothing.
-    """
-
-    cell_type: str
+    cell_type: str  # "code", "markdown" or "raw"
     source: str
-    grade_id: str = ""
-    cell_id: str = ""
-    points: object = None
-    is_answer: bool | None = None
+    grade_id: str = ""  # nbgrader's name of the cell; empty when its metadata is lost
+    cell_id: str = ""  # Jupyter's id of the cell; may be empty
+    points: object = None  # what the metadata says it is worth; None when it says nothing
+    is_answer: bool | None = None  # whether the metadata calls it an answer; None when it says nothing
 
 
 @dataclass(frozen=True)
@@ -167,11 +145,7 @@ class StudentNotebook:
 
 
 def read_notebook(folder: Path, name: str) -> StudentNotebook:
-    """Read a notebook within a student's folder.
-
-    Raises:
-        DamagedNotebookError: it is not a notebook of format 4, or out of all bounds.
-    """
+    """Read a notebook within a student's folder; what is none of format 4, or out of all bounds, is damaged."""
     try:
         data = _parse(read_file(folder, name))
     except RefusedFileError as error:

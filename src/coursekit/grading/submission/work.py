@@ -13,7 +13,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,19 +34,13 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, 
 
 @dataclass(frozen=True)
 class Work:
-    """A student's own cells.
-
-    Attributes:
-        answers: by `grade_id`, the source of each answer cell; one that was deleted is missing.
-        extra: code cells that the student added: the name of the known cell before ('' at the top), and the source.
-        flags: what the instructor should know of the hand-in.
-    """
+    """A student's own cells."""
 
     lab: str
     student: str
-    answers: Mapping[str, str]
-    extra: tuple[tuple[str, str], ...] = ()
-    flags: tuple[Flag, ...] = field(default=())
+    answers: Mapping[str, str]  # by `grade_id`, the source of each answer cell; one that was deleted is missing
+    extra: tuple[tuple[str, str], ...] = ()  # added code cells: the known cell before ('' at the top), and the source
+    flags: tuple[Flag, ...] = ()  # what the instructor should know of the hand-in
 
     @property
     def taken(self) -> set[str]:
@@ -62,18 +56,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Submission:
-    """One submission to judge.
+    """One submission to judge."""
 
-    Attributes:
-        source: the lab's notebook with hidden tests.
-        key: digest of all that the verdict depends on.
-        left_out: names of the judge's cells that are not run.
-    """
-
-    source: Path
+    source: Path  # the lab's notebook with hidden tests
     work: Work
-    key: str = ""
-    left_out: tuple[str, ...] = ()
+    key: str = ""  # digest of all that the verdict depends on
+    left_out: tuple[str, ...] = ()  # names of the judge's cells that are not run
 
     def not_judged(self, fault: str) -> Verdict:
         """Return a verdict without a score that says why it was not graded."""
@@ -112,34 +100,25 @@ def kit_digest(package: Path) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """One code cell of a program: its name, what is run, and its points if it is a test.
-
-    In place of an answer's source the student's is run.
-    """
+    """One code cell of a program."""
 
     name: str
     source: str
-    is_answer: bool = False
-    points: float | None = None
+    is_answer: bool = False  # then the student's source is run in place of this one
+    points: float | None = None  # of a test
 
 
 @dataclass(frozen=True)
 class Program:
-    """A lab in two.
-
-    Attributes:
-        run: the cells for the sandbox, in their order.
-        judged: the cells for the judge, in their order.
-        known: what the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they
-            use, and the lab's parameters.
-        order: the names of all code cells in their order, to place what a student added.
-    """
+    """A lab in two."""
 
     lab: str
-    run: tuple[Part, ...]
-    judged: tuple[Part, ...]
+    run: tuple[Part, ...]  # the cells for the sandbox, in their order
+    judged: tuple[Part, ...]  # the cells for the judge, in their order
+    # What the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they use, and
+    # the lab's parameters.
     known: str
-    order: tuple[str, ...]
+    order: tuple[str, ...]  # the names of all code cells in their order, to place what a student added
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
