@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from operator import sub
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,11 +74,7 @@ def tree(pid: int) -> list[int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return what a small file in /proc says, in a third of the time that Python's own files take: it is asked often.
-
-    Raises:
-        OSError: it is gone.
-    """
+    """Return what a small file in /proc says, in a third of the time of Python's own files: it is asked often."""
     file = os.open(path, os.O_RDONLY)
     try:
         content = os.read(file, PAGE_BYTES)
@@ -93,16 +90,12 @@ class OwnTime:
 
     A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
     processes used their processors together: a process that keeps one busy all the time is not held up.
-
-    Attributes:
-        own_s: the seconds until the last look.
-        threads: by process, what was seen then.
     """
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
-        self.own_s = 0.0
+        self.own_s = 0.0  # until the last look
         self._pids = pids
-        self.threads = self._look()
+        self.threads = self._look()  # by process, what was seen then
         self._looked_s = time.monotonic()
 
     def tick(self) -> float:
@@ -120,10 +113,9 @@ class OwnTime:
         return {pid: threads_of(pid) for pid in self._pids()}
 
 
-def since_then(threads: dict[int, Thread], before: dict[int, Thread]) -> dict[int, Thread]:
+def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict[int, Thread]:
     """Return what was counted for each thread since an earlier look."""
-    pairs = {number: zip(now, before.get(number, NOTHING)) for number, now in threads.items()}
-    return {number: Thread(*(new - old for new, old in pair)) for number, pair in pairs.items()}  # type: ignore[arg-type]
+    return {number: Thread(*map(sub, now, before.get(number, NOTHING))) for number, now in threads.items()}
 
 
 def held_up_s(pid: int, threads: dict[int, Thread]) -> float:
@@ -174,8 +166,7 @@ class Deadline:
     def left_s(self) -> float:
         """Return how long to wait before the next look, in wall-clock seconds; 0 when the deadline has passed.
 
-        Raises:
-            TooSlowError: the machine gave the processes next to no time.
+        A `TooSlowError` says that the machine gave the processes next to no time.
         """
         now_s = time.monotonic()
         if now_s < self._look_s:  # callers ask often, and a look is expensive
@@ -193,6 +184,6 @@ class Deadline:
         return min(left_s, TICK_S)
 
 
-def start_up(timeout_s: float) -> Deadline:
-    """Return a deadline for what this process has started: in the own time of it and of all below it."""
-    return Deadline(timeout_s, OwnTime(lambda: tree(os.getpid())).tick)
+def start_up(timeout_s: float, pid: int | None = None) -> Deadline:
+    """Return a deadline for what a process, by default this one, does: in the own time of it and of all below it."""
+    return Deadline(timeout_s, OwnTime(lambda: tree(pid or os.getpid())).tick)

@@ -26,10 +26,9 @@ ACCOUNTS = list(PYTHONS) if os.getuid() == 0 else ["own"]
 START = """
 import json, os, sys
 from pathlib import Path
-from coursekit.grading.isolation.sandbox import View, command
+from coursekit.grading.isolation.sandbox import command
 shown, environ, extra, argv = json.loads(sys.argv[1])
-view = View({inside: Path(outside) for inside, outside in shown.items()}, environ, 1 << 20)
-words = command(view, argv)
+words = command(argv, {inside: Path(outside) for inside, outside in shown.items()}, environ, 1 << 20)
 words[1:1] = extra
 os.execvp(words[0], words)
 """

@@ -45,8 +45,7 @@ def isolated(function, **changes):
     """Return what a function returns that runs in an isolated process."""
     pid, said = start(lambda tell: say(tell, function()), **changes)
     line = said.readline()
-    said.close()
-    os.waitpid(pid, 0)
+    status_of(pid, said)
     return json.loads(line)
 
 
@@ -57,6 +56,23 @@ def errno_of(function, *args):
     except OSError as error:
         return errno.errorcode[error.errno]
     return ""
+
+
+def fill(folder):
+    """Write a file in a folder until an error comes; return its size and the error's words."""
+    with open(f"{folder}/x", "wb", buffering=0) as file:  # noqa: PTH123  # as short as students' code
+        size = 0
+        try:
+            while size < 1 << 22:
+                size += file.write(bytes(1 << 12))
+        except OSError as error:
+            return [size, error.strerror]
+
+
+def status_of(pid, said):
+    """Wait for the end of what `start` has returned; return its wait status."""
+    said.close()
+    return os.waitpid(pid, 0)[1]
 
 
 def status_lines(*names):

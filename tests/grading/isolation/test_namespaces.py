@@ -20,7 +20,7 @@ import pytest
 
 from coursekit.grading.isolation.namespaces import FAILED
 
-from .inside import errno_of, isolated, refusal, say, start, status_lines
+from .inside import errno_of, fill, isolated, refusal, say, start, status_lines, status_of
 
 counts_by_namespace = pytest.mark.skipif(
     tuple(map(int, os.uname().release.split(".")[:2])) < (5, 14), reason="needs Linux 5.14: counts per user namespace"
@@ -72,9 +72,8 @@ def test_processes_share_a_folder_and_nothing_else(sandbox):
 
         started = [start(write_and_look(name), shared=Path("/tmp/one")) for name in "ab"]
         found = [json.loads(said.readline()) for _, said in started]
-        for pid, said in started:
-            said.close()
-            os.waitpid(pid, 0)
+        for one in started:
+            status_of(*one)
         return [*found, sorted(os.listdir("/tmp")), sorted(os.listdir("/tmp/one"))]
 
     assert sandbox.run(share) == [
@@ -89,15 +88,6 @@ def test_limits_hold(sandbox):
     """Sizes and numbers of files, memory and processor time end where the allowance does."""
 
     def use():
-        def fill(folder):
-            with open(f"{folder}/x", "wb", buffering=0) as file:
-                size = 0
-                try:
-                    while size < 1 << 21:
-                        size += file.write(bytes(1 << 12))
-                except OSError as error:
-                    return [size, error.strerror]
-
         def count(folder):
             try:
                 for number in range(1000):
@@ -116,8 +106,7 @@ def test_limits_hold(sandbox):
                 pass
 
         folders = ("/tmp", "/dev/shm")
-        pid, said = start(spin, max_cpu_s=1)
-        said.close()
+        spinning = start(spin, max_cpu_s=1)
         return {
             "size": [isolated(lambda: fill(folder), tmp_bytes=1 << 20) for folder in folders],
             "files": [isolated(lambda: count(folder), num_files=10) for folder in folders],
@@ -125,7 +114,7 @@ def test_limits_hold(sandbox):
             "memory": isolated(hog, max_memory_bytes=1 << 27),
             "less memory": isolated(hog, max_memory_bytes=1 << 29),
             "core": isolated(lambda: resource.getrlimit(resource.RLIMIT_CORE)),
-            "time": os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGXCPU,
+            "time": os.WTERMSIG(status_of(*spinning)) == signal.SIGXCPU,
         }
 
     full = "No space left on device"
@@ -257,8 +246,7 @@ def test_what_the_kernel_counts_for_an_account_is_not_used_up(sandbox):
         done = [isolated(work), launch()]
         for pid, said in hogs:
             os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            said.close()
+            status_of(pid, said)
         return [took, done]
 
     took, done = sandbox.run(take)
@@ -292,15 +280,13 @@ def test_the_waiter_ends_as_the_process_does(sandbox):
     """Exit codes and deadly signals are the same outside, also of a hundred processes that end at once."""
 
     def end():
-        def status_of(function):
-            pid, said = start(function)
-            said.close()
-            return os.waitpid(pid, 0)[1]
-
         codes = [0, 1, 77, 255] * 25
         signals = (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGUSR2)
-        exited = [os.WEXITSTATUS(status_of(lambda tell: code)) for code in codes]
-        return [exited, [os.WTERMSIG(status_of(lambda tell: os.kill(os.getpid(), number))) for number in signals]]
+        exited = [os.WEXITSTATUS(status_of(*start(lambda tell: code))) for code in codes]
+        return [
+            exited,
+            [os.WTERMSIG(status_of(*start(lambda tell: os.kill(os.getpid(), number)))) for number in signals],
+        ]
 
     signals = [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGUSR2]
     assert sandbox.run(end) == [[0, 1, 77, 255] * 25, signals]
@@ -324,8 +310,7 @@ def test_signals_are_passed_on(sandbox):
         for number in (signal.SIGUSR1, signal.SIGTERM):
             os.kill(pid, number)
             lines.append(said.readline())
-        said.close()
-        return [*map(str.strip, lines), os.WEXITSTATUS(os.waitpid(pid, 0)[1])]
+        return [*map(str.strip, lines), os.WEXITSTATUS(status_of(pid, said))]
 
     assert sandbox.run(signal_it) == ['"up"', str(int(signal.SIGUSR1)), str(int(signal.SIGTERM)), 5]
 
@@ -362,8 +347,7 @@ def test_nothing_survives(sandbox):
             if kill:
                 os.kill(pid, signal.SIGKILL)
             ended.append([line, said.read()])  # returns when the daemon's end is closed
-            said.close()
-            os.waitpid(pid, 0)
+            status_of(pid, said)
         return ended
 
     assert sandbox.run(detach) == [['"up"\n', ""]] * 2  # long before the daemon's hour is over
@@ -378,11 +362,10 @@ def test_the_waiter_holds_nothing_open(sandbox):
             time.sleep(3600)
 
         pid, said = start(close_it)
-        end = said.read()
-        said.close()
+        told = said.read()
         os.kill(pid, 9)
-        os.waitpid(pid, 0)
-        return end
+        status_of(pid, said)
+        return told
 
     assert sandbox.run(close) == ""
 

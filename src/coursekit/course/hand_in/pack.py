@@ -16,7 +16,6 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
 from coursekit.grading.submission.students_files import (
-    DamagedNotebookError,
     RefusedFileError,
     StudentNotebook,
     is_plain,
@@ -139,7 +138,7 @@ def _read(path: Path) -> tuple[str, StudentNotebook]:
         raise CourseKitError(f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.")
     try:
         notebook = read_notebook(path.parent, path.name)
-    except DamagedNotebookError as error:
+    except RefusedFileError as error:
         raise CourseKitError(
             f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again."
         ) from None

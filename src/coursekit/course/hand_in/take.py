@@ -20,13 +20,7 @@ from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import NOTEBOOK, TIMESTAMP, classify, shown, timestamp_text, utc
-from coursekit.grading.submission.students_files import (
-    MAX_FOLDER_BYTES,
-    DamagedNotebookError,
-    RefusedFileError,
-    read_file,
-    read_notebook,
-)
+from coursekit.grading.submission.students_files import MAX_FOLDER_BYTES, RefusedFileError, read_file, read_notebook
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
 
@@ -175,7 +169,7 @@ def _lab_of(folder: Path, name: str, released: Mapping[str, NotebookNode]) -> st
     """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
     try:
         notebook = read_notebook(folder, name)
-    except DamagedNotebookError as error:
+    except RefusedFileError as error:
         raise NotTakenError(f"the notebook is damaged, {error}: ask the student for it again") from None
     if made_from := notebook.made_from.split("/")[1:2]:
         return made_from[0]

@@ -23,6 +23,7 @@ import resource
 import signal
 import struct
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,29 +55,17 @@ CPU_GRACE_S = 5  # between SIGXCPU, which can be caught, and SIGKILL
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one isolated process and its descendants get.
+    """What one isolated process and its descendants get."""
 
-    Attributes:
-        tmp_bytes: size of the private /tmp, and that of /dev/shm.
-        num_files: how many files and folders fit into each of them.
-        max_num_processes: processes and threads at once (not for a root outside).
-        max_file_bytes: size of a file.
-        max_memory_bytes: data that a single process may add to what it has when it enters.
-        max_cpu_s: seconds on a core, of a single process.
-        shared: folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable; None for none.
-        own: the same as `OWN`, for this process alone; None for none.
-        in_sight: folders within the outer /tmp that stay where they are, read-only: a kit that is installed there.
-    """
-
-    tmp_bytes: int
-    num_files: int
-    max_num_processes: int
+    tmp_bytes: int  # size of the private /tmp, and that of /dev/shm
+    num_files: int  # how many files and folders fit into each of them
+    max_num_processes: int  # processes and threads at once (not for a root outside)
     max_file_bytes: int
-    max_memory_bytes: int
-    max_cpu_s: int
-    shared: Path | None = None
-    own: Path | None = None
-    in_sight: tuple[str, ...] = ()
+    max_memory_bytes: int  # data that a single process may add to what it has when it enters
+    max_cpu_s: int  # seconds on a core, of a single process
+    shared: Path | None = None  # folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable
+    own: Path | None = None  # the same as `OWN`, for this process alone
+    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay, read-only: a kit that is installed there
 
 
 def enter(allowance: Allowance) -> None:
@@ -85,21 +74,18 @@ def enter(allowance: Allowance) -> None:
     Call it in a freshly forked process with a single thread.
     What is open stays open inside: close before what must not be seen. The waiter closes all that it has.
     TMPDIR and the working directory are the private /tmp.
-
-    Raises:
-        CourseKitError: the namespaces cannot be created (in the calling process, from which nothing was started then).
+    Where the namespaces cannot be created, nothing is started, and the calling process gets a `CourseKitError`.
     """
     refused = system.Filter()
     _enter_new_namespaces()
     listen, tell = os.pipe()
-    held = _HeldSignals()
+    release_signals = _hold_signals()
     first = os.fork()
     if first == 0:
         os.close(listen)
-        _build_or_tell_why(allowance, refused, tell)
-        _fork_isolated(tell, held)
+        _be_first(allowance, refused, tell)
         _settle_in(allowance)
-        held.release()
+        release_signals()
         return
     os.close(tell)
     said = os.read(listen, len(_READY))  # no more: the status may follow at once
@@ -107,9 +93,9 @@ def enter(allowance: Allowance) -> None:
         said += os.read(listen, 1000)
         os.waitpid(first, 0)
         os.close(listen)
-        held.release()
+        release_signals()
         raise CourseKitError(f"{FAILED}: {said.decode(errors='replace') or 'no reason given'}.")
-    _be_waiter(first, listen, held)
+    _be_waiter(first, listen)
 
 
 def _enter_new_namespaces() -> None:
@@ -126,8 +112,11 @@ def _enter_new_namespaces() -> None:
         ) from None
 
 
-def _build_or_tell_why(allowance: Allowance, refused: system.Filter, tell: int) -> None:
-    """Isolate this process, the first, and tell the waiter so; or tell it why that failed, and end."""
+def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
+    """Isolate this process, the first, and tell the waiter so, or why that failed; return in a child of it.
+
+    The first stays until the child has ended, and tells its status.
+    """
     try:
         system.end_with_parent(signal.SIGKILL)
         _hide_and_mount(allowance)
@@ -140,32 +129,28 @@ def _build_or_tell_why(allowance: Allowance, refused: system.Filter, tell: int) 
         with suppress(OSError):
             os.write(tell, f"{error}".encode()[:1000])
         os._exit(_OUR_FAULT)
-
-
-def _fork_isolated(tell: int, held: _HeldSignals) -> None:
-    """Return in a child of this process, the first, which stays until the child has ended, and tells its status."""
     pid = -1
     try:
-        pid = os.fork()
+        if pid := os.fork():
+            status = _wait_for(pid, keep=tell)
+            with suppress(BrokenPipeError):
+                os.write(tell, _STATUS.pack(status))
     finally:
-        if pid < 0:
-            os._exit(_OUR_FAULT)  # the waiter hears no status, and ends as this process does
-    if pid == 0:
-        os.close(tell)
-        return
-    try:
-        status = _wait_for(pid, held, keep=tell)
-        with suppress(BrokenPipeError):
-            os.write(tell, _STATUS.pack(status))
-    finally:
-        os._exit(_OUR_FAULT)  # not heard: what the pipe says counts
+        if pid:
+            os._exit(_OUR_FAULT)  # not heard where the pipe has said a status
+    os.close(tell)
 
 
-def _be_waiter(first: int, listen: int, held: _HeldSignals) -> NoReturn:
+def _be_waiter(first: int, listen: int) -> NoReturn:
+    """Wait until the first has ended, and end the way that the isolated process did."""
     try:
-        status = _wait_for(first, held, keep=listen)
+        status = _wait_for(first, keep=listen)
         told = os.read(listen, _STATUS.size)
-        _end_as(int(_STATUS.unpack(told)[0]) if len(told) == _STATUS.size else status)
+        code = os.waitstatus_to_exitcode(_STATUS.unpack(told)[0] if len(told) == _STATUS.size else status)
+        if code < 0:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
+            os.kill(os.getpid(), -code)
+        os._exit(code if code >= 0 else 128 - code)
     finally:
         os._exit(_OUR_FAULT)  # whatever happens, the caller's code runs once, inside
 
@@ -200,7 +185,13 @@ def _hide_and_mount(allowance: Allowance) -> None:
 
 
 def _settle_in(allowance: Allowance) -> None:
-    """Prepare the isolated process itself."""
+    """Prepare the isolated process itself, and limit it and all that it starts; none can raise a limit again.
+
+    Memory is limited by RLIMIT_DATA, relative to what the process has: TensorFlow reserves far more addresses
+    (RLIMIT_AS) than it uses. Every process has that limit for itself, so the sum is the watcher's business.
+    The kernel counts processes and waiting signals per user, and since 5.14 those of a user namespace for themselves:
+    only there are these limits of its own, which honest work of another slot cannot use up.
+    """
     system.set_dumpable(True)  # itself and its descendants may read it
     os.environ["TMPDIR"] = HIDDEN[0]
     tempfile.tempdir = None
@@ -208,71 +199,6 @@ def _settle_in(allowance: Allowance) -> None:
     # When memory gets short in the slot, this is what the kernel should end, and not the kit's own processes.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
-    set_rlimits(allowance)
-
-
-class _HeldSignals:
-    """Signals that are kept back from a process and its coming children, until each says what it does with them."""
-
-    def __init__(self) -> None:
-        # A child that ends before its parent waits must be remembered, whatever the caller does with its children.
-        self._on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-
-    def release(self) -> None:
-        """Let them come, and be handled as they were."""
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL if self._on_child is None else self._on_child)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-
-    def forget_handlers(self) -> None:
-        """Keep them back for ever, for `_wait_for`: no handler of the caller's runs in this process."""
-        signal.set_wakeup_fd(-1)
-        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-            with suppress(OSError):  # those that the C library keeps for itself
-                signal.signal(number, signal.SIG_DFL)
-
-
-def _wait_for(pid: int, held: _HeldSignals, keep: int) -> int:
-    """Return the wait status of a child, after reaping it and every orphan; pass signals on meanwhile.
-
-    Nobody can look into this process then, and of its open files `keep` remains: no pipe is held open by it.
-    """
-    held.forget_handlers()
-    system.set_dumpable(False)
-    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
-        if number != keep:
-            with suppress(OSError):  # the listing's own is closed already
-                os.close(number)
-    while True:
-        # Look before listening: `forget_handlers` has dropped what the kernel told of children that ended before.
-        with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == pid:
-                    return ended[1]
-        heard = signal.sigwait({signal.SIGCHLD, *PASSED_ON})
-        if heard != signal.SIGCHLD:
-            with suppress(ProcessLookupError):
-                os.kill(pid, heard)
-
-
-def _end_as(status: int) -> NoReturn:
-    """End this process, which handles no signal, the way a wait status tells."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
-        os.kill(os.getpid(), number)
-        os._exit(128 + number)
-    os._exit(os.WEXITSTATUS(status))
-
-
-def set_rlimits(allowance: Allowance) -> None:
-    """Limit this process and all that it starts; none can raise a limit again.
-
-    Memory is limited by RLIMIT_DATA, relative to what the process has: TensorFlow reserves far more addresses
-    (RLIMIT_AS) than it uses. Every process has that limit for itself, so the sum is the watcher's business.
-    The kernel counts processes and waiting signals per user, and since 5.14 those of a user namespace for themselves:
-    only there are these limits of its own, which honest work of another slot cannot use up.
-    """
     limits = {
         resource.RLIMIT_CORE: (0, 0),
         resource.RLIMIT_NOFILE: (MAX_NUM_OPEN_FILES, MAX_NUM_OPEN_FILES),
@@ -289,6 +215,45 @@ def set_rlimits(allowance: Allowance) -> None:
         _, ceiling = resource.getrlimit(limit)
         allowed = [value if ceiling == resource.RLIM_INFINITY else min(value, ceiling) for value in wanted]
         resource.setrlimit(limit, (allowed[0], allowed[1]))
+
+
+def _hold_signals() -> Callable[[], None]:
+    """Keep signals back from this process and its coming children, until they call what is returned."""
+    # A child that ends before its parent waits must be remembered, whatever the caller does with its children.
+    on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+    def release() -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL if on_child is None else on_child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    return release
+
+
+def _wait_for(pid: int, keep: int) -> int:
+    """Return the wait status of a child, after reaping it and every orphan; pass signals on meanwhile.
+
+    Nobody can look into this process then, and of its open files `keep` remains: no pipe is held open by it.
+    """
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with suppress(OSError):  # those that the C library keeps for itself
+            signal.signal(number, signal.SIG_DFL)  # no handler of the caller's runs in this process
+    system.set_dumpable(False)
+    for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
+        if file != keep:
+            with suppress(OSError):  # the listing's own is closed already
+                os.close(file)
+    while True:
+        # Look before listening: new handlers have dropped what the kernel told of children that ended before.
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == pid:
+                    return ended[1]
+        heard = signal.sigwait({signal.SIGCHLD, *PASSED_ON})
+        if heard != signal.SIGCHLD:
+            with suppress(ProcessLookupError):
+                os.kill(pid, heard)
 
 
 def data_bytes() -> int:

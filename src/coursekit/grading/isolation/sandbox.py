@@ -17,7 +17,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
@@ -35,33 +34,14 @@ _LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # where libraries are; Debi
 _MADE = Path(__file__).parent / "etc"  # accounts and hosts of a machine that has one user and no neighbours
 
 
-@dataclass(frozen=True)
-class View:
-    """What a program in the sandbox sees, in addition to what every Python needs.
-
-    Attributes:
-        read_only: paths inside, and what is shown there, a file or a folder.
-        environ: the whole environment.
-        tmp_bytes: size of /tmp, and that of /dev/shm.
-    """
-
-    read_only: Mapping[str, Path]
-    environ: Mapping[str, str]
-    tmp_bytes: int
-
-
 def require_sandbox() -> None:
-    """Return when the sandbox works here.
-
-    Raises:
-        CourseKitError: it does not; nothing may run then.
-    """
+    """Return when the sandbox works here; else a `CourseKitError` says why, and nothing may run."""
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
             "install it, or grade on a machine that has it (slurm/jobs/SITE/grade.sbatch)."
         )
-    line = command(View({}, {}, 1 << 20), ["/usr/bin/env", "true"])
+    line = command(["/usr/bin/env", "true"], {}, {}, 1 << 20)
     trial = subprocess.run(line, capture_output=True, text=True, check=False)
     if trial.returncode:
         raise CourseKitError(
@@ -83,19 +63,23 @@ def hidden_folders(folders: Sequence[Path]) -> list[Path]:
     return [folder for folder in folders if any(Path(hidden) in folder.parents for hidden in HIDDEN)]
 
 
-def command(view: View, argv: Sequence[str]) -> list[str]:
+def command(
+    argv: Sequence[str], read_only: Mapping[str, Path], environ: Mapping[str, str], tmp_bytes: int
+) -> list[str]:
     """Return the command line that runs `argv`, whose paths are as they are inside; `require_sandbox` says if it works.
 
+    `read_only` has by path inside what is shown there, a file or a folder, in addition to what every Python needs;
+    `environ` is the whole environment, and `tmp_bytes` the size of /tmp, and that of /dev/shm.
     The program ends when the process that started it does.
     """
     words = ["bwrap", "--unshare-all", "--uid", str(UID), "--gid", str(UID), "--hostname", HOSTNAME]
     words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
-    for name, value in view.environ.items():
+    for name, value in environ.items():
         words += ["--setenv", name, value]
     words += [word for path in _SYSTEM for word in _as_it_is(Path(path))]
     words += ["--proc", "/proc", *_guarded_proc(), "--dev", "/dev"]
     for path in HIDDEN:
-        words += ["--perms", "1777", "--size", str(view.tmp_bytes), "--tmpfs", path]
+        words += ["--perms", "1777", "--size", str(tmp_bytes), "--tmpfs", path]
     for path in _LINKER:
         words += ["--ro-bind-try", path, path]
     for file in sorted(_MADE.iterdir()):
@@ -106,7 +90,7 @@ def command(view: View, argv: Sequence[str]) -> list[str]:
     covered = [str(PACKAGE)] if any(folder.resolve() in PACKAGE.parents for folder in python_folders()) else []
     for path in covered:
         words += ["--tmpfs", path]
-    for inside, outside in view.read_only.items():
+    for inside, outside in read_only.items():
         words += ["--ro-bind", str(outside), inside]
     words += ["--dir", SHARED]
     # These are file systems of the sandbox's own, which could be filled without limit.

@@ -56,6 +56,7 @@ _MASKED_EQ = 7
 _UNKNOWN = -1  # a name; other negative numbers are calls that this architecture does not have
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_ZEROS = [ctypes.c_ulong(0)] * 3  # arguments of `prctl` that most of its options do not use
 
 
 def unshare(flags: int) -> None:
@@ -82,7 +83,7 @@ def set_dumpable(dumpable: bool) -> None:
 def drop_capabilities() -> None:
     """Give up every capability, and for ever: no program that is started can bring one back."""
     for capability in range(64):
-        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *_zeros(3)):
+        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *_ZEROS):
             break  # the kernel has no more
     _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
@@ -96,11 +97,7 @@ class _Comparison(ctypes.Structure):
 
 
 class Filter:
-    """What has the kernel refuse `REFUSED` (seccomp(2)), prepared ahead: an isolated process cannot look for a library.
-
-    Raises:
-        CourseKitError: the library is not there, or too old.
-    """
+    """Has the kernel refuse `REFUSED` (seccomp(2)). Prepared ahead: an isolated process cannot look for a library."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):
@@ -119,11 +116,7 @@ class Filter:
         self._refuse("clone", errno.EPERM, _Comparison(0, _MASKED_EQ, NEW_USER, NEW_USER))
 
     def load(self) -> None:
-        """Have the kernel refuse them to this process and to all that it starts, for ever.
-
-        Raises:
-            OSError: it does not.
-        """
+        """Have the kernel refuse them to this process and to all that it starts, for ever."""
         self._succeed(self._library.seccomp_load(self._context), "seccomp_load")
 
     def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
@@ -144,11 +137,7 @@ class Filter:
 
 
 def _prctl(option: int, value: int) -> None:
-    _succeed(_libc.prctl(option, ctypes.c_ulong(value), *_zeros(3)), f"prctl {option}")
-
-
-def _zeros(count: int) -> list[ctypes.c_ulong]:
-    return [ctypes.c_ulong(0)] * count
+    _succeed(_libc.prctl(option, ctypes.c_ulong(value), *_ZEROS), f"prctl {option}")
 
 
 def _succeed(status: int, what: str) -> None:

@@ -15,16 +15,12 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below
 from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 INTERVAL_S = 0.2
 MEASURE_AGAIN = 1.2  # proportional shares are slow to read: only when the resident memory has grown by this factor
@@ -34,38 +30,21 @@ COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
 
 
 class Watcher:
-    """A thread that measures the descendants of a process, and kills them when they use too much.
-
-    Attributes:
-        excess: one sentence that says which limit was exceeded, or "".
-        fault: why the watch itself failed or the machine was too slow, or "": what ran is killed then, and the run
-            must be repeated.
-        own_s: own time since the start of the watch, of this process and of those that are watched.
-        peak_memory_bytes: the most memory that was measured.
-
-    Args:
-        pid: the process whose descendants count.
-        may_be_killed: returns the process whose descendants are killed on excess, None for nobody (yet);
-            it itself is spared.
-        memory_bytes: what they may use together, each page counted once, and their files in memory.
-        num_processes: how many there may be at once.
-        num_files: files and folders in one folder in memory.
-        own_s: seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`).
-    """
+    """A thread that measures the descendants of a process, and kills them when they use too much."""
 
     def __init__(  # noqa: PLR0913  # one for each limit
         self,
         pid: int,
-        may_be_killed: Callable[[], int | None],
+        may_be_killed: Callable[[], int | None],  # the process whose descendants are killed on excess, None for nobody
         *,
-        memory_bytes: int,
-        num_processes: int,
-        num_files: int,
-        own_s: float,
+        memory_bytes: int,  # what they may use together, each page counted once, and their files in memory
+        num_processes: int,  # at once
+        num_files: int,  # files and folders in one folder in memory
+        own_s: float,  # seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`)
     ) -> None:
-        self.excess = ""
-        self.fault = ""
-        self.own_s = 0.0
+        self.excess = ""  # which limit was exceeded, in one sentence
+        self.fault = ""  # why the watch failed or the machine was too slow; what ran is killed then, and must run again
+        self.own_s = 0.0  # since the start of the watch, of this process and of those that are watched
         self.peak_memory_bytes = 0
         self._pid = pid
         self._may_be_killed = may_be_killed
@@ -77,7 +56,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
         self._pids: list[int] = []
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` comes with Python 3.11
         # With this process, since what runs waits for its questions: where it is held up, so are they.
         self._clock = OwnTime(lambda: [os.getpid(), *self._pids])
         self._deadline = Deadline(self._limit_s, lambda: self.own_s)
@@ -177,8 +156,8 @@ def _is_isolated(pid: int) -> bool:
 def _ids(pid: int) -> list[str]:
     """Return the numbers of a process, one for each PID namespace that it is in below this one's."""
     with suppress(OSError):
-        found = re.search(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-        return found.group(1).split() if found else []
+        found = re.findall(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        return " ".join(found).split()
     return []
 
 

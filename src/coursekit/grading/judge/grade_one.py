@@ -131,18 +131,14 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     The processes that it starts within have the limit of memory, too.
     Time is the processor's, so that no busy machine makes it shorter.
     C hears no signals, as where `sum` counts up to a number of an answer's: after twice the time, and `MOST_LOST`
-    more signals, the kernel ends the process.
-
-    Raises:
-        JudgeTimeoutError: the block has used too much of it.
-        MemoryError: it has asked for more memory.
+    more signals, the kernel ends the process. Before, a `JudgeTimeoutError` or a `MemoryError` ends the block.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = data_bytes() + max_memory_bytes
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
-    cpu_soft, cpu_hard = resource.getrlimit(resource.RLIMIT_CPU)
     last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (last_s if cpu_hard == resource.RLIM_INFINITY else cpu_soft, cpu_hard))
+    wanted = {resource.RLIMIT_DATA: data_bytes() + max_memory_bytes, resource.RLIMIT_CPU: last_s}
+    limits = {limit: resource.getrlimit(limit) for limit in wanted}
+    for limit, (_, hard) in limits.items():
+        most = wanted[limit] if hard == resource.RLIM_INFINITY else min(wanted[limit], hard)
+        resource.setrlimit(limit, (most, hard))
     before = signal.signal(signal.SIGPROF, _give_up)
     signal.setitimer(signal.ITIMER_PROF, max_cpu_s, AGAIN_S)
     try:
@@ -150,8 +146,8 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_soft, cpu_hard))
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        for limit, earlier in limits.items():
+            resource.setrlimit(limit, earlier)
 
 
 def _give_up(*_: object) -> NoReturn:

@@ -28,58 +28,44 @@ MAX_MESSAGE_LENGTH = 4000  # characters
 
 
 def judge(
-    program: Program,
-    running: Running,
-    left_out: Collection[str] = (),
-    taken: Collection[str] = (),
+    program: Program, running: Running, left_out: Collection[str] = (), taken: Collection[str] = ()
 ) -> tuple[CellScore, ...]:
     """Return the points of each test cell but those named in `left_out`.
 
     Checks named in `taken` give none: the student took what they look at from the solution.
     """
     start_over(taken)
-    judge = _Judge(program, running)
-    scores = []
+    namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run
+    exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
+    own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
+    elsewhere, scores = Sandboxed(running), []
+    failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
     with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
         for part in program.judged:
             if part.name in left_out:
                 continue
-            message = judge.run(part)
+            names = names_of(part.source)
+            # Every name that it uses and no cell of the judge's binds stands for a function of the student's.
+            for name in names.used - own - namespace.keys() - vars(builtins).keys():
+                namespace[name] = RemoteAnswer(name, elsewhere)
+            missing = sorted(names.used & failed.keys())
+            message = failed[missing[0]] if missing else _error_of(part, namespace)
+            if message and not missing:
+                failed.update(dict.fromkeys(names.bound, message))
             if part.points is not None:
-                points = 0.0 if message else part.points
-                scores.append(CellScore(part.name, points, part.points, message))
+                scores.append(CellScore(part.name, 0.0 if message else part.points, part.points, message))
     return tuple(scores)
 
 
-class _Judge:
-    """The namespace in which the judge's cells run, one after the other."""
-
-    def __init__(self, program: Program, running: Running) -> None:
-        self.namespace: dict[str, Any] = {"__name__": "coursekit_judge"}
-        exec(program.known, self.namespace)  # noqa: S102  # the instructor's own imports and parameters
-        self.elsewhere = Sandboxed(running)
-        self.own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
-        self.failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
-
-    def run(self, part: Part) -> str:
-        """Run one cell; return '' or its exception as a sentence."""
-        names = names_of(part.source)
-        missing = sorted(names.used & self.failed.keys())
-        if missing:
-            return self.failed[missing[0]]
-        # Every name that it uses and no cell of the judge's binds stands for a function of the student's.
-        for name in sorted(names.used - self.own):
-            if name not in self.namespace and not hasattr(builtins, name):
-                self.namespace[name] = RemoteAnswer(name, self.elsewhere)
-        try:
-            exec(compile(part.source, f"cell {part.name}", "exec"), self.namespace)  # noqa: S102  # the instructor's own
-        except MemoryError:  # the judge's own: that is not a test's matter, see `own_limits`
-            raise
-        except Exception as error:  # noqa: BLE001  # a test fails by any exception
-            message = printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
-            self.failed.update(dict.fromkeys(names.bound, message))
-            return message
-        return ""
+def _error_of(part: Part, namespace: dict[str, Any]) -> str:
+    """Run one cell; return '' or its exception as a sentence."""
+    try:
+        exec(compile(part.source, f"cell {part.name}", "exec"), namespace)  # noqa: S102  # the instructor's own
+    except MemoryError:  # the judge's own: that is not a test's matter, see `own_limits`
+        raise
+    except Exception as error:  # noqa: BLE001  # a test fails by any exception
+        return printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
+    return ""
 
 
 def quote_cells(cells: Iterable[tuple[str, str]]) -> None:
@@ -98,11 +84,7 @@ class Sandboxed:
         self.running = running
 
     def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
-        """Call a driver in the process that holds the student's cells.
-
-        Raises:
-            AnswerError: the answer raised an exception, or did not return in time.
-        """
+        """Call a driver in the process that holds the student's cells; what an answer raises is an `AnswerError`."""
         request = {"op": "call", "call": wire.dumps([driver, args]), "timeout_s": timeout_s}
         reply = self.running.ask(request, timeout_s)
         if "error" in reply:
@@ -112,13 +94,9 @@ class Sandboxed:
     def run(
         self, driver: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
-        """Call a driver on ranks, each with a seed and a private value of its own.
+        """Call a driver on ranks, each with a seed and a private value of its own; raise what `ranks.run` does.
 
-        Raises:
-            RankError: as `ranks.run`.
-            Fault: the machine was too slow, or the sandbox broke down.
-            TypeError: an answer cannot be sent to ranks, as with `ranks.run`.
-            AnswerError: an answer is not there, or the launch did not come about in time.
+        An `AnswerError` says that an answer is not there, or that the launch did not come about in time.
         """
         num_ranks, timeout_s = launch["num_ranks"], launch["timeout_s"]
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()

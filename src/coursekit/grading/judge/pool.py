@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -23,7 +22,6 @@ from coursekit.grading.submission.work import Submission
 from coursekit.grading.verdict import Verdict
 
 LOGGER = logging.getLogger(__name__)
-END_TIMEOUT_S = 5.0
 MIB_PER_GB = 1024
 NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
 
@@ -143,10 +141,7 @@ class _Worker:
         below = processes.below(process.pid)
         process.kill()
         process.wait()
-        for one in below:  # what the kernel ends with its parent, but later
-            with suppress(psutil.Error):
-                one.kill()
-        psutil.wait_procs(below, timeout=END_TIMEOUT_S)
+        processes.end_all(below)  # which the kernel ends with their parent, but later
 
     def close(self) -> None:
         """End the worker, whatever it does."""

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 import psutil
 
@@ -63,20 +63,17 @@ class Running:
         """Send plain data as a request and return the reply.
 
         A submission that does not answer in `timeout_s` of its own time is ended, from outside: the answer's doing.
-
-        Raises:
-            Fault: the sandbox broke down.
+        A `Fault` says that the sandbox broke down.
         """
-        if self.watch.own_s >= self._limit_s:
-            words = f"not run: the whole notebook has used up its {self._limit_s:g} s"
-            reply = {"error": ["TimeoutError", words]}
-        else:
-            reply = self._ask(request, timeout_s)
+        reply = self._ask(request, timeout_s)
         for kind, text in odd_signs(reply):
             self._odd.setdefault(kind, []).append(text)
         return reply
 
     def _ask(self, request: Reply, timeout_s: float) -> Reply:
+        if self.watch.own_s >= self._limit_s:
+            words = f"not run: the whole notebook has used up its {self._limit_s:g} s"
+            return {"error": ["TimeoutError", words]}
         ended: Reply = {"error": ["ProcessEnded", "the grader had to end the run"]}
         if self._gone:
             return ended
@@ -110,14 +107,10 @@ class Running:
         return self._gone and self._is_clean
 
     def _tells_end(self, message: Reply) -> bool:
-        """Whether this says that the submission has ended; remember whether it left files in the sandbox.
-
-        Raises:
-            Fault: it ended by an error of the launcher's, which runs nothing of the student's.
-        """
+        """Whether this says that the submission has ended; remember whether it left files in the sandbox."""
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
-        if message.get("gone", 0) > 0:
+        if message.get("gone", 0) > 0:  # an error of the launcher's, which runs nothing of the student's
             raise Fault(f"the launcher in the sandbox ended with status {message['gone']}")
         return self._gone
 
@@ -132,28 +125,21 @@ class Running:
 
     def flags(self) -> tuple[Flag, ...]:
         """Return what the run showed, for the instructor: hints, never a verdict."""
-        odd = [
-            Flag(kind, f"{len(texts)} times in the run, first: {ascii(texts[0])[1:-1][:300]}.")
-            for kind, texts in self._odd.items()
-        ]
-        ended = [
-            Flag("limit", f"The grader ended the run: {why}.") for why in (self.watch.excess, self.kill_reason) if why
-        ]
-        return (*odd, *ended)
+        first = {kind: ascii(texts[0])[1:-1][:300] for kind, texts in self._odd.items()}
+        odd = [Flag(kind, f"{len(self._odd[kind])} times in the run, first: {text}.") for kind, text in first.items()]
+        reasons = filter(None, (self.watch.excess, self.kill_reason))
+        return (*odd, *(Flag("limit", f"The grader ended the run: {why}.") for why in reasons))
 
 
 def receive(judge: Connection, deadline: Deadline) -> Reply | None:
     """Return a message of the sandbox's; None if none came in time.
 
-    Raises:
-        TooSlowError: the machine was too slow to tell.
-        EOFError, OSError, NotPlainError: the sandbox has ended or broken down.
+    Where it has ended or broken down that is an EOFError, an OSError or a NotPlainError.
     """
     while not judge.poll(left_s := deadline.left_s()):
         if not left_s:
             return None
-    message: Reply = wire.loads(judge.recv_bytes())
-    return message
+    return cast("Reply", wire.loads(judge.recv_bytes()))
 
 
 def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
@@ -176,13 +162,11 @@ def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
             yield "OddReply", f"cell {cell['name']} {UNASKED}"
         if cell["error"] and cell["error"][0] in NAMED_IN_CELLS:
             yield tuple(cell["error"])
-    reported = set()
-    for rank, _, kind, text, _ in reply.get("reports", ()):
-        reported.add(rank)
-        yield kind, text
+    reports = {rank: (kind, text) for rank, _, kind, text, _ in reply.get("reports", ())}
+    yield from reports.values()
     for rank, code in dict(reply.get("exit_codes", {})).items():
         # Ranks whose peer has failed are killed by the kit.
-        if rank not in reported and code != -signal.SIGKILL:
+        if rank not in reports and code != -signal.SIGKILL:
             yield "ProcessEnded", f"rank {rank} ended with exit code {code}"
 
 

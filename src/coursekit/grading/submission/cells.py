@@ -120,8 +120,7 @@ class _Search:
         if lost:
             self.notes.append(f"missing answers: {', '.join(lost)}")
         tests = [name for name, cell in self.released.items() if is_grade(cell) and not self._is_answer(name)]
-        deleted = [*lost, *(name for name in tests if not self._at(name))]
-        if deleted:
+        if deleted := [*lost, *(name for name in tests if not self._at(name))]:
             self.flags.append(Flag("deleted cell", f"Missing: {', '.join(deleted)}."))
 
     def _report_changes(self) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from coursekit.grading.submission.cells import Cells, find_answers
 from coursekit.grading.submission.students_files import (
     MAX_FILE_BYTES,
-    DamagedNotebookError,
     RefusedFileError,
     list_folder,
     read_file,
@@ -91,8 +90,7 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
     if importable:
         flags.append(Flag("files", f"Files other than the notebook are ignored: {first_few(importable)}."))
-    data = [file for file in beside if file not in importable]
-    if data:
+    if data := [file for file in beside if file not in importable]:
         notes.append(f"files other than the notebook are ignored: {first_few(data)}")
     if name and listing.files[name] > MAX_FILE_BYTES:
         notes.append(f"{name} is large ({listing.files[name] / 1e6:.0f} MB): its outputs are ignored")
@@ -109,7 +107,7 @@ def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
         return Cells({}, ())
     try:
         notebook = read_notebook(hand_in.folder, hand_in.notebook.relative_to(hand_in.folder).as_posix())
-    except DamagedNotebookError as error:
+    except RefusedFileError as error:
         return Cells({}, (), (f"{hand_in.notebook.name} is damaged: {error}",))
     return find_answers(notebook, released)
 
@@ -126,7 +124,7 @@ def _find_notebook(
     for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = read_notebook(folder, name)
-        except DamagedNotebookError as error:
+        except RefusedFileError as error:
             notes.append(f"{name} is damaged: {error}")
             continue
         known[name] = len(find_answers(notebook, released).answers)

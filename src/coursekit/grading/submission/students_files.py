@@ -27,7 +27,7 @@ SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
 
 
 class RefusedFileError(Exception):
-    """A file is not a plain file of a bounded size; the message says why in a few words."""
+    """A file is not a plain file of a bounded size, or a notebook is damaged; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,6 @@ def _kind(mode: int) -> str:
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
 
 
-class DamagedNotebookError(Exception):
-    """A notebook cannot be read; the message says why in a few words."""
-
-
 @dataclass(frozen=True)
 class StudentCell:
     """One cell as it was handed in."""
@@ -145,18 +141,15 @@ class StudentNotebook:
 
 
 def read_notebook(folder: Path, name: str) -> StudentNotebook:
-    """Read a notebook within a student's folder; what is none of format 4, or out of all bounds, is damaged."""
-    try:
-        data = _parse(read_file(folder, name))
-    except RefusedFileError as error:
-        raise DamagedNotebookError(str(error)) from None
+    """Read a notebook within a student's folder; refuse what is none of format 4, or out of all bounds."""
+    data = _parse(read_file(folder, name))
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
-        raise DamagedNotebookError("it has no list of cells")
+        raise RefusedFileError("it has no list of cells")
     if len(data["cells"]) > MAX_NUM_CELLS:
-        raise DamagedNotebookError(f"it has more than {MAX_NUM_CELLS} cells")
+        raise RefusedFileError(f"it has more than {MAX_NUM_CELLS} cells")
     cells = tuple(_cell(cell) for cell in data["cells"])
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE_CHARACTERS:
-        raise DamagedNotebookError(f"its cells hold more than {MAX_SOURCE_CHARACTERS} characters")
+        raise RefusedFileError(f"its cells hold more than {MAX_SOURCE_CHARACTERS} characters")
     metadata = _table(data, "metadata")
     kernel, language = _table(metadata, "kernelspec"), _table(metadata, "language_info")
     return StudentNotebook(
@@ -172,12 +165,12 @@ def _parse(content: bytes) -> Any:
     try:
         return json.loads(content.decode("utf-8-sig"), parse_int=_number, parse_float=_number)
     except UnicodeDecodeError:
-        raise DamagedNotebookError("it is not text in UTF-8") from None
+        raise RefusedFileError("it is not text in UTF-8") from None
     except RecursionError:
-        raise DamagedNotebookError("it is nested too deeply") from None
+        raise RefusedFileError("it is nested too deeply") from None
     except ValueError as error:
         at = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise DamagedNotebookError(f"it is not valid JSON{at}" if content.strip() else "it is empty") from None
+        raise RefusedFileError(f"it is not valid JSON{at}" if content.strip() else "it is empty") from None
 
 
 def _number(text: str) -> float:
@@ -189,12 +182,12 @@ def _number(text: str) -> float:
 
 def _cell(cell: object) -> StudentCell:
     if not isinstance(cell, dict):
-        raise DamagedNotebookError("one of its cells is not a JSON object")
+        raise RefusedFileError("one of its cells is not a JSON object")
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
-        raise DamagedNotebookError("the source of a cell is not text")
+        raise RefusedFileError("the source of a cell is not text")
     # Half of a surrogate pair cannot be written to any file.
     source = source.encode("utf-8", "replace").decode()
     marks = _table(_table(cell, "metadata"), "nbgrader")

@@ -155,17 +155,14 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 def _without_checks(source: str) -> tuple[list[str], str]:
     """Return a cell's imports from `coursekit.checks`, and its source without them."""
     own, lines = [], source.splitlines()
-    for node in filter(_imports_checks, _statements(source)):
-        own.append(ast.get_source_segment(source, node) or "")
-        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-            lines[number] = ""  # the other lines keep their numbers
+    for node in _statements(source):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else names
+        if any(name.startswith(CHECKS) for name in names):
+            own.append(ast.get_source_segment(source, node) or "")
+            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[number] = ""  # the other lines keep their numbers
     return own, "\n".join(lines)
-
-
-def _imports_checks(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return (node.module or "").startswith(CHECKS)
-    return isinstance(node, ast.Import) and any(alias.name.startswith(CHECKS) for alias in node.names)
 
 
 def _definitions(source: str) -> Iterator[str]:
