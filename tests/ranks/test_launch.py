@@ -14,7 +14,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import forkserver
-from coursekit.ranks.forkserver import MAX_NUM_RANKS
+from coursekit.ranks.request import MAX_NUM_RANKS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

@@ -138,7 +138,7 @@ def test_a_deadlock_is_told(cell, source, place):
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
-    os.kill(persistent.required().pids()[1], signal.SIGKILL)
+    os.kill(persistent.required().cell(lambda _: os.getpid())[1], signal.SIGKILL)
     said = refusal(cell, "import time\ntime.sleep(900)")
     assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
     assert said.endswith(persistent.LOST)
@@ -146,7 +146,7 @@ def test_a_rank_that_dies_is_told(cell):
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
-    pids = persistent.required().pids()
+    pids = persistent.required().cell(lambda _: os.getpid())
 
     def num_turns():
         return [threads_of(pid)[pid].num_turns for pid in pids]
@@ -198,7 +198,7 @@ def test_nothing_grows(cell):
         return me.num_fds(), len(me.children(recursive=True))
 
     def memory():
-        return [psutil.Process(pid).memory_info().rss for pid in persistent.required().pids()]
+        return [psutil.Process(pid).memory_info().rss for pid in persistent.required().cell(lambda _: os.getpid())]
 
     before = counts()
     cell("1")
@@ -217,6 +217,6 @@ def test_nothing_grows(cell):
 def test_with_stops_them():
     """At the end of a block they are gone, and the server serves runs again."""
     with ranks.start(2) as there:
-        pids = there.pids()
+        pids = there.cell(lambda _: os.getpid())
     assert not any(map(psutil.pid_exists, pids))
     assert ranks.run(abs, -3) == [3, 3]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks.pickling import dumps
+from coursekit.ranks.worker import dumps
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

@@ -27,7 +27,7 @@ if "--refuse" in options:
 num_tasks = int(dict(option[2:].split("=") for option in options if "=" in option)["ntasks"])
 environ = {{**os.environ, "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": str(num_tasks)}}
 if "--silent-strangers" in options:
-    host, port = os.environ["COURSEKIT_STEP_ADDRESS"].rsplit(":", 1)
+    host, port = os.environ["COURSEKIT_STEP"].split(":")[:2]
     strangers = [socket.create_connection((host, int(port))) for _ in range(3)]
 tasks = [
     subprocess.Popen(command, env={{**environ, "SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)}})
@@ -125,7 +125,7 @@ def test_what_passes_to_slurms_commands(monkeypatch):
         *("SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV", "SLURM_TIME_FORMAT", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU"),
         *("SLURM_NTASKS", "SLURM_NNODES", "SLURM_PROCID", "SLURM_TRES_PER_TASK", "SLURM_EXACT", "SLURM_TIMELIMIT"),
         *("SQUEUE_PARTITION", "SQUEUE_NAMES", "SACCT_FORMAT", "SINFO_PARTITION", "SCANCEL_STATE", "SCONTROL_ALL"),
-        *("SBATCH_EXPORT", "SBATCH_WAIT", "SBATCH_ARRAY_INX", "SALLOC_ACCOUNT", "HOROVOD_RANK", "COURSEKIT_STEP_KEY"),
+        *("SBATCH_EXPORT", "SBATCH_WAIT", "SBATCH_ARRAY_INX", "SALLOC_ACCOUNT", "HOROVOD_RANK", "COURSEKIT_STEP"),
     )
     monkeypatch.setattr(os, "environ", {**where, **other, **job, **pay, **dict.fromkeys(dropped, "x")})
     assert slurm_environ() == {**where, **other}

@@ -1,22 +1,12 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit.ranks import forkserver, slurm
-from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
+from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
 from coursekit.ranks.launched import horovod_build
 from coursekit.ranks.persistent import pull, push, start
 
-__all__ = [
-    "MachineTooSlowError",
-    "RankError",
-    "RankTimeoutError",
-    "horovod_build",
-    "pull",
-    "push",
-    "run",
-    "start",
-    "warm_up",
-]
+__all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "horovod_build", "pull", "push", "run", "start"]
 
 
 def warm_up() -> None:

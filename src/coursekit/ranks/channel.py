@@ -13,12 +13,11 @@ import json
 import os
 import socket
 import time
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from http.client import HTTPConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,7 +36,7 @@ OK = 200
 _numbers = itertools.count()  # of the channels of this rank; all ranks open theirs in the same order
 
 
-class Channel:
+class Channel(AbstractContextManager["Channel"]):
     """One rank's end; `rank` and `num_ranks` say where it is, `num_messages` and `num_bytes` what it has sent.
 
     A send is *buffered*: it returns when the message is on its way, whether anybody receives it or not.
@@ -55,12 +54,7 @@ class Channel:
             Thread(target=_keep, args=(connection, self._arrived[source]), daemon=True).start()
 
     def send(self, array: Any, to: int) -> None:
-        """Send the numbers of an array, as they are now, to another rank.
-
-        Raises:
-            ValueError: there is no such other rank, or these are no numbers.
-            ConnectionError: that rank has ended.
-        """
+        """Send the numbers of an array, as they are now, to another rank; one that has ended is a `ConnectionError`."""
         self._check("send to", to)
         data = np.asarray(array, order="C")
         if data.dtype.hasobject:
@@ -75,10 +69,8 @@ class Channel:
     def receive(self, source: int) -> Array:
         """Return the next array of another rank, and wait until it is there.
 
-        Raises:
-            ValueError: there is no such other rank.
-            ConnectionError: that rank has ended and has sent no more.
-            TimeoutError: it has sent nothing for `timeout_s`.
+        A `ConnectionError` says that the rank has ended and has sent no more, a `TimeoutError` that it has sent nothing
+        for `timeout_s`.
         """
         self._check("receive from", source)
         try:
@@ -98,10 +90,7 @@ class Channel:
             others = ", ".join(map(str, sorted(self._outgoing)))
             raise ValueError(f"rank {self.rank} cannot {what} rank {other}: the other ranks are {others or 'none'}")
 
-    def __enter__(self) -> Channel:  # noqa: PYI034  # `Self` comes with Python 3.11
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:  # a rank that fails is ended from outside: others should hear of its failure, not of its end
             self.close()
 
@@ -119,15 +108,11 @@ def open_channel() -> Channel:
 def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
     """Open a channel between the first ranks of this run, which look each other up in the list `listed`."""
     number = next(_numbers)
-    listener = listen()
-    enter(DIRECT, number, rank, listener)
-    return _connected(rank, listener, [find(listed, number, other) for other in range(num_ranks)])
-
-
-def _connected(rank: int, listener: socket.socket, addresses: list[Address]) -> Channel:
-    outgoing = {other: call(address, rank) for other, address in enumerate(addresses) if other != rank}
     incoming: dict[int, socket.socket] = {}
-    with listener:
+    with listen() as listener:
+        enter(DIRECT, number, rank, listener)
+        addresses = [find(listed, number, other) for other in range(num_ranks)]
+        outgoing = {other: call(address, rank) for other, address in enumerate(addresses) if other != rank}
         listener.settimeout(JOIN_TIMEOUT_S)
         while missing := outgoing.keys() - incoming.keys():
             try:
@@ -192,20 +177,15 @@ def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
 
 
 def find(listed: str, number: int, rank: int) -> Address:
-    """Return where messages for a rank go, once it is entered.
-
-    Raises:
-        TimeoutError: it has not been for `JOIN_TIMEOUT_S`.
-    """
+    """Return where messages for a rank go, once it is entered; a `TimeoutError` says that it was not in time."""
     end_s = time.monotonic() + JOIN_TIMEOUT_S
-    while True:  # the kit's store holds each question for a while, Horovod's own answers at once
-        body = _ask_store("GET", f"{listed}/{number}/{rank}")
-        if body is not None:
-            host, port = json.loads(body)
-            return host, port
+    # The kit's store holds each question for a while, Horovod's own answers at once.
+    while (body := _ask_store("GET", f"{listed}/{number}/{rank}")) is None:
         if time.monotonic() > end_s:
             raise TimeoutError(_has_not_come(rank))
         time.sleep(PAUSE_S)
+    host, port = json.loads(body)
+    return host, port
 
 
 def _has_not_come(rank: int) -> str:
@@ -221,12 +201,9 @@ def write_message(connection: socket.socket, data: Array) -> None:
 
 def read_message(connection: socket.socket) -> Array | None:
     """Return the next array, or None when the other side has closed."""
-    try:
-        with connection.makefile("rb", buffering=0) as file:
-            array: Array = np.lib.format.read_array(file, allow_pickle=False)
-    except (OSError, ValueError):
-        return None
-    return array
+    with suppress(OSError, ValueError), connection.makefile("rb", buffering=0) as file:
+        return cast("Array", np.lib.format.read_array(file, allow_pickle=False))
+    return None
 
 
 def _keep(connection: socket.socket, arrived: SimpleQueue[Array | None]) -> None:

@@ -29,8 +29,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from coursekit.ranks.explain import StackFrame, in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
-from coursekit.ranks.own_time import NOTHING, TICK_S, OwnTime, Thread, by_thread, read_file, threads_of, tree
+from coursekit.ranks.explain import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
+from coursekit.ranks.own_time import TICK_S, OwnTime, Thread, by_thread, read_file, since_then, threads_of, tree
 from coursekit.ranks.request import RunningRanks
 
 # Of the time that a thread has for itself: one that runs for less does next to nothing. Horovod's own thread, which
@@ -88,10 +88,8 @@ class Pulses:
         # In a sandbox a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
-        computes = any(
-            _computes(thread, self._before.get(number, NOTHING), past_s)
-            for number, thread in by_thread(threads).items()
-        )
+        since = since_then(by_thread(threads), self._before).values()
+        computes = any(one.ran_s > QUIET_SHARE * (past_s - one.queued_s) for one in since)
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
         is_quiet = rests and not computes
@@ -101,7 +99,7 @@ class Pulses:
         # Horovod gives a rank a second thread. A process with only one wraps the rank, or is a child: to wait
         # for a child is another system call.
         of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
-        num_turns = {one: now.num_turns - self._before.get(one, NOTHING).num_turns for one, now in of_rank.items()}
+        num_turns = {one: since.num_turns for one, since in since_then(of_rank, self._before).items()}
         others = [one for one, num in num_turns.items() if num < MIN_NUM_LOOKS or one in threads]  # main ones, too
         num_lookers = len(num_turns) - len(others)
         return (
@@ -109,11 +107,6 @@ class Pulses:
             and not any(num_turns[one] for one in others)
             and all(map(_waits_for_a_thread, others))
         )
-
-
-def _computes(now: Thread, before: Thread, past_s: float) -> bool:
-    used_s, queued_s, _ = (new - old for new, old in zip(now, before))
-    return used_s > QUIET_SHARE * (past_s - queued_s)
 
 
 def is_at_rest(pid: int) -> bool:
@@ -192,7 +185,9 @@ class DeadlockWatch:
             return False
         self._is_asked = False
         self._seen_s, self._seen, self._pause_s = own_s, waiting, max(AGAIN_S, 2 * self._pause_s)
-        kinds = {rank: _kind(frames) for rank, frames in stacks.items()}
+        # What kind of exchange each rank waits in, or may wait in; '' where it waits in none.
+        steps = {rank: STEP if in_compiled_step(frames) else "" for rank, frames in stacks.items()}
+        kinds = {rank: kind_of_collective(frames) or steps[rank] for rank, frames in stacks.items()}
         is_alone = all(num_python_threads(dumps[rank]) == 1 for rank in waiting)
         nobody_comes = all(kinds.values()) and (someone_returned or len(set(kinds.values())) > 1)
         before, self._kinds = self._kinds, kinds if nobody_comes and is_alone and not are_missing else {}
@@ -213,8 +208,3 @@ class DeadlockWatch:
             self._kinds.get(rank) == INIT or mark.num_turns == self._seen[rank].num_turns
             for rank, mark in waiting.items()
         )
-
-
-def _kind(frames: list[StackFrame]) -> str:
-    """Return what kind of exchange a rank waits in, or may wait in; '' where it waits in none."""
-    return kind_of_collective(frames) or (STEP if in_compiled_step(frames) else "")

@@ -58,15 +58,10 @@ def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
 def gloo_environ(
     *, rank: int, ranks_on_nodes: Sequence[int], rendezvous: tuple[str, int], interface: str | None = None
 ) -> dict[str, str]:
-    """Return the variables from which Horovod's Gloo controller learns its place.
+    """Return the variables from which Horovod's Gloo controller learns its place; ranks are numbered node by node.
 
     The names are those that `horovodrun --gloo` sets (Horovod 0.28, `horovod/runner/gloo_run.py`).
-
-    Args:
-        rank: the rank to place; ranks are numbered node by node.
-        ranks_on_nodes: how many ranks each node has.
-        rendezvous: host and port of the store in which ranks find each other.
-        interface: the network interface to use.
+    `rendezvous` is host and port of the store in which ranks find each other.
     """
     places = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
     node, local_rank = places[rank]
@@ -108,7 +103,7 @@ def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bo
 # whose jobs are listed, what a step may know of its environment. Hence none passes but those that are listed below.
 OF_SLURM = (
     *("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_", "SCANCEL_"),
-    "COURSEKIT_STEP_",
+    "COURSEKIT_STEP",
 )
 # Where the controller is, and how one proves who one is.
 EVERYWHERE = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_SACK_JWKS", "SLURM_SACK_KEY")

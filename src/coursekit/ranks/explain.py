@@ -1,4 +1,4 @@
-"""Messages about the end of a run: which rank failed, or which rank waits in which collective."""
+"""How a run ended: its exceptions, and in words which rank failed, or which rank waits in which collective."""
 
 from __future__ import annotations
 
@@ -8,10 +8,32 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from coursekit.errors import ShownAsMessage
 from coursekit.processes import signal_name
 from coursekit.ranks.environ import host_name_fault
 from coursekit.ranks.frames import describe_place, is_library, name_cells
 from coursekit.ranks.worker import Report
+
+
+class RankError(ShownAsMessage, RuntimeError):
+    """A rank failed; the others were stopped."""
+
+    def __init__(
+        self, message: str, *, rank: int | None = None, error_type: str = "", error_text: str = "", place: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.rank = rank  # the rank that failed first, or None when no single rank is to blame
+        self.error_type, self.error_text = error_type, error_text  # of the exception on that rank, such as "ValueError"
+        self.place = place  # the student's line in which it was raised, in words, or ''
+
+
+class RankTimeoutError(RankError):
+    """The deadline passed, or no rank can continue; the message shows where each rank was, and what it waits for."""
+
+
+class MachineTooSlowError(ShownAsMessage, RuntimeError):
+    """The machine was too busy for a verdict: this is no rank's fault, so it is no `RankError`; run the cell again."""
+
 
 # What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
 PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
@@ -99,8 +121,7 @@ def position(frames: list[StackFrame]) -> str:
         return "has not entered your function yet, or has returned from it"
     own = _own_frame(frames)
     place = f" ({describe_place(*own)})" if own else ""
-    collective = _collective(frames)
-    if collective:
+    if collective := _collective(frames):
         return f"waits in hvd.{collective}{place}"
     if in_compiled_step(frames):
         return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
@@ -140,11 +161,6 @@ def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
     return next((frame for frame in frames if not is_library(frame.file)), None)
 
 
-def _in_one_training(stacks: list[list[StackFrame]]) -> bool:
-    """Whether the same line of a student's code runs a step on some ranks, and something between steps on others."""
-    return len({*map(_own_frame, stacks)}) == 1 and len({*map(in_compiled_step, stacks)}) == 2  # noqa: PLR2004  # both
-
-
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
     reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
@@ -165,7 +181,9 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
         lines.append(f"{RULE} {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} for {_ranks(elsewhere)}.")
     elif outcome.stopped == DEADLOCK:
         lines.append(f"{RULE} these ranks wait in different collectives.")
-        if _in_one_training([stacks[rank] for rank in waiting]):
+        those = [stacks[rank] for rank in waiting]
+        # The same line of a student's code runs a step on some ranks, and something between steps on others.
+        if len({*map(_own_frame, those)}) == 1 and {*map(in_compiled_step, those)} == {False, True}:
             lines.append("  Do all ranks make the same number of steps, with the same callbacks?")
     for rank, frames in stacks.items():
         if rank not in outcome.reports:
@@ -186,7 +204,7 @@ def _stack_lines(frames: list[StackFrame]) -> list[str]:
     return lines or ["    (none)"]
 
 
-def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int | None]:
+def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
     """Return the message for a run in which a rank failed, and that rank; causes come before consequences.
 
     `then` says what became of the ranks.

@@ -1,4 +1,4 @@
-"""What a forked child of the server does: become a rank (isolation, files, environment), and run its task, or cells."""
+"""Forked children: how one is started, and what one of the server does: become a rank, and run its task, or cells."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import os
 import signal
 import sys
 import tempfile
+import traceback
 import types
 import warnings
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import gloo_environ
@@ -28,8 +30,35 @@ if TYPE_CHECKING:
 MAX_REASON_LENGTH = 1000  # bytes: so few arrive in one piece from a pipe
 
 
-def isolate(request: LaunchRequest, rank: int, not_isolated: int) -> None:
-    """Confine this process, where that is asked for; if it fails, write why to the file `not_isolated`, and end."""
+def fork(child: Callable[[], None], output: int | None = None) -> int:
+    """Run a function in a forked child, which ends with it; return the child's number.
+
+    With `output`, the child writes to that file, and reads nothing.
+    """
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        if output is not None:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+        child()
+        status = 0
+    except BaseException:  # noqa: BLE001  # nothing may return into the caller's code
+        traceback.print_exc()
+    finally:
+        flush_output()
+        os._exit(status)  # no exit handlers: they belong to the caller
+
+
+def become_rank(
+    request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int], not_isolated: int
+) -> None:
+    """Turn this forked child into one rank, until it ends.
+
+    Where that is asked for, it is isolated first; if that fails, why is written to the file `not_isolated`.
+    """
     if request.enter is not None:
         try:
             request.enter(rank)
@@ -38,35 +67,25 @@ def isolate(request: LaunchRequest, rank: int, not_isolated: int) -> None:
             os._exit(1)
         tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
     os.close(not_isolated)
-
-
-def become_rank(request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int]) -> NoReturn:
-    """Turn this forked child into one rank and never return into the server's code."""
-    exit_code = 1
-    try:
-        os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
-        end_with_parent()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        output, reports, stacks, *inputs = files
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
-        faulthandler.register(DUMP_STACKS_SIGNAL, file=stacks, all_threads=True)  # even from inside a C call
-        place = gloo_environ(
-            rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
-        )
-        os.environ.clear()
-        os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
-        if inputs:
-            os.environ[INPUT_VARIABLE] = str(inputs[0])
-        if request.task.persists:
-            serve_cells(request.task, rank, Connection(reports))
-        else:
-            run_rank(request.task, rank, Connection(reports, readable=False))
-        exit_code = 0
-    finally:
-        flush_output()
-        os._exit(exit_code)  # no exit handlers: they belong to the server
+    os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
+    end_with_parent()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    output, reports, stacks, *inputs = files
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+    faulthandler.register(DUMP_STACKS_SIGNAL, file=stacks, all_threads=True)  # even from inside a C call
+    place = gloo_environ(
+        rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
+    )
+    os.environ.clear()
+    os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
+    if inputs:
+        os.environ[INPUT_VARIABLE] = str(inputs[0])
+    if request.task.persists:
+        serve_cells(request.task, rank, Connection(reports))
+    else:
+        run_rank(request.task, rank, Connection(reports, readable=False))
 
 
 class Shown(TypedDict):
@@ -80,15 +99,14 @@ def serve_cells(task: Task, rank: int, channel: Connection) -> None:
     """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
 
     The first report says that the rank is there.
-    What arrives is a function, packed by `pickling.dumps`, that gets the rank's namespace before its other arguments.
+    What arrives is a function, packed by `worker.dumps`, that gets the rank's namespace before its other arguments.
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that what cells define can travel by value
     channel.send_bytes(report_of(_begin, task, rank).dumps())
-    interrupts = _Interrupts()
     with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: no leave is taken
         while True:
-            report = report_of(interrupts.obey, channel.recv_bytes(), module.__dict__)
+            report = report_of(_obey, channel.recv_bytes(), module.__dict__)
             flush_output()
             channel.send_bytes(report.dumps())
 
@@ -103,23 +121,13 @@ def _begin(task: Task, rank: int) -> Report:
     return Report()
 
 
-class _Interrupts:
-    """Lets an interrupt reach what a cell does, and nothing between two cells."""
-
-    def __init__(self) -> None:
-        self._obeys = False
-        signal.signal(signal.SIGINT, self._interrupt)
-
-    def obey(self, pickled: bytes, namespace: dict[str, Any]) -> Report:
-        self._obeys = True
-        try:
-            return call(pickled, namespace)
-        finally:
-            self._obeys = False
-
-    def _interrupt(self, *_: object) -> None:
-        if self._obeys:
-            raise KeyboardInterrupt
+def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:
+    """Do what a cell asks for; an interrupt reaches that, and nothing between two cells."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return call(pickled, namespace)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:

@@ -17,19 +17,12 @@ from typing import NoReturn
 
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
-from coursekit.ranks.errors import RankError
-from coursekit.ranks.request import (
-    MAX_NUM_FILES,
-    NUM_FILES_PER_RANK,
-    LaunchRequest,
-    RankServer,
-    RunningRanks,
-    SharedServer,
-)
+from coursekit.ranks.explain import RankError
+from coursekit.ranks.forked_rank import fork
+from coursekit.ranks.request import LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.worker import Task
 
-MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
 SHUTDOWN_TIMEOUT_S = 5.0
 PAUSE_S = 0.01  # between looks whether the server has ended
 
@@ -81,10 +74,9 @@ class ForkServer(RankServer):
                 self._runs = os.waitpid(self.pid, os.WNOHANG)[0] == 0
             except ChildProcessError:  # somebody else has waited for it
                 self._runs = False
-            if self._runs:
-                if time.monotonic() >= end_s:
-                    return False
-                time.sleep(PAUSE_S)
+            if self._runs and time.monotonic() >= end_s:
+                return False
+            time.sleep(PAUSE_S * self._runs)
         return True
 
     def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
@@ -111,7 +103,9 @@ class ForkServer(RankServer):
             running.add(output, reports, stack)
             with reports_end:
                 files += [output_end, os.dup(reports_end.fileno()), stack_end]
-            files += map(_file_with, inputs[rank : rank + 1])
+            if inputs:
+                files.append(os.memfd_create("input"))  # a file without a name
+                os.pwrite(files[-1], inputs[rank], 0)  # which is read from its beginning
         request = LaunchRequest(
             task, environ, ranks_on_nodes, tuple(range(task.num_ranks)), has_inputs=bool(inputs), enter=enter
         )
@@ -166,14 +160,6 @@ class ForkServer(RankServer):
             self._has_ended(math.inf)
 
 
-def _file_with(content: bytes) -> int:
-    """Return the number of a file without a name that holds `content`, at its beginning."""
-    number = os.memfd_create("input")
-    os.write(number, content)
-    os.lseek(number, 0, os.SEEK_SET)
-    return number
-
-
 class ForkedServer(ForkServer):
     """A fork server that is a fork of this process, which has run no operation of TensorFlow's.
 
@@ -181,20 +167,14 @@ class ForkedServer(ForkServer):
     """
 
     def _start(self, channel: socket.socket) -> int:
-        pid = os.fork()
-        if pid:
-            return pid
-        try:
+        def child() -> None:
             os.setsid()
             end_with_parent()
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(self._log.fileno(), 1)
-            os.dup2(self._log.fileno(), 2)
             _close_channels_but(channel.fileno())
             prepare_process()
             serve(Connection(channel.detach()), receive_over_socket, on_demand=True)
-        finally:
-            os._exit(0)
+
+        return fork(child, self._log.fileno())
 
     def _wait_until_ready(self) -> None:
         if not self._ready:

@@ -7,7 +7,6 @@ import re
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
 _KIT = str(Path(__file__).parents[1])
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
@@ -30,27 +29,23 @@ MAX_CAUSE = 200  # characters of an exception's text
 _NUMBERS = re.compile(r"(?:array\()?\[[\[\]\s\d.,+e-]{40,}(?:dtype=\w+)?\)?")  # an array, or as much as is there of one
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\bvs\.)\s+(?=[^a-z\s])|\s*;\s*NodeDef:")
 # What TensorFlow says of well-known slips, and what they are.
-_SLIPS = (
-    (
-        r"`generator` yielded an element that did not match the expected structure",
-        "is there `return` for `yield` in the generator, or another output_signature than what it yields?",
+_SLIPS = {
+    r"`generator` yielded an element that did not match the expected structure": (
+        "is there `return` for `yield` in the generator, or another output_signature than what it yields?"
     ),
-    (r"`generator` yielded an element", "the output_signature is not that of what the generator yields"),
-    (r"`generator` must be a Python callable", "pass the function itself, without calling it"),
-    (
-        r"Length for attr 'output_(types|shapes)' of 0",
-        "a function given to the data set returned nothing: is there a `return` in its last line?",
+    r"`generator` yielded an element": "the output_signature is not that of what the generator yields",
+    r"`generator` must be a Python callable": "pass the function itself, without calling it",
+    r"Length for attr 'output_(types|shapes)' of 0": (
+        "a function given to the data set returned nothing: is there a `return` in its last line?"
     ),
-    (
-        r"Cannot convert a symbolic (?:tf\.)?Tensor",
-        "a graph's tensors, as in `map` or a model function, have no numbers yet: use tf.… in place of np.…",
+    r"Cannot convert a symbolic (?:tf\.)?Tensor": (
+        "a graph's tensors, as in `map` or a model function, have no numbers yet: use tf.… in place of np.…"
     ),
-    (
-        r"numpy\(\) is only available when eager execution is enabled",
-        "is a Keras optimiser, or .numpy(), used in a graph, as that of a model function?",
+    r"numpy\(\) is only available when eager execution is enabled": (
+        "is a Keras optimiser, or .numpy(), used in a graph, as that of a model function?"
     ),
-    (r"'str' object has no attribute 'compress'", "give Horovod hvd.Compression.fp16 or .none, not its name"),
-)
+    r"'str' object has no attribute 'compress'": "give Horovod hvd.Compression.fp16 or .none, not its name",
+}
 
 
 def is_cell(file: str) -> bool:
@@ -68,12 +63,9 @@ def is_library(file: str) -> bool:
     return file.startswith((sys.prefix, sys.base_prefix, "<", _KIT))
 
 
-def describe_place(file: str, line: int, function: str) -> str:
+def describe_place(file: str, line: int | str, function: str, source: str | None = None) -> str:
     """Return 'Cell In[5], line 3 in train: `code`', with the notebook's cell number where IPython knows it."""
-    return _place(file, line, function, linecache.getline(file, line))
-
-
-def _place(file: str, line: int | str, function: str, source: str) -> str:
+    source = linecache.getline(file, int(line)) if source is None else source
     code = f": `{source.strip()}`" if source.strip() else ""
     return f"{cell_number(file) or Path(file).name}, line {line} in {function}{code}"
 
@@ -85,13 +77,10 @@ def name_cells(text: str) -> str:
 
 def cell_number(file: str) -> str:
     """Return 'Cell In[5]' where IPython knows the file as a cell, else ''."""
-    number = getattr(getattr(_shell(), "compile", None), "_filename_map", {}).get(file)
-    return "" if number is None else f"Cell In[{number}]"
-
-
-def _shell() -> Any:
     ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None
+    shell = ipython.get_ipython() if ipython else None
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return "" if number is None else f"Cell In[{number}]"
 
 
 def last_place(text: str) -> str:
@@ -104,7 +93,7 @@ def last_place(text: str) -> str:
     if not own:
         return ""
     file, line, function, code = own[-1].groups("")
-    return _place(file, line, function, code or (linecache.getline(file, int(line)) if is_cell(file) else ""))
+    return describe_place(file, line, function, code or (None if is_cell(file) else ""))
 
 
 def place_below(error: BaseException, num_frames: int) -> str:
@@ -176,5 +165,5 @@ def short_cause(text: str) -> str:
     sentence = _SENTENCE_END.split(" ".join(_NUMBERS.sub("[…]", cause).split()), maxsplit=1)[0]
     if len(sentence) > MAX_CAUSE:
         sentence = sentence[: MAX_CAUSE - 1] + "…"
-    slip = next((words for pattern, words in _SLIPS if re.search(pattern, text)), "")
+    slip = next((words for pattern, words in _SLIPS.items() if re.search(pattern, text)), "")
     return f"{sentence.rstrip('.')}: {slip}" if slip else sentence

@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.errors import Interrupted
-from coursekit.ranks import forkserver, slurm
+from coursekit.ranks import explain, forkserver, slurm
 from coursekit.ranks.environ import scrubbed
-from coursekit.ranks.errors import MachineTooSlowError, RankError, RankTimeoutError
-from coursekit.ranks.explain import INTERRUPTED, TOO_SLOW, RunOutcome, explain_failure, explain_stop
-from coursekit.ranks.forkserver import MAX_NUM_RANKS
+from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure, explain_stop
 from coursekit.ranks.frames import is_cell, last_place, short_cause, text_of
-from coursekit.ranks.pickling import dumps
-from coursekit.ranks.request import SharedServer
+from coursekit.ranks.request import MAX_NUM_RANKS, SharedServer
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import PLAIN, Task
+from coursekit.ranks.worker import PLAIN, Report, Task, dumps
 
 _one_run_at_a_time = threading.Lock()
 
@@ -39,7 +36,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     show_output: bool | int = True,
     **kwargs: Any,
 ) -> list[Any]:
-    """Call `function(*args, **kwargs)` on `num_ranks` fresh processes that can find each other through Horovod.
+    """Call `function(*args, **kwargs)` on fresh processes joined by Horovod; return the results in rank order.
 
     The function calls `hvd.init()` itself. It may be defined in a notebook cell; what it uses travels with it.
     What the ranks print appears live, each line marked with its rank.
@@ -59,9 +56,6 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             Horovod's variables reach ranks in no other way. What TensorFlow reads while it is imported comes too late.
         show_output: whether to show what ranks print, or how many bytes of each.
         **kwargs: keyword arguments of the function; those named above are kept for `run`.
-
-    Returns:
-        The results in rank order.
 
     Raises:
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
@@ -131,8 +125,7 @@ def _check_function(function: Callable[..., Any]) -> None:
         names = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return
-    clash = sorted(RESERVED & set(names))
-    if clash:
+    if clash := sorted(RESERVED & set(names)):
         raise TypeError(f"the function's argument {clash[0]!r} has the name of an argument of ranks.run: rename it")
 
 
@@ -141,7 +134,9 @@ def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
     return slurm.shared if ranks_per_node is None and slurm.has_tasks_for(num_ranks) else forkserver.shared
 
 
-def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]) -> list[Any]:
+def results_of(
+    outcome: explain.RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]
+) -> list[Any]:
     """Return the results in rank order, or raise what went wrong, as `run` does, if the server has not died.
 
     `read` turns what a rank sent back into what it returned, given the rank and the bytes, or raises a `RankError`.
@@ -154,12 +149,12 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
                 values[rank] = read(rank, report.value)
             except RankError as error:  # the cause may be another rank's
                 unread = error
-    if outcome.stopped == TOO_SLOW:
+    if outcome.stopped == explain.TOO_SLOW:
         raise MachineTooSlowError(
             f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "
             "run the cell again when it is less busy"
         )
-    if outcome.stopped == INTERRUPTED:
+    if outcome.stopped == explain.INTERRUPTED:
         raise Interrupted(explain_stop(outcome, timeout_s))
     if outcome.stopped:
         raise RankTimeoutError(explain_stop(outcome, timeout_s))
@@ -168,22 +163,18 @@ def results_of(outcome: RunOutcome, num_ranks: int, timeout_s: float, read: Call
     if unread and not (outcome.failed_ranks() or outcome.lost_ranks()):
         raise unread
     message, failed = explain_failure(outcome)
-    cause = None if failed is None else outcome.reports.get(failed)
+    cause = outcome.reports.get(failed, Report())
     raise RankError(
         message,
         rank=failed,
-        error_type=cause.error_type if cause else "",
-        error_text=cause.error_text if cause else "",
-        place=last_place(cause.traceback) if cause else "",
+        error_type=cause.error_type,
+        error_text=cause.error_text,
+        place=last_place(cause.traceback),
     )
 
 
 def value_of(rank: int, data: bytes) -> Any:
-    """Return what a rank returned; its class may be one that pickles, and does not unpickle.
-
-    Raises:
-        RankError: it cannot be read.
-    """
+    """Return what a rank returned; refuse what cannot be read: a class may pickle, and not unpickle."""
     try:
         return pickle.loads(data)  # noqa: S301  # of our ranks
     except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way

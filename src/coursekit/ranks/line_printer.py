@@ -8,7 +8,10 @@ MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more ca
 
 
 class LinePrinter:
-    """Print what a rank writes, line by line, each marked with the rank."""
+    """Print what a rank writes, line by line, each marked with the rank.
+
+    All goes to standard output: nbgrader takes any text on a notebook's standard error for a failure.
+    """
 
     def __init__(self, rank: int, *, show: bool | int) -> None:
         self.rank = rank
@@ -25,18 +28,10 @@ class LinePrinter:
             lines.append(self._rest)
             self._rest = b""
         for line in lines:
-            self._print(line)
+            if self._num_bytes_left > 0:
+                print(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}")
+                self._num_bytes_left -= len(line) + 1
+        if self._num_bytes_left <= 0:
+            print(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)")
         if lines:
             sys.stdout.flush()
-
-    def _print(self, line: bytes) -> None:
-        """Print one line to standard output, also for what the rank wrote to its standard error.
-
-        nbgrader takes any text on a notebook's standard error for a failure.
-        """
-        if self._num_bytes_left <= 0:
-            return
-        sys.stdout.write(f"[{self.rank}] {line[: self._num_bytes_left].decode(errors='replace')}\n")
-        self._num_bytes_left -= len(line) + 1
-        if self._num_bytes_left <= 0:
-            sys.stdout.write(f"[{self.rank}] … (more than {self.max_bytes >> 10} KiB; the rest is not shown)\n")

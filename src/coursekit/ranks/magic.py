@@ -12,7 +12,7 @@ from coursekit.errors import CourseKitError
 from coursekit.ranks import persistent
 from coursekit.ranks.forked_rank import Shown, execute
 from coursekit.ranks.launch import run
-from coursekit.ranks.pickling import can_travel
+from coursekit.ranks.worker import can_travel
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -26,7 +26,7 @@ def register(shell: InteractiveShell) -> None:
 
     def on_ranks(line: str, cell: str) -> None:
         """Run this cell on several ranks: on fresh ones, `%%ranks 4`, or on persistent ones, `%%ranks`."""
-        _run_cell(_parse_cell(line), cell, shell)
+        _run_cell(line, cell, shell)
 
     def ranks(line: str) -> None:
         """Start persistent ranks, `%ranks start -n 4`, start them again, and end them, `%ranks stop`."""
@@ -50,11 +50,7 @@ class Parser(argparse.ArgumentParser):
     """A parser of a magic's line whose errors are a message of one sentence."""
 
     def read(self, line: str) -> argparse.Namespace:
-        """Return the options in a line.
-
-        Raises:
-            CourseKitError: it cannot be read.
-        """
+        """Return the options in a line; refuse one that cannot be read."""
         try:
             return self.parse_args(shlex.split(line))
         except ValueError:  # a quotation mark may be missing, too
@@ -65,16 +61,13 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(message)
 
 
-def _parse_cell(line: str) -> argparse.Namespace:
+def _run_cell(line: str, cell: str, shell: InteractiveShell) -> None:
     parser = Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
     parser.add_argument("num_ranks", nargs="?", type=int)
     parser.add_argument("--rank", type=lambda text: [int(one) for one in text.split(",")])
     parser.add_argument("--timeout-s", type=float)
     parser.add_argument("--seed", type=int)
-    return parser.read(line)
-
-
-def _run_cell(options: argparse.Namespace, cell: str, shell: InteractiveShell) -> None:
+    options = parser.read(line)
     code = compile_cell(cell, shell)
     if options.num_ranks is None and persistent.started() is not None:
         settings = {} if options.timeout_s is None else {"timeout_s": options.timeout_s}

@@ -9,25 +9,23 @@ import atexit
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, cast
 
 from coursekit.errors import Interrupted
 from coursekit.ranks.environ import scrubbed
-from coursekit.ranks.errors import RankError, RankTimeoutError
-from coursekit.ranks.explain import RunOutcome, explain_failure, explain_stop
+from coursekit.ranks.explain import RankError, RankTimeoutError, RunOutcome, explain_failure, explain_stop
 from coursekit.ranks.launch import check_numbers, checked_environ, server_for, value_of
-from coursekit.ranks.pickling import dumps
 from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.watch import CellWatch
-from coursekit.ranks.worker import Task
+from coursekit.ranks.worker import Task, dumps
 
 LOST = "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones."
 KEPT = "the ranks keep running, with their variables"
 START_TIMEOUT_S = 60.0
 
 
-class PersistentRanks:
+class PersistentRanks(AbstractContextManager["PersistentRanks"]):
     """Persistent ranks: they run until `stop`, or the end of a `with` block, or of this process.
 
     Settings are those of `ranks.run`. A `RankError` says why ranks cannot be started.
@@ -52,9 +50,6 @@ class PersistentRanks:
         self._owner = os.getpid()
         self._running: RunningRanks | None = None
         self.restart()
-
-    def __enter__(self) -> PersistentRanks:  # noqa: PYI034  # `Self` comes with Python 3.11
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -95,10 +90,7 @@ class PersistentRanks:
     ) -> list[Any]:
         """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
 
-        Raises:
-            RankError: a rank failed. The message says whether they stay or were ended.
-            Interrupted: the stop button or Ctrl-C; so does this one.
-            RankTimeoutError: no rank could continue, or the deadline passed: they were stopped.
+        What goes wrong is raised as by `ranks.run`; the message says whether they stay or were ended.
         """
         if self._running is None:
             raise RankError(LOST)
@@ -112,10 +104,6 @@ class PersistentRanks:
             with suppress(OSError):  # it has ended, which its server tells
                 self._running.reports[rank].send_bytes(call)
         return self._wait(wanted, timeout_s)
-
-    def pids(self) -> list[int]:
-        """Return the number of each rank's process on its node."""
-        return self.cell(lambda _: os.getpid())
 
     def _wait(self, wanted: Sequence[int], timeout_s: float) -> list[Any]:
         running = cast("RunningRanks", self._running)
@@ -167,11 +155,7 @@ def started() -> PersistentRanks | None:
 
 
 def required() -> PersistentRanks:
-    """Return the persistent ranks.
-
-    Raises:
-        RankError: there are none.
-    """
+    """Return the persistent ranks; a `RankError` says that there are none."""
     if not _current:
         raise RankError(NO_RANKS)
     return _current[-1]

@@ -12,7 +12,6 @@ import re
 import socket
 import time
 from contextlib import suppress
-from threading import Thread
 
 HOLD_S = 1.0  # then a rank hears that its key is missing, and asks again unless Gloo's own timeout has passed
 REQUEST_TIMEOUT_S = 3.0  # for the whole request, which a rank sends at once
@@ -39,12 +38,8 @@ class Store:
         """Give up this process's copy of the listening socket."""
         self._listener.close()
 
-    def start(self) -> None:
-        """Serve in a thread of its own."""
-        Thread(target=self.serve, daemon=True).start()
-
     def end(self) -> None:
-        """End what `start` has started."""
+        """End what serves, in another thread."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
 
@@ -100,12 +95,7 @@ class Store:
 
 
 def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
-    """Return method, path and body.
-
-    Raises:
-        ValueError: this is not a request.
-        OSError: the rest of it did not come.
-    """
+    """Return method, path and body; a `ValueError` or an `OSError` says that no whole request came."""
     data = b""
     end_s = time.monotonic() + REQUEST_TIMEOUT_S
     while True:

@@ -18,8 +18,10 @@ FILES = ("output", "reports", "stacks")  # of each rank
 NUM_FILES_PER_RANK = len(FILES)
 INPUT_VARIABLE = "COURSEKIT_INPUT"
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
-# Where a task of a job step connects, and how it proves that it belongs to the step.
-ADDRESS_VARIABLE, KEY_VARIABLE = "COURSEKIT_STEP_ADDRESS", "COURSEKIT_STEP_KEY"
+MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
+MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
+# Where a task of a job step connects, and how it proves that it belongs to the step: host, port and key, as "…:…:…".
+STEP_VARIABLE = "COURSEKIT_STEP"
 
 
 @dataclass(frozen=True)
@@ -41,23 +43,16 @@ class LaunchRequest:
         return NUM_FILES_PER_RANK + self.has_inputs
 
 
-MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
-
-
 @dataclass
 class RunningRanks:
     """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server."""
 
-    controls: list[Connection]  # to each server that runs ranks
+    alive: list[Connection]  # to each server that still has ranks of this run
     outputs: list[int] = field(default_factory=list)  # by rank, the file number from which to read what it prints
     reports: list[Connection] = field(default_factory=list)  # by rank
     stacks: list[IO[bytes]] = field(default_factory=list)  # by rank, where its Python stacks come when it was asked
     server: str = "the fork server"  # in words
-    _running: list[Connection] = field(init=False)
     _dumps: list[bytearray] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._running = list(self.controls)
 
     def add(self, output: int, reports: Connection, stack: int) -> None:
         """Take over our ends of the next rank's files."""
@@ -65,16 +60,6 @@ class RunningRanks:
         self.outputs.append(output)
         self.reports.append(reports)
         self.stacks.append(os.fdopen(stack, "rb", buffering=0))
-
-    @property
-    def gone(self) -> bool:
-        """Whether every server has said that its part of the run has ended and nothing of it is left."""
-        return not self._running
-
-    @property
-    def num_running(self) -> int:
-        """How many servers still have ranks."""
-        return len(self._running)
 
     def ask_for_stacks(self, *, at_rest: bool = False) -> None:
         """Ask every rank for its Python stacks, and forget those of before.
@@ -88,7 +73,7 @@ class RunningRanks:
 
     def tell(self, command: str) -> None:
         """Send a command to every server that still has ranks: "watch", "rest", "interrupt" and so on."""
-        for control in self._running:
+        for control in self.alive:
             with contextlib.suppress(OSError):  # it has died: the next read from it raises
                 control.send(command)
 
@@ -102,10 +87,10 @@ class RunningRanks:
         """End every process of the run; return True when all are gone, False when a server cannot tell."""
         with contextlib.suppress(OSError, EOFError):
             self.tell("stop")
-            while self._running:
-                self.receive(self._running[0])
+            while self.alive:
+                self.receive(self.alive[0])
         self.close()
-        return self.gone
+        return not self.alive
 
     def close(self) -> None:
         """Close this side's ends of the ranks' files; safe to call twice."""
@@ -121,7 +106,7 @@ class RunningRanks:
         """Receive one message of a server, keep what it says about the whole run, and return it."""
         kind, content = control.recv()
         if kind == "gone":
-            self._running.remove(control)
+            self.alive.remove(control)
         return kind, content
 
 
@@ -147,11 +132,7 @@ class RankServer(ABC):
 
     @abstractmethod
     def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
-        """Start the ranks of one run, with this environment and Horovod's part; `use_gpus` as for `ranks.run`.
-
-        Raises:
-            RankError: it could not be started or ended, or TensorFlow or Horovod cannot be imported.
-        """
+        """Start the ranks of one run, with this environment and Horovod's part; a `RankError` says why it cannot."""
 
     @abstractmethod
     def close(self) -> None:
@@ -159,15 +140,11 @@ class RankServer(ABC):
 
 
 class SharedServer:
-    """This process's server of one kind, started when it is needed by calling `new`; it ends with the process.
-
-    Attributes:
-        free: the one that runs share; None where there is none, or it was taken.
-    """
+    """This process's server of one kind, started when it is needed by calling `new`; it ends with the process."""
 
     def __init__(self, new: Callable[[], RankServer]) -> None:
         self._new = new
-        self.free: RankServer | None = None
+        self.free: RankServer | None = None  # the one that runs share; None where there is none, or it was taken
         atexit.register(self.close)
         # A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
         os.register_at_fork(after_in_child=self.close)

@@ -14,7 +14,6 @@ import ctypes
 import gc
 import importlib
 import os
-import selectors
 import shutil
 import signal
 import socket
@@ -23,16 +22,16 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
 from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
-from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, isolate
+from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
 from coursekit.ranks.launched import spare_horovod
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.request import ADDRESS_VARIABLE, FILES, KEY_VARIABLE, MAX_NUM_FILES, LaunchRequest
+from coursekit.ranks.request import FILES, MAX_NUM_FILES, STEP_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
@@ -40,18 +39,16 @@ MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.kera
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
-def preload(*more: str, tensorflow: bool = True) -> str:
-    """Import what ranks need, unless told not to, and these modules; return '' or why that failed."""
+def preload(*more: str) -> str:
+    """Import what ranks need, and these modules; return '' or why that failed."""
     gc.disable()  # a fifth of TensorFlow's import would be looking for garbage that is not there
     try:
-        if tensorflow:
-            with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
-                importlib.import_module("coursekit.estimator")
-        for module in (*(MODULES if tensorflow else ()), *more):
+        with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
+            importlib.import_module("coursekit.estimator")
+        for module in (*MODULES, *more):
             importlib.import_module(module)
-        if tensorflow:
-            spare_horovod()
-            _start_memory_logger()
+        spare_horovod()
+        _start_memory_logger()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
         return traceback.format_exc().rstrip().splitlines()[-1]
     finally:
@@ -123,23 +120,20 @@ class _Run:
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.channel.fileno(), selectors.EVENT_READ)
-            selector.register(wake_read, selectors.EVENT_READ)
-            try:
-                while self._reap():
-                    for key, _ in selector.select(self.pulses.due_in_s() if self.is_watched else None):
-                        if key.fd == wake_read:
-                            os.read(wake_read, 4096)
-                        elif not self._obey(self.channel.recv()):
-                            return
-                    if self.is_watched and not self.pulses.due_in_s():
-                        self._pulse()
-            finally:
-                signal.set_wakeup_fd(-1)
-                for file in (wake_read, wake_write, self.not_isolated[0]):
-                    os.close(file)
-                self._leave_nothing()
+        try:
+            while self._reap():
+                for ready in wait([self.channel, wake_read], self.pulses.due_in_s() if self.is_watched else None):
+                    if ready == wake_read:
+                        os.read(wake_read, 4096)
+                    elif not self._obey(self.channel.recv()):
+                        return
+                if self.is_watched and not self.pulses.due_in_s():
+                    self._pulse()
+        finally:
+            signal.set_wakeup_fd(-1)
+            for file in (wake_read, wake_write, self.not_isolated[0]):
+                os.close(file)
+            self._leave_nothing()
         self.channel.send(("gone", None))
 
     def _pulse(self) -> None:
@@ -180,25 +174,21 @@ class _Run:
                 if pid == 0:
                     break
                 if pid in self.rank_of:
-                    self._tell_why_not_isolated()
+                    with contextlib.suppress(BlockingIOError):
+                        if reason := os.read(self.not_isolated[0], MAX_REASON_LENGTH):
+                            self.channel.send(("not isolated", reason.decode(errors="replace").splitlines()[0]))
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
 
-    def _tell_why_not_isolated(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            if reason := os.read(self.not_isolated[0], MAX_REASON_LENGTH):
-                self.channel.send(("not isolated", reason.decode(errors="replace").splitlines()[0]))
-
     def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int]) -> int:
-        pid = os.fork()
-        if pid == 0:
+        def child() -> None:
             self._close_all_but([*own, self.gate[0], self.not_isolated[1]])
             os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
-            isolate(self.request, rank, self.not_isolated[1])
-            become_rank(self.request, rank, own, rendezvous)
-        return pid
+            become_rank(self.request, rank, own, rendezvous, self.not_isolated[1])
+
+        return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
         """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
@@ -208,13 +198,13 @@ class _Run:
     def _start_rendezvous(self) -> tuple[str, int]:
         """Start a process with the store in which Gloo ranks find each other, on loopback only."""
         store = Store(LOOPBACK)
-        if os.fork() == 0:
+
+        def child() -> None:
             end_with_parent()
             self._close_all_but([])
-            try:
-                store.serve()
-            finally:  # never go on as a second server
-                os._exit(0)
+            store.serve()
+
+        fork(child)
         store.close()
         return LOOPBACK, store.port
 
@@ -240,12 +230,11 @@ def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[La
 
 def _serve_step() -> None:
     """Connect this task of a job step to the notebook's process, and serve that until it closes the connection."""
-    host, port = os.environ.pop(ADDRESS_VARIABLE).rsplit(":", 1)
-    key = bytes.fromhex(os.environ.pop(KEY_VARIABLE))
+    host, port, key = os.environ.pop(STEP_VARIABLE).split(":")
     of_the_task = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
 
     def connect(number: int, kind: str) -> Connection:
-        connection = Client((host, int(port)), authkey=key)
+        connection = Client((host, int(port)), authkey=bytes.fromhex(key))
         connection.send((number, kind))
         return connection
 

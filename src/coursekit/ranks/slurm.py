@@ -40,18 +40,10 @@ from coursekit.ranks.environ import (
     host_name_fault,
     slurm_environ,
 )
-from coursekit.ranks.errors import RankError
+from coursekit.ranks.explain import RankError
 from coursekit.ranks.forkserver import PROGRAM
 from coursekit.ranks.rendezvous import Store
-from coursekit.ranks.request import (
-    ADDRESS_VARIABLE,
-    FILES,
-    KEY_VARIABLE,
-    LaunchRequest,
-    RankServer,
-    RunningRanks,
-    SharedServer,
-)
+from coursekit.ranks.request import FILES, STEP_VARIABLE, LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.worker import Task
 
 START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
@@ -76,11 +68,7 @@ def interface() -> str | None:
 
 
 def own_address() -> str:
-    """Return the address at which tasks on other nodes reach this process.
-
-    Raises:
-        RankError: the named interface does not exist here, or this host's name leads nowhere.
-    """
+    """Return the address at which tasks on other nodes reach this process; a `RankError` says why there is none."""
     name = interface()
     if name == LOOPBACK_INTERFACE:
         return LOOPBACK
@@ -136,8 +124,7 @@ class JobStep(RankServer):
             stderr=self._log,
             env={
                 **slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES),
-                ADDRESS_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}",
-                KEY_VARIABLE: self._key.hex(),
+                STEP_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}:{self._key.hex()}",
             },
             start_new_session=True,
         )
@@ -153,7 +140,7 @@ class JobStep(RankServer):
         parts = np.array_split(range(task.num_ranks), min(num_nodes(), task.num_ranks))
         self._end_store()
         self._store = Store(self._host)
-        self._store.start()
+        Thread(target=self._store.serve, daemon=True).start()
         try:
             if not self._controls:
                 self._meet_tasks()

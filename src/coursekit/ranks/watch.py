@@ -55,7 +55,7 @@ class RunWatch:
         self._received = [bytearray() for _ in running.reports]
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(running.outputs))]
         self._selector = selectors.DefaultSelector()
-        for control in running.controls:
+        for control in running.alive:
             self._selector.register(control, selectors.EVENT_READ, lambda control=control: self._read_control(control))
         for rank, (output, reports) in enumerate(zip(running.outputs, running.reports)):
             self._selector.register(output, selectors.EVENT_READ, lambda rank=rank: self._read_output(rank))
@@ -77,7 +77,7 @@ class RunWatch:
         return self.outcome
 
     def _watch(self) -> None:
-        while not (self.outcome.server_died or self.running.gone or self.outcome.stopped or self._is_over()):
+        while not (self.outcome.server_died or not self.running.alive or self.outcome.stopped or self._is_over()):
             if self._grace_end_s is None:
                 self._grace_end_s = self._grace_end()
             if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
@@ -101,15 +101,14 @@ class RunWatch:
         if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
             self.running.ask_for_stacks()
         end_s = self._own_s + STACKS_S
-        self.outcome.stacks = self.running.new_stacks()
-        while not self._all_have_written() and self._own_s < end_s and time.monotonic() < self._wall_end_s:
+        while self._own_s < end_s and time.monotonic() < self._wall_end_s:
+            self.outcome.stacks = self.running.new_stacks()
+            ended = {*self.outcome.exit_codes, *self._returned()}
+            if all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks)):
+                return
             for key, _ in self._selector.select(0.05):
                 key.data()
-            self.outcome.stacks = self.running.new_stacks()
-
-    def _all_have_written(self) -> bool:
-        ended = {*self.outcome.exit_codes, *self._returned()}
-        return all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks))
+        self.outcome.stacks = self.running.new_stacks()
 
     def _grace_end(self) -> float | None:
         """Return until when to wait after a failure, in own time, or None while no rank has failed."""
@@ -139,7 +138,7 @@ class RunWatch:
 
     def _feel_pulses(self) -> None:
         """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
-        if len(self._pulses) < self.running.num_running:
+        if len(self._pulses) < len(self.running.alive):
             return
         own_s = min(pulse.own_s for pulse in self._pulses.values())
         if self._began_s is None:
@@ -160,20 +159,17 @@ class RunWatch:
         connection: Connection = self.running.reports[rank]
         if connection.closed or connection not in self._selector.get_map():
             return
-        is_over = False
-        try:
-            # Never wait for the rest of a message: a rank that sends half of one must not stop the clock.
-            while not is_over and connection.poll():
-                data = os.read(connection.fileno(), READ_SIZE)
-                self._received[rank] += data
-                message = _first_message(self._received[rank], self.max_report_bytes)
-                if message is not None:
-                    self.outcome.reports[rank] = Report.loads(message)
-                is_over = not data or message is not None
-        except (OSError, ValueError):
-            is_over = True
-        if is_over:
-            self._selector.unregister(connection)
+        with suppress(OSError, ValueError):
+            message, data = None, b"unread"
+            while data and message is None:
+                # Never wait for the rest of a message: a rank that sends half of one must not stop the clock.
+                if not connection.poll():
+                    return
+                self._received[rank] += (data := os.read(connection.fileno(), READ_SIZE))
+                message = take_message(self._received[rank], self.max_report_bytes)
+            if message is not None:
+                self.outcome.reports[rank] = Report.loads(message)
+        self._selector.unregister(connection)
 
     def _read_output(self, rank: int) -> None:
         data = os.read(self.running.outputs[rank], READ_SIZE)
@@ -192,19 +188,15 @@ class RunWatch:
 
 
 class CellWatch(RunWatch):
-    """The same loop over a cell on some persistent ranks: it is over when these have answered, and all stay.
-
-    Attributes:
-        was_interrupted: whether somebody has stopped the cell.
-    """
+    """The same loop over a cell on some persistent ranks: it is over when these have answered, and all stay."""
 
     def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float) -> None:
         super().__init__(running, timeout_s=timeout_s, show=True)
         self.ranks = ranks
-        self.was_interrupted = False
+        self.was_interrupted = False  # whether somebody has stopped the cell
         self._alone_end_s: float | None = None  # own time when those that go on after a failure are interrupted
         self._give_up_s: float | None = None  # own time when those that do not come back are given up
-        for control in running.controls:  # pulses of the cell before, or the end of a rank meanwhile
+        for control in [*running.alive]:  # pulses of the cell before, or the end of a rank meanwhile
             while not self.outcome.server_died and control.poll():
                 self._read_control(control)
         self._pulses.clear()
@@ -248,12 +240,16 @@ class CellWatch(RunWatch):
         return others | self.outcome.reports.keys()
 
 
-def _first_message(received: bytearray, max_bytes: int | None) -> bytes | None:
-    """Return what a `Connection` at the other end sent first, or None while part of it is missing."""
+def take_message(received: bytearray, max_bytes: int | None) -> bytes | None:
+    """Take what a `Connection` at the other end sent first out of these bytes; None while part of it is missing."""
     if len(received) < LENGTH.size:
         return None
     (length,) = LENGTH.unpack_from(received)
     if length < 0 or (max_bytes is not None and length > max_bytes):
-        raise ValueError("a report that is too long")
+        raise ValueError("a message that is too long")
     end = LENGTH.size + length
-    return bytes(received[LENGTH.size : end]) if len(received) >= end else None
+    if len(received) < end:
+        return None
+    message = bytes(received[LENGTH.size : end])
+    del received[:end]
+    return message

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task, seed_all
 
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
-GRACE_S = 3.0  # of own time, for an interrupted cell to end; then its process is ended
+# Of own time: a cell whose time is up is interrupted, so that the shell and all names stay; then its process is ended.
+GRACE_S = 3.0
 MAX_NUM_PORTS = 8000  # that are in use in the slot, of some 28,000; a launch leaves a few dozen for a minute
 NO_SHELL = "the process for the student's cells did not start"
 HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
@@ -47,11 +48,7 @@ class IsolationError(Exception):
 def serve(judge: Connection, settings: dict[str, Any]) -> None:
     """Answer the judge's requests until it says that it has no more; `settings` are those of an `Allowance`."""
     submission = _Submission(judge, settings)
-    answers: dict[str, Callable[..., dict[str, Any]]] = {
-        "cells": submission.run_cells,
-        "call": submission.call,
-        "launch": submission.launch,
-    }
+    answers: dict[str, Any] = {"cells": submission.run_cells, "call": submission.call, "launch": submission.launch}
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
@@ -72,12 +69,6 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return answer()
     except (IsolationError, TooSlowError) as error:
         return {"fault": str(error)}
-
-
-def _ask_for(cell: TimedCell, shell: ShellProcess) -> ShellReply:
-    """Let a shell run a cell; when its time is up, it is interrupted, so that the shell and all names stay."""
-    parts = cell._asdict()
-    return shell.ask("cell", parts.pop("timeout_s"), grace_s=GRACE_S, **parts)
 
 
 def lacks_ports() -> bool:
@@ -117,7 +108,7 @@ class _Submission:
     def _run_cell(self, cell: TimedCell) -> dict[str, Any]:
         try:
             shell = self._running_shell()
-            value, error = _ask_for(cell, shell)
+            value, error = shell.ask("cell", grace_s=GRACE_S, **cell._asdict())
         except ShellGoneError as gone:
             self.cells.append(cell._replace(definitions_only=True))
             output = self.shell.take_output() if self.shell else ""
@@ -138,10 +129,7 @@ class _Submission:
         return {}
 
     def _running_shell(self) -> ShellProcess:
-        """Return a shell that has run the cells so far, a new one when the last one is gone.
-
-        Only `revive_shell` and `run_cells` may start one.
-        """
+        """Return a shell that has run the cells; one that is gone is replaced by `revive_shell` and `run_cells`."""
         while self.shell is None or not self.shell.alive:
             if self.num_starts > MAX_NUM_RESTARTS:
                 raise ShellGoneError("restarts")
@@ -166,7 +154,7 @@ class _Submission:
         num_run = 0
         try:
             for cell in self.cells:
-                _ask_for(cell, shell)
+                shell.ask("cell", grace_s=GRACE_S, **cell._asdict())
                 num_run += 1
         except ShellGoneError:
             cell = self.cells[num_run]
@@ -203,12 +191,12 @@ class _Submission:
         rank its seed and what it alone may know. With `look` comes what each rank has left in its own folder.
         """
         packed, error = self._ask("pack", timeout_s, names=names)
+        if error is None and not isinstance(packed, bytes):
+            error = ["TypeError", "the answers cannot be sent to the ranks, since they cannot be pickled"]
+        if error is None and lacks_ports():
+            error = ["OSError", f"no ranks were started: more than {MAX_NUM_PORTS} connections are open"]
         if error is not None:
             return {"error": error}
-        if not isinstance(packed, bytes):
-            return {"error": ["TypeError", "the answers cannot be sent to the ranks, since they cannot be pickled"]}
-        if lacks_ports():
-            return {"error": ["OSError", f"no ranks were started: more than {MAX_NUM_PORTS} connections are open"]}
         self.num_launches += 1
         folder = self.folder / f"launch-{self.num_launches}"
         shared, *own = (folder / name for name in ("shared", *map(str, range(num_ranks))))
@@ -239,15 +227,9 @@ class _Submission:
             raise IsolationError(outcome.not_isolated or "the server that starts ranks has died")
         if outcome.stopped == TOO_SLOW:
             raise TooSlowError("the machine was too slow to tell whether the ranks would end")
-        return {
-            "reports": [
-                [rank, one.value, one.error_type, one.error_text, one.traceback]
-                for rank, one in outcome.reports.items()
-            ],
-            "exit_codes": outcome.exit_codes,
-            "stopped": outcome.stopped,
-            "stacks": outcome.stacks,
-        }
+        reports = [[rank, *astuple(report)] for rank, report in outcome.reports.items()]
+        kept = {"exit_codes": outcome.exit_codes, "stopped": outcome.stopped, "stacks": outcome.stacks}
+        return {"reports": reports, **kept}
 
 
 def _isolate_rank(allowance: Allowance, own: list[Path], rank: int) -> None:
@@ -256,10 +238,8 @@ def _isolate_rank(allowance: Allowance, own: list[Path], rank: int) -> None:
 
 
 def drive(call: bytes, packed: bytes) -> bytes:
-    """On a rank: call the driver of `call` with the answers in `packed`, and return its result as `wire` writes it.
-
-    The seed and the private value come in a file of this rank's own.
-    """
+    """On a rank: call the driver of `call` with the answers in `packed`, and return its result as `wire` writes it."""
+    # The seed and the private value come in a file of this rank's own.
     with os.fdopen(int(os.environ.pop(INPUT_VARIABLE)), "rb") as own_input:
         seed, private = wire.loads(own_input.read())
     seed_all(seed)

@@ -11,29 +11,36 @@ import functools
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import wire
-from coursekit.ranks import pickling
-from coursekit.ranks.frames import place_below
+from coursekit.ranks.forkserver import ForkedServer, shared
+from coursekit.ranks.frames import place_below, text_of
+from coursekit.ranks.worker import dumps, flush_output
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
+MAX_TEXT = 20_000  # characters of an exception
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def serve(channel: Connection) -> None:
     """Answer requests until the channel is closed: `hello`, `cell`, `call` and `pack`."""
-    from coursekit.ranks.forkserver import ForkedServer, shared  # imported by the zygote
+    from IPython.core.history import HistoryManager  # imported by the zygote
+    from IPython.core.interactiveshell import InteractiveShell
 
-    # For cells that start ranks of their own; while this process is still clean.
-    shared.give_back(ForkedServer())
-    shell = _new_shell()
+    shared.give_back(ForkedServer())  # for cells that start ranks of their own; while this process is still clean
+    # What runs cells as a notebook's kernel does, magics included, without history and files.
+    HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
+    shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
+    # Pickling by value takes what is of `__main__`, as in a kernel.
+    shell.user_module.__name__ = "__main__"
+    sys.modules["__main__"] = shell.user_module
     answers: dict[str, Callable[..., Any]] = {"hello": lambda _: None, "cell": _run_cell, "call": _call, "pack": _pack}
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -48,31 +55,9 @@ def _reply(number: int, answer: Callable[[], Any]) -> bytes:
         data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
         wire.loads(data)  # as the other side will: functions are refused, and it would wait for another reply
     except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
-        data = wire.dumps({"number": number, "error": [type(error).__name__, _text(error)]})
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+        data = wire.dumps({"number": number, "error": [type(error).__name__, text_of(error)[:MAX_TEXT]]})
+    flush_output()
     return data
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:20_000]
-    except Exception:  # noqa: BLE001  # an exception of an answer's own kind may do anything
-        return ""
-
-
-def _new_shell() -> InteractiveShell:
-    """Return what runs cells as a notebook's kernel does, magics included, without history and files."""
-    from IPython.core.history import HistoryManager  # imported by the zygote
-    from IPython.core.interactiveshell import InteractiveShell  # the same
-
-    HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
-    shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
-    # Pickling by value takes what is of `__main__`, as in a kernel.
-    shell.user_module.__name__ = "__main__"
-    sys.modules["__main__"] = shell.user_module
-    return shell
 
 
 def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_only: bool) -> list[str] | None:
@@ -83,7 +68,8 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
     """
     # IPython names a cell's code after its content; a judge quotes it by the cell's name.
     shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
-    with _interruptible():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
         if definitions_only:
             _define(shell, name, source, after_line=0)
             return None
@@ -93,17 +79,9 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
             return None
         lines = (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name)
         _define(shell, name, source, after_line=next(lines, 0))
-    return [type(error).__name__, _text(error)]
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Hear interrupts within the block only: one that comes too late must not end the shell."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt that comes too late must not end the shell
+    return [type(error).__name__, text_of(error)[:MAX_TEXT]]
 
 
 def _define(shell: InteractiveShell, name: str, source: str, after_line: int) -> None:
@@ -140,10 +118,10 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
         if isinstance(error, WrongReturnError) or place_below(error, 0):
             raise
         # No line of the student's is in the traceback, which stays here: the judge could not tell.
-        raise WrongReturnError(f"{UNUSABLE}: {type(error).__name__}: {_text(error)}") from None
+        raise WrongReturnError(f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}") from None
 
 
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
     """Return answers as bytes that ranks unpack, and nobody else."""
     found = _Answers(shell.user_ns)
-    return pickling.dumps({name: found[name] for name in names})
+    return dumps({name: found[name] for name in names})

@@ -7,21 +7,19 @@ import os
 import select
 import signal
 import socket
-import struct
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
 
 from coursekit.grading.inside import shell, wire
 from coursekit.processes import signal_name
+from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.forkserver import ForkedServer
-from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
+from coursekit.ranks.own_time import TooSlowError, start_up
+from coursekit.ranks.watch import LENGTH, READ_SIZE, take_message
 
-HEADER = struct.Struct("!i")  # as multiprocessing's connections have it
-READ_SIZE = 1 << 16
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
 LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
 MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is ended
@@ -56,13 +54,12 @@ class ShellGoneError(Exception):
 
     def words(self, timeout_s: float) -> list[str]:
         """Return the name of an exception and a sentence for the student."""
-        kind = str(self)
         told = {
             "timeout": ["TimeoutError", f"it ran for longer than {timeout_s:g} s"],
             "restarts": ["TimeoutError", f"not run: too many cells of this notebook {NEVER_ENDED}"],
             "output": ["OutputError", f"it printed more than {MAX_OUTPUT >> 20} MiB"],
         }
-        return told.get(kind, ["ProcessEnded", f"the process ended ({kind})"])
+        return told.get(str(self), ["ProcessEnded", f"the process ended ({self})"])
 
 
 class ShellProcess:
@@ -71,11 +68,18 @@ class ShellProcess:
     def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]) -> None:
         ours, theirs = socket.socketpair()
         output, output_end = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            ours.close()
+
+        def become_shell() -> None:
+            for one in (ours, *not_for_it):
+                one.close()
             os.close(output)
-            _become_shell(theirs, output_end, enter, not_for_it)
+            os.close(output_end)
+            enter()
+            os.chdir(os.environ["TMPDIR"])
+            sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+            shell.serve(Connection(theirs.detach()))
+
+        self._pid = fork(become_shell, output_end)
         theirs.close()
         os.close(output_end)
         self._channel, self._output = ours, output
@@ -90,22 +94,16 @@ class ShellProcess:
         self.interrupted = False  # while it worked on the last request
 
     def ask(self, op: str, timeout_s: float, grace_s: float = 0.0, **parts: Any) -> ShellReply:
-        """Send a request and return the reply.
+        """Send a request and return the reply: of the function of `shell` that `op` names, with the arguments `parts`.
 
-        Args:
-            op: what the shell should do; `coursekit.grading.inside.shell` has a function for each.
-            timeout_s: own time of the process and of what it has started.
-            grace_s: what it gets when that is over and it has been interrupted; 0 for no interrupt.
-            parts: the function's arguments, plain data.
-
-        Raises:
-            ShellGoneError: no reply came; the process has been ended.
-            TooSlowError: the same, and nobody knows whether one would have come.
+        `timeout_s` is own time of the process and of what it has started, `grace_s` what it gets when that is over and
+        it has been interrupted; 0 for no interrupt. Where no reply comes, the process is ended: a `ShellGoneError`, or
+        a `TooSlowError` if nobody knows whether one would have come.
         """
         self._number += 1
-        self._deadline, self._grace_s, self.interrupted = self._deadline_in(timeout_s), grace_s, False
+        self._deadline, self._grace_s, self.interrupted = start_up(timeout_s, self._pid), grace_s, False
         data = wire.dumps({"op": op, "number": self._number, **parts})
-        to_send = memoryview(HEADER.pack(len(data)) + data)
+        to_send = memoryview(LENGTH.pack(len(data)) + data)
         while (reply := self._next_reply()) is None:
             number = self._channel.fileno()
             ready, can_send, _ = select.select([number, self._output], [number] * bool(to_send), [], self._left_s())
@@ -141,9 +139,6 @@ class ShellProcess:
             self._channel.close()
             os.close(self._output)
 
-    def _deadline_in(self, timeout_s: float) -> Deadline:
-        return Deadline(timeout_s, OwnTime(lambda: tree(self._pid)).tick)
-
     def _left_s(self) -> float:
         try:
             left_s = self._deadline.left_s()
@@ -153,7 +148,7 @@ class ShellProcess:
         if not left_s and self._grace_s and not self.interrupted:
             self.interrupted = True
             os.kill(self._pid, signal.SIGINT)  # which the processes between pass on
-            self._deadline = self._deadline_in(self._grace_s)
+            self._deadline = start_up(self._grace_s, self._pid)
         elif not left_s:
             self._end("timeout")
         return left_s
@@ -175,18 +170,13 @@ class ShellProcess:
 
     def _next_reply(self) -> ShellReply | None:
         """Return the reply to the last request if it is there; what has another form or number is dropped."""
-        while len(self._received) >= HEADER.size:
-            (length,) = HEADER.unpack_from(self._received)
-            if not 0 <= length <= wire.MAX_REPLY_BYTES:
-                self._end("it sent too much data")
-            if len(self._received) < HEADER.size + length:
-                return None
-            data = bytes(self._received[HEADER.size : HEADER.size + length])
-            del self._received[: HEADER.size + length]
-            reply = read_reply(data, self._number)
-            if reply is not None:
-                return reply
-            self.num_odd += 1
+        try:
+            while (data := take_message(self._received, wire.MAX_REPLY_BYTES)) is not None:
+                if (reply := read_reply(data, self._number)) is not None:
+                    return reply
+                self.num_odd += 1
+        except ValueError:
+            self._end("it sent too much data")
         return None
 
     def _read_output(self) -> None:
@@ -198,24 +188,3 @@ class ShellProcess:
                     self._end("output")
                 if len(data) < READ_SIZE:
                     return
-
-
-def _become_shell(
-    channel: socket.socket, output: int, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]
-) -> None:
-    """Turn this forked child into the shell, and never return."""
-    try:
-        for one in not_for_it:
-            one.close()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.close(output)
-        enter()
-        os.chdir(os.environ["TMPDIR"])
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
-        shell.serve(Connection(channel.detach()))
-    except BaseException:  # noqa: BLE001  # nothing may return into the launcher's code
-        traceback.print_exc()
-    finally:
-        os._exit(0)

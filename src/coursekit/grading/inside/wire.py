@@ -34,15 +34,12 @@ MAX_NUM_CHARACTERS = 1 << 25  # of a list, if each of its values took as many as
 
 
 class TimedCell(NamedTuple):
-    """A cell of a student's notebook, which should end within `timeout_s` of the shell's own time.
-
-    With `definitions_only` the rest of it is not run.
-    """
+    """A cell of a student's notebook."""
 
     name: str
     source: str
-    timeout_s: float
-    definitions_only: bool = False
+    timeout_s: float  # of the shell's own time
+    definitions_only: bool = False  # then the rest of it is not run
 
 
 class NotPlainError(Exception):
@@ -50,27 +47,18 @@ class NotPlainError(Exception):
 
 
 def dumps(value: Any) -> bytes:
-    """Return plain data as JSON.
+    """Return plain data as JSON; where there is something else in it, a `NotPlainError` names its type.
 
-    Args:
-        value: None, truth values, numbers, text, bytes, arrays, and lists, tuples and dictionaries of them; functions
-            of `coursekit.drivers`, what their spies saw, and answers of a judge.
-
-    Raises:
-        NotPlainError: there is something else in it; the message names its type.
+    That is None, truth values, numbers, text, bytes, arrays, and lists, tuples and dictionaries of them; functions of
+    `coursekit.drivers`, what their spies saw, and answers of a judge.
     """
     return json.dumps(_encode(value, 0), allow_nan=False).encode()
 
 
 def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) -> Any:
-    """Read what `dumps` wrote.
+    """Read what `dumps` wrote, from anybody; a `NotPlainError` says that the bytes are not such a message.
 
-    Args:
-        data: the bytes, from anybody.
-        answers: what stands for the answers by their names. Only then are drivers looked up.
-
-    Raises:
-        NotPlainError: the bytes are not such a message.
+    `answers` is what stands for the answers by their names. Only with it are drivers looked up.
     """
     checked(data, MAX_NUM_BYTES)
     try:
@@ -82,11 +70,7 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
 
 
 def checked(data: bytes, max_bytes: int) -> bytes:
-    """Return a message that can be read with bounded memory.
-
-    Raises:
-        NotPlainError: it is larger than `max_bytes`, or has too many parts.
-    """
+    """Return a message that can be read with bounded memory: of `max_bytes`, and not too many parts."""
     if len(data) > max_bytes:
         raise NotPlainError(f"data of more than {max_bytes >> 20} MiB")
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
@@ -97,8 +81,7 @@ def checked(data: bytes, max_bytes: int) -> bytes:
 def _measure(value: Any) -> tuple[int, int]:
     """Return how many values there are in nested lists, and the length of the longest text among them.
 
-    Raises:
-        NotPlainError: NumPy would make too large an array of them, as all values get the room of the longest.
+    Refuse those of which NumPy would make too large an array, as all values get the room of the longest.
     """
     if isinstance(value, dict):
         content, tag = value.get("v"), value.get(TAG)
@@ -129,7 +112,10 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(np.asarray(value), is_scalar=isinstance(value, np.generic))
     if isinstance(value, int):
-        return _encode_int(int(value))
+        number = int(value)
+        if abs(number) >= 10**MAX_NUM_DIGITS:
+            raise NotPlainError(f"a whole number of more than {MAX_NUM_DIGITS} digits is not plain data")
+        return number if abs(number) < LARGEST_JSON_INT else {TAG: "int", "v": str(number)}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {TAG: "float", "v": repr(float(value))}
     if isinstance(value, list):
@@ -141,12 +127,6 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
     if isinstance(value, Sight):
         return {TAG: "sight", "v": _encode([value.bias, value.samples, value.training], depth + 1)}
     return _encode_reference(value, depth)
-
-
-def _encode_int(value: int) -> Any:
-    if abs(value) >= 10**MAX_NUM_DIGITS:
-        raise NotPlainError(f"a whole number of more than {MAX_NUM_DIGITS} digits is not plain data")
-    return value if abs(value) < LARGEST_JSON_INT else {TAG: "int", "v": str(value)}
 
 
 def _encode_reference(value: Any, depth: int) -> Any:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import sys
 import tempfile
-import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from coursekit.grading.inside import launcher, wire
 from coursekit.processes import adopt_orphans, kill_descendants
+from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.server import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
@@ -30,26 +30,11 @@ def main() -> None:
             settings = wire.loads(judge.recv_bytes())
             if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
                 continue
-            status = _one_submission(judge, settings)
+            pid = fork(functools.partial(launcher.serve, judge, settings))
+            _, status = os.waitpid(pid, 0)
+            kill_descendants()  # so that no process of the submission is left
             is_clean = _clean(own) and not launcher.lacks_ports()
-            judge.send_bytes(wire.dumps({"gone": status, "is_clean": is_clean}))
-
-
-def _one_submission(judge: Connection, settings: dict[str, Any]) -> int:
-    """Fork a launcher, wait for its end, and leave no process of the submission; return the launcher's exit code."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            launcher.serve(judge, settings)
-            code = 0
-        except BaseException:  # noqa: BLE001  # nothing may return into the zygote's code
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    kill_descendants()
-    return os.waitstatus_to_exitcode(status)
+            judge.send_bytes(wire.dumps({"gone": os.waitstatus_to_exitcode(status), "is_clean": is_clean}))
 
 
 def _clean(own: frozenset[Path]) -> bool:

@@ -38,7 +38,7 @@ from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.mime_types import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.environ import kernel_environment
-from coursekit.ranks.errors import MachineTooSlowError
+from coursekit.ranks.explain import MachineTooSlowError
 from coursekit.ranks.own_time import longest_wall_s
 
 ENGINE = "coursekit"
