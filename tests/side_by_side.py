@@ -38,7 +38,6 @@ LONG = (
     "course/test_grade.py",
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",
-    "grading/judge/test_persistent_ranks.py",
     "workshop/bench/test_steps.py",
     "workshop/bench/test_launch.py",
     "labs/build/test_script.py",

@@ -135,7 +135,9 @@ def test_a_dead_process_is_no_trace(tmp_path, courses):
     ],
 )
 def test_damaged_attacks_are_refused(tmp_path, block, words):
-    """A block with a mistake is one sentence that names the file and the mistake."""
+    """A block with a mistake is one sentence that names the file and the mistake; so is a folder without attacks."""
+    with pytest.raises(CourseKitError, match="holds no attacks"):
+        load_attacks(tmp_path)
     (tmp_path / "odd.py").write_text(f'# /// attack\n{block}\n# ///\n\n# %% role="answer" id="loss"\nx = 1\n')
     with pytest.raises(CourseKitError, match=r"odd\.py") as refused:
         load_attacks(tmp_path)
@@ -147,12 +149,6 @@ def test_the_page_has_a_row_for_each_attack():
     page = (find_root() / "docs" / "attacks.md").read_text()
     rows = re.findall(r"^\| \[([\w-]+)\]\(\.\./tests/attacks/\1\.py\) \|", page, re.MULTILINE)
     assert sorted(rows) == sorted(attack.name for attack in BANK)
-
-
-def test_an_empty_folder_is_refused(tmp_path):
-    """A folder without attacks is a mistake, not a success."""
-    with pytest.raises(CourseKitError, match="holds no attacks"):
-        load_attacks(tmp_path)
 
 
 def test_hand_in_holds_the_attack_and_the_solution(tmp_path, courses):

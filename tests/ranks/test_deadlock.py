@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import cloudpickle
 import numpy as np
@@ -266,6 +267,25 @@ threading.Thread(target=look).start()
 """
 
 
+@contextmanager
+def running(program, *args):
+    """Run a Python program, from the line that it writes when it has begun until the end of the block."""
+    words = [sys.executable, "-c", program, *args]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            process.stdout.readline()
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def next_mark(process, pulses):
+    """Return what the next pulse tells of a process, which goes on until then."""
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(pulses.due_in_s())
+    return pulses.take().marks[0]
+
+
 @pytest.mark.parametrize(
     ("busy_s", "idle_s", "is_quiet"),
     [
@@ -276,16 +296,10 @@ threading.Thread(target=look).start()
 )
 def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
     """A thread that takes a small part of a processor does nothing; one that computes is never seen as quiet."""
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
-        try:
-            process.stdout.readline()
-            pulses, marks = Pulses({process.pid: 0}), []
-            while len(marks) < NUM_PULSES or (marks[-1].is_quiet is not is_quiet and len(marks) < MAX_NUM_PULSES):
-                with pytest.raises(subprocess.TimeoutExpired):
-                    process.wait(pulses.due_in_s())
-                marks.append(pulses.take().marks[0])
-        finally:
-            process.kill()
+    with running(PROGRAM, busy_s, idle_s) as process:
+        pulses, marks = Pulses({process.pid: 0}), []
+        while len(marks) < NUM_PULSES or (marks[-1].is_quiet is not is_quiet and len(marks) < MAX_NUM_PULSES):
+            marks.append(next_mark(process, pulses))
 
     assert marks[-1].is_quiet is is_quiet
     assert marks[-1].num_turns == marks[-2].num_turns
@@ -297,15 +311,10 @@ def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
 )
 def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
     """A second thread that runs counts, too: what it is just making would be written with the first one's frames."""
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, busy_s, idle_s], stdout=subprocess.PIPE) as process:
-        try:
-            process.stdout.readline()
-            if rests:
-                while not is_at_rest(process.pid):
-                    time.sleep(0.1)
-            assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
-        finally:
-            process.kill()
+    with running(PROGRAM, busy_s, idle_s) as process:
+        while rests and not is_at_rest(process.pid):
+            time.sleep(0.1)
+        assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
 
 
 @pytest.mark.parametrize(
@@ -322,17 +331,10 @@ def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
 def test_who_waits_for_a_thread_of_its_own_is_still(wait, is_still):
     """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on. One thread looks for news."""
     imports = "import multiprocessing, os, queue, subprocess, threading, time"
-    program = "\n".join([imports, LOOKER, f"wait = {wait}", "print(flush=True)", "wait()"])
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True) as process:
-        try:
-            process.stdout.readline()
-            pulses, seen = Pulses({process.pid: 0}), []
-            pulses.take()  # it may just have come to rest
-            while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
-                with pytest.raises(subprocess.TimeoutExpired):
-                    process.wait(pulses.due_in_s())
-                seen.append(pulses.take().marks[0].is_still)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
+    with running("\n".join([imports, LOOKER, f"wait = {wait}", "print(flush=True)", "wait()"])) as process:
+        pulses, seen = Pulses({process.pid: 0}), []
+        pulses.take()  # it may just have come to rest
+        while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
+            seen.append(next_mark(process, pulses).is_still)
 
     assert any(seen) is is_still

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.ranks.environ import fill_nodes, gloo_environ, scrubbed
+from coursekit.ranks.environ import gloo_environ, scrubbed
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
-
-
-@pytest.mark.parametrize(
-    ("num_ranks", "ranks_per_node", "nodes"),
-    [(1, 1, (1,)), (4, 4, (4,)), (4, 2, (2, 2)), (5, 2, (2, 2, 1)), (3, 1, (1, 1, 1))],
-)
-def test_nodes_are_filled_one_after_the_other(num_ranks, ranks_per_node, nodes):
-    """Only the last node may have fewer ranks."""
-    assert fill_nodes(num_ranks, ranks_per_node) == nodes
 
 
 def test_places_on_uneven_nodes():

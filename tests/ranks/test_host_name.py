@@ -56,20 +56,7 @@ def run_on_a_machine_called(name, tmp_path, address=""):
     hosts.write_text(f"127.0.0.1 localhost\n{address} {name if address else ''}\n")
     program.write_text(PROGRAM)
     script = 'hostname "$1" && mount --bind "$2" /etc/hosts && exec "$3" "$4"'
-    words = [
-        "unshare",
-        "--map-root-user",
-        "--uts",
-        "--mount",
-        "sh",
-        "-c",
-        script,
-        "sh",
-        name,
-        hosts,
-        sys.executable,
-        program,
-    ]
+    words = ("unshare", "--map-root-user", "--uts", "--mount", "sh", "-c", script, "sh", name, hosts)
     answer = subprocess.run([*words, sys.executable, program], capture_output=True, text=True, timeout=600, check=False)
     assert answer.returncode == 0, answer.stderr
     return json.loads(answer.stdout.splitlines()[-1])

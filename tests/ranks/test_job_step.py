@@ -14,8 +14,6 @@ import pytest
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
 
-from .px_notebooks import check_line, execute, values
-
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 900
 ALLOCATION = ("salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu")
@@ -151,11 +149,3 @@ def test_a_job_that_has_ended_is_named(cluster):
     """A shell outlives its allocation: the job's number and the way out are told."""
     said = run(REFUSED, [], {**environ_of(cluster), "SLURM_JOB_ID": "987654", "SLURM_NTASKS": "2"})
     assert re.search(r"987654.* has ended.*COURSEKIT_RANKS=local", said)
-
-
-@pytest.mark.needs("slurmctld")
-def test_a_notebook_of_another_course_runs_on_all_nodes(cluster, tmp_path):
-    """Its `%ipcluster start` starts tasks on both nodes, and its numbers are those of NumPy."""
-    notebook = execute("line", tmp_path, *ALLOCATION, **environ_of(cluster))
-    check_line(notebook)
-    assert values(notebook, "SLURMD_NODENAME") == dict(enumerate(cluster.nodes["qgpu"]))

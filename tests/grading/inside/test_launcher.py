@@ -1,13 +1,15 @@
-"""Whose fault it is when a launcher cannot answer."""
+"""Whose fault it is when a launcher cannot answer; and what it takes for a reply of a shell, which may be anything."""
 
 from __future__ import annotations
 
 from multiprocessing import Pipe
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from coursekit.grading.inside import launcher, wire
+from coursekit.grading.inside.shell_process import ShellReply, read_reply
 
 
 def ask(monkeypatch, error):
@@ -35,3 +37,48 @@ def test_all_else_ends_the_launcher(error, monkeypatch):
     """A full disk, memory that is used up, a mistake of the kit's: the judge tells that as a fault, too."""
     with pytest.raises(type(error)):
         ask(monkeypatch, error)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reply"),
+    [
+        ({"value": [1, None]}, ShellReply([1, None])),
+        ({"value": None}, ShellReply(None, None)),
+        ({"error": ["ValueError", "no"]}, ShellReply(error=["ValueError", "no"])),
+    ],
+)
+def test_replies_are_read(parts, reply):
+    """A value, or the name and the text of an exception, under the number of the request."""
+    assert read_reply(wire.dumps({"number": 7, **parts}), 7) == reply
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"number": 6, "value": 1},
+        {"number": np.array([7, 7]), "value": 1},
+        {"number": [7], "value": 1},
+        {"number": True, "value": 1},
+        {"value": 1},
+        {"number": 7},
+        {"number": 7, "value": 1, "error": ["ValueError", "no"]},
+        {"number": 7, "value": 1, 3: 4},
+        {"number": 7, "error": None},
+        {"number": 7, "error": ["ValueError"]},
+        {"number": 7, "error": ("ValueError", "no")},
+        {"number": 7, "error": ["ValueError", 3]},
+        [7, 1],
+        None,
+    ],
+    ids=repr,
+)
+def test_all_else_is_no_reply(message):
+    """Another number or form is dropped, and nothing is raised."""
+    number = 1 if isinstance(message, dict) and message.get("number") is True else 7
+    assert read_reply(wire.dumps(message), number) is None
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b'{"number": 7, "value": 1}', b"\xff"])
+def test_bytes_that_are_no_plain_data_are_no_reply(data):
+    """Neither is what the wire itself refuses."""
+    assert read_reply(data, 7) is None

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import nbformat
 import pytest
 
-from coursekit.grading.judge.pool import PoolSettings, judge_all
+from coursekit.grading.judge.pool import PoolSettings, judge_all, shares
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.grading.submission.work import Submission, key_of
 
 SETTINGS = PoolSettings(num_slots=2, limits=SubmissionLimits(notebook_s=60, cell_s=10, memory_gb=2))
-END_TIMEOUT_S = 300
 
 
 @pytest.fixture
@@ -54,3 +54,10 @@ def test_a_key_covers_all_that_a_verdict_depends_on(source, work):
     assert key not in others
     assert len(set(others)) == 3
     assert key_of(replace(work(), student="bob"), source, "6 GB") == others[2]
+
+
+@pytest.mark.parametrize(("num_slots", "expected"), [(2, [[0, 3, 7], [2, 5]]), (6, [[]] * 6), (1, [[]])])
+def test_slots_have_cores_of_their_own(monkeypatch, num_slots, expected):
+    """All cores are used, none by two slots; too few cores, or a single slot, stay unbound."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 3, 5, 7})
+    assert shares(num_slots) == expected
