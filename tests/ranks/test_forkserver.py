@@ -15,13 +15,13 @@ import psutil
 import pytest
 
 from coursekit import ranks
+from coursekit.processes import MARK, marked_processes
 from coursekit.ranks import RankError
 from coursekit.ranks.forkserver import shared
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
-MARK = "COURSEKIT_TEST_MARK"
 START_TIMEOUT_S, END_TIMEOUT_S = 900, 300
 FOR_EVER_S = 3600
 
@@ -179,30 +179,16 @@ KILLED_NOTEBOOK = """
 """
 
 
-def marked_processes(mark):
-    """Return every process of this machine that was started with this mark in its environment."""
-    return [process for process in psutil.process_iter() if bears(process, mark)]
-
-
-def bears(process, mark):
-    """Say whether a process runs and was started with this mark."""
-    try:
-        return process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
 def test_killing_the_notebook_leaves_nothing(tmp_path):
     """With the notebook's process end the server, its ranks and what they had started; a forked child may stay."""
-    mark = f"killed-{os.getpid()}"
-    with program(KILLED_NOTEBOOK, tmp_path, **{MARK: mark}) as notebook:
+    with program(KILLED_NOTEBOOK, tmp_path, **{MARK: str(tmp_path)}) as notebook:
         ready = {notebook.stdout.readline(), notebook.stdout.readline()}
-        num_processes = len(marked_processes(mark))
+        num_processes = len(marked_processes(tmp_path))
         notebook.kill()
         deadline_s = time.monotonic() + END_TIMEOUT_S
-        while len(marked_processes(mark)) > 1 and time.monotonic() < deadline_s:
+        while len(marked_processes(tmp_path)) > 1 and time.monotonic() < deadline_s:
             time.sleep(0.02)
-        left = marked_processes(mark)
+        left = marked_processes(tmp_path)
         commands = [process.cmdline() for process in left]
         for process in left:
             process.kill()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -69,16 +68,10 @@ def test_positional_and_keyword_arguments_reach_every_rank():
     assert ranks.run(describe, 1, "two", None, three=[3.0], num_ranks=3) == [call] * 3
 
 
-def reversed_with_digest(array):
-    """Return the array backwards, and a digest of what arrived."""
-    return array[::-1], hashlib.sha256(array.tobytes()).hexdigest()
-
-
 def test_large_arguments_and_results_travel_whole():
     """50 MB go to both ranks and come back from each of them unchanged."""
     array = np.random.default_rng(0).integers(0, 256, size=50_000_000, dtype=np.uint8)
-    for backwards, digest in ranks.run(reversed_with_digest, array):
-        assert digest == hashlib.sha256(array.tobytes()).hexdigest()
+    for backwards in ranks.run(np.flip, array):
         assert np.array_equal(backwards[::-1], array)
 
 

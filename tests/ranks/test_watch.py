@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -108,11 +109,9 @@ def test_a_deadline_names_the_collective_the_line_and_who_waits_for_whom():
 
 def line_of(function, words):
     """Return how a message names the line of `function` that holds these words."""
-    first = function.__code__.co_firstlineno
-    with open(__file__, encoding="utf-8") as file:  # noqa: PTH123
-        source = file.read().splitlines()
-    number = next(number for number, text in enumerate(source[first:], first + 1) if words in text)
-    return f"test_watch.py, line {number} in {function.__name__}: `{source[number - 1].strip()}`"
+    lines, first = inspect.getsourcelines(function)
+    number, text = next((number, text) for number, text in enumerate(lines, first) if words in text)
+    return f"test_watch.py, line {number} in {function.__name__}: `{text.strip()}`"
 
 
 def loop_on_rank_1():

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,27 +140,23 @@ def test_an_exception_ends_the_other_ranks():
     assert "/worker.py" not in str(caught.value)
 
 
-def wait_for(path):
-    """Return the content of a file that another rank writes."""
-    while not path.exists() or not (content := path.read_text()):
-        time.sleep(0.01)
-    return content
-
-
 def fail_beside_a_collective(folder):
     """Raise on rank 1 while rank 0 is inside an allreduce, which then fails too."""
     import horovod.tensorflow as hvd
 
     hvd.init()
     if hvd.rank() == 1:
-        wait_for(folder / "inside")
+        while not (folder / "inside").exists():
+            time.sleep(0.01)
         raise ZeroDivisionError("the cause")
     main = threading.get_ident()
 
     def tell_when_inside():
-        while "allreduce" not in functions_on_stack(sys._current_frames()[main]):  # noqa: SLF001
+        stack = []
+        while "allreduce" not in {frame.name for frame in stack}:
             time.sleep(0.01)
-        (folder / "inside").write_text("yes")
+            stack = traceback.extract_stack(sys._current_frames()[main])  # noqa: SLF001
+        (folder / "inside").touch()
 
     threading.Thread(target=tell_when_inside, daemon=True).start()
     hvd.allreduce(np.ones(1))
@@ -263,15 +260,6 @@ def die_while_sending():
 
     Connection._send = send_half  # noqa: SLF001
     return bytes(NUM_BYTES)
-
-
-def functions_on_stack(frame):
-    """Return the names of the functions that are being executed."""
-    names = set()
-    while frame is not None:
-        names.add(frame.f_code.co_name)
-        frame = frame.f_back
-    return names
 
 
 def test_a_rank_that_dies_while_sending_its_result_does_not_hang_the_run():

@@ -42,18 +42,19 @@ def test_require_sandbox_fails_closed(monkeypatch):
         require_sandbox()
 
 
+def run_python(code, *args, path, before=()):
+    """Run code with the kit that is at a path, below other programs if there are any; return what came of it."""
+    environ = {**os.environ, "PYTHONPATH": str(path)}
+    words = [*before, sys.executable, "-c", code, *args]
+    return subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+
+
 @needs_bwrap
 def test_switched_off_user_namespaces_are_named(kit):
     """Where the kernel forbids user namespaces, the sentence points to Slurm."""
     code = "from coursekit.grading.isolation.sandbox import require_sandbox; require_sandbox()"
     forbidden = ["bwrap", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--dev-bind", "/", "/"]
-    done = subprocess.run(
-        [*forbidden, sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(kit)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(code, path=kit, before=forbidden)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "cannot start a sandbox" in last
@@ -222,12 +223,6 @@ def test_a_kit_that_is_installed_in_the_environment_is_hidden(kit, tmp_path):
         "words = command(['/bin/sh', '-c', 'ls $1; echo >$1/x', 'sh', sys.argv[2]], shown, {}, 1 << 20)\n"
         "os.execvp(words[0], words)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path, package],
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "lib")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(code, tmp_path, package, path=tmp_path / "lib")
     assert (done.stdout, done.returncode) == ("grading\n", 2), done.stderr
     assert "Read-only file system" in done.stderr
