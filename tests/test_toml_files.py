@@ -77,11 +77,7 @@ def test_a_right_file_becomes_the_dataclass(load):
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        (
-            'name = "example"',
-            'nam = "example"',
-            [": ", "unknown", "['nam']", "name, node, lines, defaults,"],
-        ),
+        ('name = "example"', 'nam = "example"', [": ", "unknown", "['nam']", "name, node, lines, defaults,"]),
         ('name = "example"', "", [": ", "missing", "['name']", "name, node, lines, defaults."]),
         ("cores = 4", "cpu = 4", [" [node]: ", "unknown", "['cpu']", "cores, memory_gb."]),
         ("cores = 4", "", [" [node]: ", "missing", "['cores']"]),

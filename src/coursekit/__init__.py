@@ -60,15 +60,14 @@ class _Finder:
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return where a module of TensorFlow or Horovod is, with a loader of our own; None for all others."""
+        loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
                 _load_hwloc()
             if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") == "0":
                 return None
-            loaded = _quietly
-        elif name in {"horovod.tensorflow.keras", "horovod.tensorflow.keras.callbacks"}:
-            loaded = _with_keras_2
-        else:
+            loaded = hiding(_LOGGED)
+        elif name not in {"horovod.tensorflow.keras", "horovod.tensorflow.keras.callbacks"}:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -107,12 +106,7 @@ def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
             os.write(2, lines.sub(b"", said.read()))
 
 
-def _quietly(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Return a function that does the same without showing `_LOGGED`."""
-    return hiding(_LOGGED)(load)
-
-
-def _with_keras_2(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType], None]:
     """Return a function that does the same, and lets the module use TensorFlow's Keras and not the package keras.
 
     Horovod as released takes its backend from the package, which is Keras 3. `tools/horovod.cmake` changes that, and

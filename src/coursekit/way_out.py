@@ -51,12 +51,8 @@ def is_taken(check: str) -> bool:
     """
     names, piece = _taken.get(check, ({}, None))
     functions = [value for value in names.values() if isinstance(value, FunctionType)]
-    return any(one is piece or check in checks_of_pieces(_source_beside(one)) for one in functions)
-
-
-def _source_beside(function: FunctionType) -> str:
-    """Return the cell that defines a function."""
-    return "".join(linecache.getlines(function.__code__.co_filename))
+    cells = {one: "".join(linecache.getlines(one.__code__.co_filename)) for one in functions}  # that define them
+    return any(one is piece or check in checks_of_pieces(cell) for one, cell in cells.items())
 
 
 def checks_of_pieces(source: str) -> set[str]:

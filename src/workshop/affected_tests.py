@@ -2,7 +2,7 @@
 
 Cells know each other by names only. A test that uses no name, directly or through other cells, that the answer's cells
 bind does the same as with the solution, so running it for each of a hundred answers would only take time.
-In doubt a cell counts as affected (see `coursekit.labs.names`).
+In doubt a cell counts as affected (see `coursekit.labs.cells`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.labs.cells import is_solution, is_test
-from coursekit.labs.names import Names, names_of
+from coursekit.labs.cells import Names, is_solution, is_test, names_of
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseKitError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from coursekit.toml_files import tomllib  # type: ignore[attr-defined]  # its own, or tomli
 
 END = "# ///"
 

@@ -47,10 +47,7 @@ def test_damage_is_told_with_file_and_place(tiny, flip):
     for path in tiny.glob("validation-*"):
         path.unlink()
     status, rows, lines = check(tiny)
-    assert (status, rows) == (
-        1,
-        {"train": ["16", str(1023 - num_lost), "1 to 1000"], "validation": ["0", "0", "-"]},
-    )
+    assert (status, rows) == (1, {"train": ["16", str(1023 - num_lost), "1 to 1000"], "validation": ["0", "0", "-"]})
     assert lines[:2] == [
         f"{third}: it is cut or damaged from record 1 on (the first is 0): copy it again",
         f"{fifth}: it is cut or damaged from record {num_whole} on (the first is 0): copy it again",

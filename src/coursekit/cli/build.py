@@ -9,8 +9,7 @@ import click
 from rich.console import Console
 
 from coursekit.cli.shared import LABS
-from coursekit.labs.build.build import build_release
-from coursekit.labs.build.tables import build_tables
+from coursekit.labs.build.build import build_release, build_tables
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.page import write_page

@@ -16,7 +16,7 @@ from rich.progress import TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from coursekit.cli.shared import counting_bar
-from coursekit.imagenet.check import check_data
+from coursekit.imagenet.files import check_data
 from coursekit.imagenet.make import PRESETS, make_data
 from coursekit.ranks.environ import HIDE_GPUS
 

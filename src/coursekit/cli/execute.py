@@ -19,9 +19,8 @@ from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
-from coursekit.labs.run.facts import collect
-from coursekit.labs.run.plan import given_by_environment, plan_runs
-from coursekit.labs.run.results import LabResult, format_points, format_time
+from coursekit.labs.run.plan import plan_runs
+from coursekit.labs.run.results import LabResult, collect, format_points, format_time
 from coursekit.labs.run.session import RunProgress, new_folder
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
@@ -46,11 +45,10 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     chosen = replace(select_labs(root, [lab])[0], small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
     _check_readable(notebook, notebook.relative_to(root))
-    values = {**given_by_environment([notebook]), **dict(given)}
-    run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, values)[0]
+    run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0]
     folder = new_folder(root / JOBS, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())
-    with stop.handled(), progress.shown():
+    with stop.handled(), progress.line:
         progress.lab_started(run, 1, 1)
         result = execute_lab(run, folder, collect(root), progress.cell_started)
         end_marked(folder)

@@ -11,9 +11,8 @@ from rich.console import Console
 from coursekit.cli.shared import LABS, PARAMETERS, RANKS
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
-from coursekit.labs.run.facts import collect
-from coursekit.labs.run.plan import given_by_environment, plan_runs
-from coursekit.labs.run.results import PASSED
+from coursekit.labs.run.plan import plan_runs
+from coursekit.labs.run.results import PASSED, collect
 from coursekit.labs.run.session import RUNS, RunProgress, new_folder, point_latest, run_labs, show_report
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
@@ -36,11 +35,11 @@ def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, s
     if site:
         sys.exit(run_on_site(root, site, names, num_ranks, given))
     sources = build_sources(root, chosen)
-    plan = plan_runs(chosen, sources, num_ranks, {**given_by_environment(sources.values()), **dict(given)})
+    plan = plan_runs(chosen, sources, num_ranks, dict(given))
     console = Console()
     folder = new_folder(root / RUNS)
     stop, progress = StopSignals(), RunProgress(console)
-    with stop.handled(), progress.shown():
+    with stop.handled(), progress.line:
         point_latest(folder)
         facts = collect(root)
         labs = run_labs(folder, plan, facts, progress, stop)

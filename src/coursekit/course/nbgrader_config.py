@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from coursekit.course.settings import load_settings
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
-from coursekit.labs.nbgrader_settings import nbgrader_settings
+from coursekit.labs.points import nbgrader_settings
 
 CONFIG = "nbgrader_config.py"
 GRADEBOOK = "gradebook.db"

@@ -20,7 +20,7 @@ from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.grading.verdict import Verdict
-from coursekit.labs.build.generated import to_bytes
+from coursekit.labs.build.build import to_bytes
 from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 
 READABLE = 0o444  # as nbgrader leaves what it graded

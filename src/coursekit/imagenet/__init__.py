@@ -1,8 +1,7 @@
 """Data in ImageNet's form: TFRecord files of JPEG images with labels from 1 to 1000, read, made and checked."""
 
 from coursekit.imagenet.files import count_images, list_files
-from coursekit.imagenet.find import find_data
-from coursekit.imagenet.make import make_data
+from coursekit.imagenet.make import find_data, make_data
 from coursekit.imagenet.records import LabelledImage, parse_record, read_records, write_images
 from coursekit.imagenet.training_folder import begin_training, end_training
 

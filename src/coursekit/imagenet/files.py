@@ -1,18 +1,30 @@
-"""Which files a data folder holds, and how many images."""
+"""Which files a data folder holds, how many images, and which of its files are damaged."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet.records import count_records, describe_damage
+from coursekit.imagenet.records import (
+    FIRST_LABEL,
+    LAST_LABEL,
+    SKIP,
+    count_records,
+    describe_damage,
+    parse_record,
+    read_records,
+)
+from coursekit.text import first_few
 
 SPLITS = ("train", "validation")
-NAME = re.compile(r"(?P<split>[a-z]+)-(?P<number>\d{5})-of-(?P<total>\d{5})")
-NUM_NAMED = 3
+NAME = re.compile(r"[a-z]+-\d{5}-of-\d{5}")
+Progress = Callable[[str, int, int], None]  # called with a file's name, what is done and what there is in all
+NUM_QUICK = 4  # records of a file that a quick check looks at
+ALL = -1
 
 
 def file_name(split: str, number: int, total: int) -> str:
@@ -32,14 +44,13 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
     """
     if split not in SPLITS:
         raise CourseKitError(f"There is no split {split!r}: it is one of {' and '.join(SPLITS)}.")
-    place = Path(folder)
-    if not place.is_dir():
-        raise CourseKitError(f"There is no data folder {place}: make one with `coursekit data make {place}`.")
-    found = _names(place, split)
-    if not found:
-        place = place / split
-        found = _names(place, split)
-    if not found:
+    if not Path(folder).is_dir():
+        raise CourseKitError(f"There is no data folder {folder}: make one with `coursekit data make {folder}`.")
+    for place in (Path(folder), Path(folder, split)):
+        found = {path.name for path in place.glob(f"{split}-*") if NAME.fullmatch(path.name)}
+        if found:
+            break
+    else:
         raise CourseKitError(
             f"{folder} holds no files {file_name(split, 0, 16)} and so on, nor does a folder {split}/ in it: "
             "name a folder with ImageNet's TFRecord files, or make one with `coursekit data make`."
@@ -51,15 +62,11 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
     wanted = [file_name(split, number, totals[0]) for number in range(totals[0])]
     missing = [name for name in wanted if name not in found]
     if missing:
-        named = ", ".join(missing[:NUM_NAMED]) + (" and more" if len(missing) > NUM_NAMED else "")
+        named = first_few(missing)
         raise CourseKitError(
             f"{place} lacks {len(missing)} of {totals[0]} {split} files ({named}): copy or make them again."
         )
     return [str(place / name) for name in wanted]
-
-
-def _names(place: Path, split: str) -> set[str]:
-    return {path.name for path in place.glob(f"{split}-*") if NAME.fullmatch(path.name)}
 
 
 def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
@@ -78,3 +85,95 @@ def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
             raise CourseKitError(f"{file} {describe_damage(file, num_records)}.")
         num_images += num_records
     return num_images
+
+
+@dataclass
+class SplitReport:
+    """What the files of one split hold.
+
+    Attributes:
+        name: "train" or "validation".
+        num_good: records that can be used.
+        labels: those of the records that were looked at.
+        faults: the first of each file that has one, by what is wrong: all places where it is, such as
+            "train-00000-of-01024, record 0".
+    """
+
+    name: str
+    num_files: int = 0
+    num_good: int = 0
+    labels: set[int] = field(default_factory=set)
+    faults: dict[str, list[str]] = field(default_factory=dict)
+
+
+def check_data(
+    folder: str | os.PathLike[str], *, quick: bool = False, progress: Progress | None = None
+) -> list[SplitReport]:
+    """Check every record of both splits; a quick check follows the headers, and looks at a few records of each file.
+
+    `progress` is called for each file when it is checked, with its name, the files done and the files in all.
+    """
+    reports = []
+    for split in SPLITS:
+        report = SplitReport(split)
+        reports.append(report)
+        try:
+            paths = [Path(file) for file in list_files(folder, split)]
+        except CourseKitError as error:
+            report.faults[str(error)] = []
+            continue
+        report.num_files = len(paths)
+        for number, path in enumerate(paths, 1):
+            what, place = _check_file(report, path, NUM_QUICK if quick else ALL)
+            if what:
+                report.faults.setdefault(what, []).append(place)
+            if progress:
+                progress(path.name, number, len(paths))
+    return reports
+
+
+def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
+    """Count the good records of a file, and return what is wrong with the file and where; '' for nothing."""
+    try:
+        num_records, is_whole = count_records(path)
+        num_read, num_bad, fault, place = 0, 0, "", str(path)
+        for record in read_records(str(path), SKIP).take(num_looked_at).as_numpy_iterator():
+            wrong = _fault(record, report.labels)
+            if wrong and not fault:
+                fault, place = wrong, f"{path}, record {num_read}"
+            num_read, num_bad = num_read + 1, num_bad + bool(wrong)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}", str(path)
+    # Reading ends at the first damaged record; a quick check knows no more than the headers.
+    num_whole = num_read if num_looked_at == ALL else num_records
+    report.num_good += num_whole - num_bad
+    if not is_whole or num_whole < num_records:
+        return f"it {describe_damage(path, num_whole)}", str(path)
+    return fault, place
+
+
+def _fault(record: bytes, labels: set[int]) -> str:
+    """Return why no training can use a record, or ''; a good record's label is added to the others."""
+    import tensorflow as tf  # notebooks import this package before they need TensorFlow
+    from google.protobuf.message import DecodeError  # as above
+
+    try:
+        encoded, label = (one.numpy() for one in parse_record(record))
+    except tf.errors.InvalidArgumentError:
+        try:
+            features = sorted(tf.train.Example.FromString(record).features.feature)
+        except DecodeError:
+            features = []
+        named = first_few(features) or "no features at all"
+        return (
+            f"it is not an example with one image/encoded (bytes) and one image/class/label (number), but has {named}"
+        )
+    if not FIRST_LABEL <= label <= LAST_LABEL:
+        hint = ": where labels begin at 0, add 1 to all and write them again" if label == 0 else ""
+        return f"its label is {label}, not {FIRST_LABEL} to {LAST_LABEL}{hint}"
+    try:
+        tf.io.extract_jpeg_shape(encoded)
+    except tf.errors.InvalidArgumentError:
+        return "its image is not a JPEG"
+    labels.add(int(label))
+    return ""

@@ -1,9 +1,11 @@
-"""Make data in ImageNet's form: seeded synthetic images in TFRecord files."""
+"""Data to train on: a folder that is given, or synthetic images in ImageNet's form, which the first call makes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from coursekit.errors import CourseKitError
-from coursekit.files import write_text
-from coursekit.imagenet.files import file_name
+from coursekit.files import locked, write_text
+from coursekit.imagenet.files import SPLITS, Progress, file_name, list_files
 from coursekit.imagenet.patterns import class_name, draw
 from coursekit.imagenet.records import (
     FIRST_LABEL,
@@ -22,12 +24,13 @@ from coursekit.imagenet.records import (
     count_records,
     write_images,
 )
+from coursekit.text import first_few
 
-Progress = Callable[[str, int, int], None]
-NUM_NAMED = 3
 MARK = "synthetic.txt"  # holds the preset's name: whatever else is in the folder is ours
 # As ImageNet's: most images are 500 wide or high, in the formats of cameras.
 CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
+CACHE_VARIABLE = "COURSEKIT_DATA"
+MAKE = "import sys; from coursekit.imagenet import make_data; make_data(*sys.argv[1:])"
 
 
 class Split(NamedTuple):
@@ -187,9 +190,56 @@ def _claim(place: Path, preset: Preset) -> None:
     parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in ours]
     others = [name for name in present if name not in {*ours, *parts}]
     if others:
-        raise CourseKitError(
-            f"{place} holds other things ({', '.join(others[:NUM_NAMED])}): name an empty or a new folder."
-        )
+        raise CourseKitError(f"{place} holds other things ({first_few(others)}): name an empty or a new folder.")
     for name in parts:
         (place / name).unlink()
     write_text(mark, f"{preset.name}\n")
+
+
+def find_data(folder: str = "", preset: str = "tiny") -> Path:
+    """Return a folder with training and validation files.
+
+    Args:
+        folder: one with ImageNet's TFRecord files, or "" for synthetic data, in the user's cache:
+            `$COURSEKIT_DATA` when that is set, else `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
+            The first call makes it; other processes that ask meanwhile wait.
+        preset: which synthetic data, "tiny", "small" or "bench".
+
+    Raises:
+        CourseKitError: when the folder lacks files, or the data cannot be made.
+    """
+    if folder:
+        for split in SPLITS:
+            list_files(folder, split)
+        return Path(folder)
+    wanted = PRESETS[preset]
+    place = _cache() / f"imagenet-{wanted.name}"
+    if not is_made(place, wanted):
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with locked(place.with_name(f".{place.name}.lock")):
+                if not is_made(place, wanted):
+                    print(f"making {wanted.num_images} images in {place}, once …", flush=True)
+                    _make_in_other_process(place, preset)
+        except OSError as error:
+            raise CourseKitError(
+                f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to one of your folders."
+            ) from error
+    return place
+
+
+def _cache() -> Path:
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "coursekit"
+
+
+def _make_in_other_process(place: Path, preset: str) -> None:
+    """Make the data where TensorFlow sees no GPU: a notebook that took one would leave none to its ranks."""
+    environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, "-c", MAKE, str(place), preset]
+    done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last_line = (done.stderr.strip().splitlines() or [f"{place} could not be made."])[-1]
+        raise CourseKitError(last_line.removeprefix(f"{CourseKitError.__module__}.{CourseKitError.__name__}: "))

@@ -7,7 +7,6 @@ laptop with one core as on a node with 64.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +76,11 @@ class SlowStore:
         options = tf.data.Options()
         options.threading.private_threadpool_size = options.autotune.cpu_budget = NUM_THREADS
         self._start = time.perf_counter()
-        return list(self._steps(dataset.with_options(options)))
+        batches = []
+        for batch in dataset.with_options(options).as_numpy_iterator():
+            self._step(batch)
+            batches.append(batch)
+        return batches
 
     @property
     def seconds(self) -> float:
@@ -87,11 +90,6 @@ class SlowStore:
     def busy_s(self, stage: str) -> float:
         """Return for how many seconds a stage worked; what it did side by side counts once."""
         return covered([(span.begin_s, span.end_s) for span in self.spans if span.stage == stage])
-
-    def _steps(self, dataset: Any) -> Iterable[Any]:
-        for batch in dataset.as_numpy_iterator():
-            self._step(batch)
-            yield batch
 
     def _step(self, batch: Any) -> None:  # noqa: ARG002  # a store elsewhere looks at it
         self._sleep(TRAIN, self.train_s)

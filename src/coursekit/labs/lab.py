@@ -16,6 +16,7 @@ from coursekit.errors import CourseKitError
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
+SOLUTIONS = "solutions"
 
 Scalar = bool | int | float | str  # what a notebook's parameter may be
 
@@ -59,27 +60,20 @@ class Lab:
 
 
 def load_lab(folder: Path) -> Lab:
-    """Read one lab's folder, `solutions/<lab>`.
+    """Read one lab's folder: `solutions/<lab>`, or where its answers are not, `labs/<lab>` of a students' copy.
 
     Raises:
         CourseKitError: the folder's name is not a lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
     """
-    lab = load_facts(folder)
-    if not lab.source.is_file():
-        raise CourseKitError(
-            f"{folder.parent.name}/{folder.name}/{lab.source.name} is missing: a lab's notebook is named as its folder."
-        )
-    return lab
-
-
-def load_facts(folder: Path) -> Lab:
-    """Read what is known of one lab, as `load_lab`, also where its answers are not: in `labs/<lab>` of students."""
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
             f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
         )
-    return toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
+    lab = toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
+    if folder.parent.name == SOLUTIONS and not lab.source.is_file():
+        raise CourseKitError(f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.")
+    return lab
 
 
 def find_labs(root: Path) -> tuple[Lab, ...]:
@@ -87,10 +81,10 @@ def find_labs(root: Path) -> tuple[Lab, ...]:
 
     Without `solutions/`, these are the folders in `labs/` with a `lab.toml`: a student may have others there.
     """
-    if not (root / "solutions").is_dir():
-        return tuple(load_facts(path.parent) for path in sorted(root.glob("labs/*/lab.toml")))
-    folders = (path for path in (root / "solutions").glob("*") if path.is_dir() and path.name[0] not in "._")
-    return tuple(load_lab(folder) for folder in sorted(folders))
+    folders = [path for path in (root / SOLUTIONS).glob("*") if path.is_dir() and path.name[0] not in "._"]
+    if not (root / SOLUTIONS).is_dir():
+        folders = [path.parent for path in root.glob("labs/*/lab.toml")]
+    return tuple(map(load_lab, sorted(folders)))
 
 
 def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:

@@ -8,27 +8,15 @@ Nothing here needs pyplot or a notebook's backend.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coursekit.pictures.output import GROUND
-from coursekit.pictures.output import show as show  # what notebooks call
+from coursekit.pictures.output import COLORS, GREY, LINE_STYLES, MARKERS, Array, panels, show, style
 from coursekit.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-Array = np.ndarray[Any, Any]
-
-# The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), and
-# three that colour-blind readers tell apart from them just as well; line styles and markers say it twice.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A535F9", "#452BA3", "#770728", "#000000")
-GREY = "0.5"
-LINE_STYLES = ("-", "--", ":", "-.")
-MARKERS = "osD^vP*X"
 
 OPTIMUM = (2.0, 0.0)  # slope and offset with which the labs make their data
 
@@ -38,32 +26,6 @@ NUM_STEPS_OF_LONG_TRAJECTORY = 100
 FEW_STEPS = 100  # trajectories up to this long have a dot for each step
 
 MAX_NUM_ITEMS = 8  # in words, as many as there are colours; a listener does not want 64 ranks read out
-
-WIDTH_INCH = 8.5
-WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
-HEIGHT_INCH = 3.6
-PAD_INCH = 0.1
-
-
-def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
-    """Return a figure with this many panels side by side."""
-    from matplotlib.figure import Figure  # slow, and `pictures.output` is read without it
-
-    width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
-    figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
-    return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
-
-
-def style(number: int) -> dict[str, Any]:
-    """Return colour and line style of the curve with this number, such as that of a rank."""
-    return {"color": COLORS[number % len(COLORS)], "linestyle": LINE_STYLES[number % len(LINE_STYLES)]}
-
-
-def layout() -> ConstrainedLayoutEngine:
-    """Return a layout with some room around each panel, which may stand on a dark page."""
-    from matplotlib.layout_engine import ConstrainedLayoutEngine  # as above
-
-    return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
 
 
 def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
@@ -82,7 +44,10 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
     ends = np.array([x.min(), x.max()])
     for number, (label, (slope, offset)) in enumerate((lines or {}).items()):
         axes.plot(ends, slope * ends + offset, label=label, **style(number))
-    axes.set(xlabel="x", ylabel="y", title="Data", label=_words_of_data(x, y, lines or {}))
+    text = f"{counted(len(x), 'sample')} with x from {_short(x.min())} to {_short(x.max())}"
+    text += f" and y from {_short(y.min())} to {_short(y.max())}"
+    shown = [f"{label} has slope {_short(m)}, offset {_short(b)}" for label, (m, b) in (lines or {}).items()]
+    axes.set(xlabel="x", ylabel="y", title="Data", label=_listed(text, shown))
     axes.legend(loc="upper left", fontsize="small")
 
 
@@ -195,11 +160,16 @@ def distance_between_ranks(histories: Sequence[Array]) -> Array:
 def show_shards(shards: Sequence[Array], num_samples: int) -> None:
     """Show which rank owns which sample; `shards` holds the sample numbers of each rank."""
     figure, (axes,) = panels(1, height_inch=0.9 + 0.35 * len(shards))
+    words = []
     for rank, samples in enumerate(shards):
+        numbers = [str(sample) for sample in samples[:MAX_NUM_ITEMS]] + ["…"] * (len(samples) > MAX_NUM_ITEMS)
+        words.append(f"rank {rank} holds {', '.join(numbers) or 'none'}")
         samples = np.asarray(samples, dtype=int)  # noqa: PLW2901  # the same samples, as numbers
         axes.vlines(samples, rank - 0.4, rank + 0.4, color=COLORS[rank % 8], linewidth=6 if num_samples <= 60 else 1)  # noqa: PLR2004  # bars that just touch
     axes.set(xlabel="sample", yticks=range(len(shards)), yticklabels=[f"rank {rank}" for rank in range(len(shards))])
-    axes.set(xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=_words_of_shards(shards))
+    axes.set(
+        xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=_listed("By number of the sample", words)
+    )
     num_used = len(np.unique(np.concatenate([np.asarray(samples, dtype=int) for samples in shards])))
     sizes = ", ".join(str(len(samples)) for samples in shards)
     show(figure, f"The ranks hold {sizes} samples; together they use {num_used} of {num_samples}.")
@@ -223,14 +193,6 @@ def show_limit(learning_rates: Array, losses: Array, limit: float, marks: Mappin
     show(figure, alt)
 
 
-def _words_of_data(x: Array, y: Array, lines: Mapping[str, tuple[float, float]]) -> str:
-    """Return samples, and lines given as (slope, offset), in words."""
-    text = f"{counted(len(x), 'sample')} with x from {_short(x.min())} to {_short(x.max())}"
-    text += f" and y from {_short(y.min())} to {_short(y.max())}"
-    shown = [f"{label} has slope {_short(slope)}, offset {_short(offset)}" for label, (slope, offset) in lines.items()]
-    return _listed(text, shown)
-
-
 def _words_of_trajectories(
     title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]
 ) -> str:
@@ -249,15 +211,6 @@ def _words_of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) 
     """Return where curves begin and end in words."""
     shown = [f"{label} from {_short(curve[0])} to {_short(curve[-1])}" for label, curve in curves.items()]
     return _listed(title, shown)
-
-
-def _words_of_shards(shards: Iterable[Array]) -> str:
-    """Return the first samples of every rank in words."""
-    shown = []
-    for rank, samples in enumerate(shards):
-        numbers = [str(sample) for sample in samples[:MAX_NUM_ITEMS]] + ["…"] * (len(samples) > MAX_NUM_ITEMS)
-        shown.append(f"rank {rank} holds {', '.join(numbers) or 'none'}")
-    return _listed("By number of the sample", shown)
 
 
 def _listed(head: str, items: Sequence[str]) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.imagenet.store import STAGES, TRAIN, SlowStore, Span
-from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, layout, panels, show
-from coursekit.pictures.output import GROUND
+from coursekit.pictures.output import COLORS, GREY, GROUND, HEIGHT_INCH, layout, panels, show
 
 LIGHT = 160  # of 255: on a darker colour numbers are white
 MAX_NUM_WORDS = 12

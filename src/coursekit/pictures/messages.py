@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from coursekit.intervals import covered_before
-from coursekit.pictures import COLORS, GREY, HEIGHT_INCH, MARKERS, WIDTH_INCH, panels, show
+from coursekit.pictures.output import COLORS, GREY, HEIGHT_INCH, MARKERS, WIDTH_INCH, Array, panels, show
 from coursekit.text import counted
-
-Array = np.ndarray[Any, Any]
 
 SMALLEST_HALF, LARGEST_HALF = 2.0**-25, 65504.0  # what float16 does not round to zero, nor to infinity
 NUM_BINS = 60

@@ -1,4 +1,4 @@
-"""How a picture reaches a notebook: as HTML, since JupyterLab 4 drops the text alternative of a plain PNG.
+"""How a picture is laid out, and how it reaches a notebook: as HTML, for JupyterLab 4 drops the words of a plain PNG.
 
 A row of panels becomes a row of images, one per panel, which wraps where the column is narrow or the page is zoomed.
 The output also holds the whole picture as PNG, with its text alternative in the metadata: reports and feedback show it.
@@ -15,13 +15,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+Array = np.ndarray[Any, Any]
 
 PNG, HTML = "image/png", "text/html"
+# Tells programs what people read in a picture: `{"num_ranks": 2, "images_per_s": 61.5}`, of all ranks together.
+SPEED = "application/vnd.coursekit.speed+json"
 SHARPNESS = 2  # pixels of the images per pixel of the page: sharp at 200 % zoom, too
 DPI = 100  # pixels of the page per inch of a figure
 MAX_NUM_PANELS = 3  # rows of more are grids of photographs, which stay together
 NUM_COLORS = 128  # of drawings: a third of the bytes, and no visible difference
+
+# The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), and
+# three that colour-blind readers tell apart from them just as well; line styles and markers say it twice.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A535F9", "#452BA3", "#770728", "#000000")
+GREY = "0.5"
+LINE_STYLES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP*X"
+
+WIDTH_INCH = 8.5
+WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
+HEIGHT_INCH = 3.6
+PAD_INCH = 0.1
 
 # The ground stays light in dark themes: no colour is readable both on white and on black.
 GROUND = "white"
@@ -32,21 +50,40 @@ IMAGE = (
 )
 
 
+def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
+    """Return a figure with this many panels side by side."""
+    from matplotlib.figure import Figure  # slow, and constants are read without it
+
+    width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
+    figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
+    return figure, list(figure.subplots(1, num_panels, squeeze=False)[0])
+
+
+def style(number: int) -> dict[str, Any]:
+    """Return colour and line style of the curve with this number, such as that of a rank."""
+    return {"color": COLORS[number % len(COLORS)], "linestyle": LINE_STYLES[number % len(LINE_STYLES)]}
+
+
+def layout() -> ConstrainedLayoutEngine:
+    """Return a layout with some room around each panel, which may stand on a dark page."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # as above
+
+    return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
+
+
 def show(figure: Figure, alt: str) -> None:
     """Show a figure in the notebook, with the text `alt` for those who cannot see it.
 
     The words of a panel are its axes' label.
     """
-    panels = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
-    words = [axes.get_label() for axes in panels]
+    row = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
+    words = [axes.get_label() for axes in row]
     whole = " ".join([alt, *filter(None, map(str, words))])
     parts = [whole]
-    if len(panels) > 1:
-        titles = [axes.get_title().replace("\n", " ") or axes.get_ylabel() for axes in panels]
-        others = [
-            f"Panel {number} of {len(panels)}: {text or title}"
-            for number, (text, title) in enumerate(zip(words, titles), 1)
-        ][1:]
+    if len(row) > 1:
+        titles = [axes.get_title().replace("\n", " ") or axes.get_ylabel() for axes in row]
+        pairs = enumerate(zip(words, titles), 1)
+        others = [f"Panel {number} of {len(row)}: {text or title}" for number, (text, title) in pairs][1:]
         parts = [" ".join(filter(None, [alt, str(words[0])])), *others]
     _display(to_png(figure), whole, [(image, text) for image, text in zip(cut(figure, len(parts)), parts)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from coursekit.pictures import COLORS, panels, show
+from coursekit.pictures.output import COLORS, panels, show
 
 MILLISECONDS = 1000
 PARTS = ("computing", "sharing", "communication, predicted", "unexplained")

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coursekit.intervals import covered
-from coursekit.pictures import COLORS, HEIGHT_INCH, panels, show
-from coursekit.pictures.output import GROUND
+from coursekit.pictures.output import COLORS, GROUND, HEIGHT_INCH, panels, show
 from coursekit.text import counted
 
 HISTOGRAM = "histograms"  # the plugin's name in an event

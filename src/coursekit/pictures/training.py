@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coursekit.pictures import COLORS, GREY, MARKERS, WIDTH_INCH, Array, panels, show, style
-from coursekit.pictures.output import GROUND
+from coursekit.pictures.output import COLORS, GREY, GROUND, MARKERS, WIDTH_INCH, Array, panels, show, style
 from coursekit.text import counted
 
 if TYPE_CHECKING:
@@ -122,29 +121,24 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
     The results of each rank hold `losses`, and on rank 0 at least `accuracy`.
     """
     accuracy = float(results[0]["accuracy"])
+    title = f"{name} on {counted(len(results), 'rank')}"
     losses = np.array([result["losses"] for result in results])
     if losses.size == 0:
         print(f"nothing was left to train; accuracy on held-out images {accuracy:.0%}")
         return
     figure, (left, right) = panels(2)
-    steps = np.arange(1, losses.shape[1] + 1)
+    mean = losses.mean(axis=0)
+    steps = counted(len(mean), "step")
     _draw_losses(left, losses)
-    left.plot(steps, losses.mean(axis=0), color="black", label="mean of the ranks")
-    left.set(
-        xlabel="step", ylabel="loss of the batch", title=f"{name} on {counted(len(results), 'rank')}", ylim=(0, None)
-    )
+    left.plot(np.arange(1, len(mean) + 1), mean, color="black", label="mean of the ranks")
+    left.set(xlabel="step", ylabel="loss of the batch", title=title, ylim=(0, None))
     left.legend(fontsize="small")
     right.bar(["held-out images"], [accuracy], width=0.4, color=COLORS[2])
     right.set(ylabel="accuracy", ylim=(0, 1), xlim=(-1, 1), title="after the last step, measured here")
     right.text(0, accuracy + 0.02, f"{accuracy:.0%}", ha="center")
-    mean = losses.mean(axis=0)
-    show(
-        figure,
-        f"{name} on {counted(len(results), 'rank')}: the loss falls from {mean[0]:.2f} to {mean[-1]:.2f} in "
-        f"{counted(len(steps), 'step')}; "
-        f"the accuracy on held-out images is {accuracy:.0%}.",
-    )
-    print(f"{counted(len(steps), 'step')} on each rank, accuracy on held-out images {accuracy:.0%}")
+    words = f"{title}: the loss falls from {mean[0]:.2f} to {mean[-1]:.2f} in {steps}"
+    show(figure, f"{words}; the accuracy on held-out images is {accuracy:.0%}.")
+    print(f"{steps} on each rank, accuracy on held-out images {accuracy:.0%}")
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coursekit.pictures import COLORS, GREY, panels
+from coursekit.pictures.output import COLORS, GREY, panels
 from coursekit.scaling.forecast import Forecast
 from coursekit.text import counted
 

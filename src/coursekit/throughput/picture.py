@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from coursekit.mime_types import SPEED
-from coursekit.pictures import COLORS, GREY, panels, show
+from coursekit.pictures.output import COLORS, GREY, SPEED, panels, show
 from coursekit.text import counted
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from typing import Any
 import nbformat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.labs.build.build import source_notebook
+from coursekit.labs.build.build import alternative_file, picture_file, source_notebook
 from coursekit.labs.build.release import refuse_leaks, texts
-from coursekit.labs.build.tables import alternative_file, picture_file
 from coursekit.labs.cells import PNG, Picture, pictures_in
 from coursekit.labs.lab import Lab, find_labs
 from workshop.slides.deck import Deck, find_decks, slides_of

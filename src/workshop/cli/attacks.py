@@ -38,7 +38,9 @@ def attacks(folder: Path | None, text: str, markdown: Path | None) -> None:
     require_sandbox()
     bank = matching(load_attacks(folder or root / "tests" / "attacks"), text)
     console = Console()
-    outcomes = _run(bank, _courses(root, bank), console)
+    sources = build_sources(root, select_labs(root, sorted({attack.lab for attack in bank})))
+    labs = {name: AttackedLab(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
+    outcomes = _run(bank, labs, console)
     console.print(_table(outcomes))
     for outcome in outcomes:
         for sentence in outcome.complaints:
@@ -51,19 +53,13 @@ def attacks(folder: Path | None, text: str, markdown: Path | None) -> None:
         raise SystemExit(1)
 
 
-def _courses(root: Path, bank: Sequence[Attack]) -> dict[str, AttackedLab]:
-    labs = select_labs(root, sorted({attack.lab for attack in bank}))
-    sources = build_sources(root, labs)
-    return {name: AttackedLab(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
-
-
-def _run(bank: Sequence[Attack], courses: dict[str, AttackedLab], console: Console) -> list[AttackOutcome]:
+def _run(bank: Sequence[Attack], labs: dict[str, AttackedLab], console: Console) -> list[AttackOutcome]:
     outcomes = []
     with Slot(LIMITS) as slot, counting_bar(console, TimeElapsedColumn()) as progress:
         task = progress.add_task("attacks", total=len(bank))
         for attack in bank:
             progress.update(task, description=attack.name)
-            outcomes.append(run_attack(attack, courses[attack.lab], slot))
+            outcomes.append(run_attack(attack, labs[attack.lab], slot))
             progress.advance(task)
             if not console.is_terminal:  # a log has no bar that moves
                 state = "not as it should be" if outcomes[-1].complaints else "as it should be"

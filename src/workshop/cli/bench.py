@@ -14,7 +14,7 @@ import click
 
 from coursekit.cli.shared import JSON_FILE
 from coursekit.files import write_json
-from coursekit.labs.run.facts import collect
+from coursekit.labs.run.results import collect
 from coursekit.text import markdown_table
 from workshop.bench.grading import GradingMeasurement, class_rows, remarks
 from workshop.bench.measurement import Measurement, series_rows

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.build.tables import alternative_file, build_tables, picture_file, refresh_block
+from coursekit.labs.build.build import alternative_file, build_tables, picture_file, refresh_block
 from coursekit.labs.cells import pictures_in
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.labs.run.results import LabResult, format_memory, format_points, format_time

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.run.facts import collect
+from coursekit.labs.run.results import collect
 from coursekit.paths import find_root
 from workshop.slides.results import record as record_one
 from workshop.slides.results import recorder_names

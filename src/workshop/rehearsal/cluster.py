@@ -19,11 +19,10 @@ from types import TracebackType
 from coursekit.errors import CourseKitError
 from coursekit.slurm.sites.profile import Site
 from workshop.rehearsal.daemons import Daemons
-from workshop.rehearsal.files import hold_ports, write_files
+from workshop.rehearsal.files import hold_ports, module_names, option_names, write_files
 from workshop.rehearsal.namespaces import Namespaces
 from workshop.rehearsal.shape import shape_of
 from workshop.rehearsal.slurm_files import CLUSTER_NAME, HOSTS
-from workshop.rehearsal.software import module_names, option_names
 
 PREFIX = "coursekit-rehearsal-"
 # A socket's path has at most 107 bytes; those of slurmd and its steps take up to 70 of them.

@@ -12,8 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.grading.submission.work import DRAWING
-from coursekit.labs.build.build import build_sources
-from coursekit.labs.build.generated import to_bytes
+from coursekit.labs.build.build import build_sources, to_bytes
 from coursekit.labs.build.script import SCRIPT
 from coursekit.labs.cells import is_solution
 from coursekit.labs.lab import find_labs

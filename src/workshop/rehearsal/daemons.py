@@ -141,8 +141,8 @@ class Daemons:
         deadline = start_up(START_TIMEOUT_S)
         while not is_there():
             for ended in self.namespaces.ended():
-                said = self._log(ended).read_text(errors="replace")
-                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {_tail(said)}")
+                said = " ".join(self._log(ended).read_text(errors="replace").strip().splitlines()[-2:])
+                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {said}")
             if not deadline.left_s():
                 raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")
             time.sleep(POLL_S)
@@ -154,7 +154,3 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _tail(text: str) -> str:
-    return " ".join(text.strip().splitlines()[-2:])

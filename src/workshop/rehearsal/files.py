@@ -1,19 +1,24 @@
-"""The private folder of a rehearsal, written: Slurm's files, a key for munge, files for GPUs, modules, options."""
+"""The files and ports of a rehearsed cluster: of Slurm, and the modules and options that a site's scripts ask for."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import socket
 import stat
+import subprocess
+import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
+from coursekit.slurm.sites.profile import Site
 from workshop.rehearsal import slurm_files
 from workshop.rehearsal.shape import ClusterShape
 from workshop.rehearsal.slurm_files import HOSTS, LOOPBACK, SLURM_CONF, Ports, gpu_file
-from workshop.rehearsal.software import plugstack, write_modules
 
 DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
@@ -26,6 +31,14 @@ echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
 # Between these nodes, Open MPI talks over loopback, which it would leave out.
 echo "export OMPI_MCA_btl_tcp_if_include=lo"
 """
+LOADED_VARIABLE = "COURSEKIT_REHEARSED_MODULES"
+LUA = """help([[{name}, as it is called at {site}: a stand-in of the rehearsal.]])
+prepend_path("PATH", {programs})
+append_path("{loaded}", {quoted})
+"""
+SOURCE = Path(__file__).with_name("options.c")
+COMPILE_TIMEOUT_S = 60
+OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=.*)?")
 
 
 def write_files(shape: ClusterShape, folder: Path, ports: Ports) -> dict[str, str]:
@@ -85,3 +98,46 @@ def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
             continue
         return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
     raise CourseKitError(f"no {num_ports} ports in a row from {FIRST_PORT} to {end} are free.")
+
+
+def module_names(site: Site) -> tuple[str, ...]:
+    """Return every module that a job script of the site may load."""
+    of_partitions = (name for partition in site.partitions.values() for name in partition.modules)
+    return tuple(dict.fromkeys((*site.software.modules, *of_partitions)))
+
+
+def write_modules(site: Site, folder: Path) -> Mapping[str, str]:
+    """Write the tree of a site's modules, and return the variables with which Lmod finds it."""
+    folder.mkdir(exist_ok=True)
+    for name in module_names(site):
+        path = folder / f"{name}.lua"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        programs = json.dumps(str(Path(sys.executable).parent))
+        path.write_text(
+            LUA.format(name=name, site=site.name, programs=programs, loaded=LOADED_VARIABLE, quoted=json.dumps(name))
+        )
+    # Where listing takes long, Lmod would keep a cache in the home folder: never here.
+    return {"MODULEPATH": str(folder), "LMOD_SHORT_TIME": "86400"}
+
+
+def option_names(site: Site) -> tuple[str, ...]:
+    """Return the long options, without hyphens, that the site's plugin adds to `srun`."""
+    matches = (OPTION.fullmatch(word) for word in site.software.srun_options)
+    return tuple(dict.fromkeys(match[1] for match in matches if match))
+
+
+def plugstack(site: Site, folder: Path) -> str:
+    """Compile the plugin, if the site needs one, and return the text of plugstack.conf.
+
+    Raises:
+        CourseKitError: the compiler refused it; the message quotes it.
+    """
+    names = option_names(site)
+    if not names:
+        return ""
+    plugin = folder / "options.so"
+    command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(plugin), str(SOURCE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPILE_TIMEOUT_S)
+    if done.returncode:
+        raise CourseKitError(f"gcc cannot compile {SOURCE.name}: {done.stderr.strip()}")
+    return f"required {plugin} {' '.join(names)}\n"

@@ -18,6 +18,7 @@ from rich.console import Console
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import matching
+from coursekit.labs.run.plan import read_defaults
 from coursekit.processes import plain_environment
 from coursekit.slurm.jobs.render import JOBS
 from workshop.rehearsal.cluster import Cluster
@@ -36,10 +37,11 @@ RUNNING = {"RUNNING", "COMPLETING"}
 # The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
 PROVISIONAL = "allocation"
 TRAIN_OPTIONS = "COURSEKIT_TRAIN_OPTIONS"
-# Scripts and notebooks read these; what the caller has set comes first.
+# What a lab's notebook that has such a parameter gets, as arguments of its script.
+SMALL_NOTEBOOK = {"model": "SmallCNN", "image_size": "32", "max_num_steps": "4"}
+# Scripts read these; what the caller has set comes first.
 SMALL_RUN = {
     "COURSEKIT_NUM_RANKS": "2",
-    "COURSEKIT_PARAMETERS": "model=SmallCNN image_size=32 max_num_steps=4",
     TRAIN_OPTIONS: "--model SmallCNN --image-size 32 --num-images 160 --num-epochs 1 --max-num-steps 2",
     "COURSEKIT_LABS": "01",
     "COURSEKIT_JUPYTER_IP": LOOPBACK,
@@ -132,11 +134,18 @@ def _options_of(train: Path, options: str) -> str:
     return " ".join(found[0] for found in OPTION.finditer(options) if f'"{found[1]}"' in source)
 
 
+def _small_values(notebook: Path) -> list[str]:
+    """Return the arguments that make a lab's notebook small; none for a script of another kind."""
+    known = read_defaults(notebook) if notebook.exists() else {}
+    return [word for name, value in SMALL_NOTEBOOK.items() if name in known for word in ("-p", name, value)]
+
+
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
     """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
     train = course / "labs" / script.stem.removesuffix("-train") / SCRIPT_NAME
+    values = _small_values(train.with_name(f"{script.stem}.ipynb"))
     done = subprocess.run(
-        ["sbatch", "--parsable", "--hold", str(script.relative_to(course))],
+        ["sbatch", "--parsable", "--hold", str(script.relative_to(course)), *values],
         cwd=course,
         env={**environ, TRAIN_OPTIONS: _options_of(train, environ[TRAIN_OPTIONS])},
         capture_output=True,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.slurm.sites.profile import Partition, Qos, account
+from coursekit.slurm.sites.profile import Qos, account
 from workshop.rehearsal.shape import ClusterShape, qos_of
 
 CLUSTER_NAME = "rehearsal"
@@ -142,15 +142,9 @@ def _partition(shape: ClusterShape, slurm_name: str) -> str:
 
 def gres_conf(shape: ClusterShape, folder: Path) -> str:
     """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
-    kinds = {node: shape.owner(node) for node in shape.all_nodes}
-    return "".join(
-        f"NodeName={node} Name=gpu File={_gpu_files(kind, folder)}\n" for node, kind in kinds.items() if kind.has_gpus
-    )
-
-
-def _gpu_files(kind: Partition, folder: Path) -> str:
-    last = kind.num_gpus_per_node - 1
-    return str(gpu_file(folder, f"[0-{last}]" if last else 0))
+    numbers = {node: shape.owner(node).num_gpus_per_node for node in shape.all_nodes if shape.owner(node).has_gpus}
+    files = {node: gpu_file(folder, f"[0-{number - 1}]" if number > 1 else 0) for node, number in numbers.items()}
+    return "".join(f"NodeName={node} Name=gpu File={file}\n" for node, file in files.items())
 
 
 def job_submit_lua(shape: ClusterShape) -> str:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit.pictures import COLORS
+from coursekit.pictures.output import COLORS
 from workshop.slides.drawing import FULL_INCH, Point, arrow, diagram, ink_on
 
 CELL_INCH = 0.3

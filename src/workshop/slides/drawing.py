@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from coursekit.pictures import COLORS, GREY
+from coursekit.pictures.output import COLORS, GREY
 
 FULL_INCH = (11.6, 4.6)  # across a slide, below its heading
 HALF_INCH = (5.7, 4.6)  # beside a column of text

@@ -58,8 +58,7 @@ class Filler:
         try:
             filled = environment.from_string(deck.body).render(deck=deck)
         except jinja2.TemplateSyntaxError as error:
-            line = error.lineno + self._num_header_lines(deck)
-            raise CourseKitError(f"{where}, line {line}: {error.message}.") from None
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error.message}.") from None
         except (jinja2.UndefinedError, KeyError, CourseKitError) as error:
             dot = "" if isinstance(error, CourseKitError) else "."
             raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}{dot}") from None
@@ -109,15 +108,12 @@ class Filler:
         quoted.append(f"{table.source} ({table.machine})")
         return table
 
-    def _line(self, deck: Deck, error: BaseException) -> int:
+    def _line(self, deck: Deck, error: Exception) -> int:
         """Return the line of the deck's file at which a mark failed."""
-        lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
-        return (lines[-1] if lines else 1) + self._num_header_lines(deck)
-
-    @staticmethod
-    def _num_header_lines(deck: Deck) -> int:
+        places = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
+        lines = [error.lineno] if isinstance(error, jinja2.TemplateSyntaxError) else places or [1]
         text = deck.path.read_text(encoding="utf-8")
-        return text[: len(text) - len(deck.body)].count("\n")
+        return lines[-1] + text[: len(text) - len(deck.body)].count("\n")
 
 
 def _with_origins(slides: list[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_if_changed
-from coursekit.labs.run.facts import Facts
+from coursekit.labs.run.results import Facts
 
 RECORDERS = "slides/recorders"
 RESULTS = "slides/results"

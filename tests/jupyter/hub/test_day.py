@@ -85,10 +85,7 @@ def test_the_instructor_collects_and_grades_by_formgrader(day):
     """Both hand-ins arrive; Autograde gives all points for the right answers, one less for one that is wrong."""
     assert f"{LAB}: 2 hand-ins" in day["collected"]
     assert ["20 of 20" in day["autograded"][0], "19 of 20" in day["autograded"][1]] == [True, True]
-    assert day["submissions"] == {
-        "ada": ("graded", "20 / 20"),
-        "grace": ("graded", "19 / 20"),
-    }
+    assert day["submissions"] == {"ada": ("graded", "20 / 20"), "grace": ("graded", "19 / 20")}
     assert "Successfully released feedback" in day["released"]
 
 

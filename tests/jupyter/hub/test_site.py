@@ -235,7 +235,7 @@ def test_a_node_that_fails(hub, page):
     said = why_ended(page, hub)
 
     assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: A node failed under it, .*",
+        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: A node failed under the job, .*",
         said,
     )
 

@@ -19,10 +19,7 @@ from workshop.rehearsal.jobs import job_environment
 ROOT = Path(__file__).parents[3]
 SITE = "daint-alps"
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
-pytestmark = [
-    pytest.mark.needs(*PROGRAMS),
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-]
+pytestmark = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 # Where a hub's notebook server would run: a job on one node that has a task for each rank.
 SERVER = """\
 #!/bin/bash

@@ -11,7 +11,7 @@ import pytest
 
 from coursekit.jupyter.kernel import PlannedKernel, install, launcher
 from coursekit.slurm.sites.load import load_site, site_names
-from workshop.rehearsal.software import module_names, write_modules
+from workshop.rehearsal.files import module_names, write_modules
 
 ROOT = Path(__file__).parents[3]
 SITES = site_names(ROOT)

@@ -15,8 +15,7 @@ from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.students_files import read_notebook
 from coursekit.grading.submission.work import read_program
 from coursekit.labs.build.build import build_release, source_notebook
-from coursekit.labs.nbgrader_settings import nbgrader_settings
-from coursekit.labs.points import score
+from coursekit.labs.points import nbgrader_settings, score
 
 QUIZ = """\
 # %% [markdown] role="quiz" id="even"

@@ -15,8 +15,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_release, source_notebook
 from coursekit.labs.build.release import refuse_leaks, release_notebook, secret_lines, texts
 from coursekit.labs.cells import GOES_ON
-from coursekit.labs.nbgrader_settings import nbgrader_settings
-from coursekit.labs.points import score
+from coursekit.labs.points import nbgrader_settings, score
 
 
 def test_answers_become_stubs_and_hidden_tests_go(course, example):

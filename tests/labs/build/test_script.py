@@ -18,7 +18,7 @@ from coursekit import ranks
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_release, build_sources, source_notebook
-from coursekit.labs.build.script import kind_of, marked
+from coursekit.labs.build.script import answered_script, kind_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -191,15 +191,11 @@ def test_lines_that_only_look_like_magics_stay(course):
     assert cells.split() == [*formula.split(), "y", "=", "1"]
 
 
-def mark_as_answers(text: str) -> str:
-    """Return a script as `coursekit script` makes it."""
-    return marked(text.split("\n\n\n# Made", maxsplit=1)[0] + "\n", "answers")
-
-
-@pytest.mark.parametrize("work", [lambda text: text.replace("release", "solution"), mark_as_answers])
-def test_somebodys_own_script_stays(course, lab, built, work):
+@pytest.mark.parametrize("is_edited", [True, False])
+def test_somebodys_own_script_stays(course, lab, built, is_edited):
     """An edited script and one with answers are not replaced by another build."""
-    own = work(built.read_text(encoding="utf-8"))
+    edited = built.read_text(encoding="utf-8").replace("release", "solution")
+    own = edited if is_edited else answered_script(source_notebook(lab), built, "with answers")
     built.write_text(own, encoding="utf-8")
 
     with pytest.raises(CourseKitError, match=r"05-sums/train\.py"):

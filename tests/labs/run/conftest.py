@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from coursekit.labs.run.execute import execute_lab
-from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
+from coursekit.labs.run.results import Facts
 from coursekit.processes import marked_processes
 
 from ...made_labs import add_lab

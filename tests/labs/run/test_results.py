@@ -1,15 +1,15 @@
-"""Results as files."""
+"""Results as files, and the facts about machine and checkout."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
 from coursekit.files import write_json
 from coursekit.labs.cells import CellScore
-from coursekit.labs.run.facts import Facts
-from coursekit.labs.run.results import FailedCell, LabResult, format_speed
+from coursekit.labs.run.results import Facts, FailedCell, LabResult, collect, format_speed
 
 RESULT = LabResult(
     lab="01-a",
@@ -41,3 +41,54 @@ def test_a_result_comes_back_as_it_was_saved(tmp_path):
 def test_speeds_are_short_and_plain(images_per_s, text):
     """Three digits where decimals matter, whole numbers above, a dash where nothing was measured."""
     assert format_speed(images_per_s) == text
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A git repository with one commit, away from the settings of this machine."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    git(tmp_path, "init", "-q")
+    (tmp_path / "file").write_text("old")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "one")
+    return tmp_path
+
+
+def git(folder, *words):
+    """Run git and return what it prints."""
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_the_commit_is_that_of_the_checkout(checkout):
+    """A clean checkout, then a changed file, then an unknown one."""
+    head = git(checkout, "rev-parse", "HEAD")
+    clean = collect(checkout)
+    (checkout / "file").write_text("new")
+    changed = collect(checkout)
+    git(checkout, "checkout", "file")
+    (checkout / "other").touch()
+    added = collect(checkout)
+    assert [(facts.commit, facts.dirty) for facts in (clean, changed, added)] == [
+        (head, False),
+        (head, True),
+        (head, True),
+    ]
+    assert [facts.in_words()[2] for facts in (clean, changed)] == [head[:10], f"{head[:10]} with local changes"]
+
+
+def test_a_gpu_is_named_only_when_labs_may_use_it(tmp_path, monkeypatch):
+    """A machine's GPUs count by kind; hidden ones, and those that this TensorFlow cannot drive, do not."""
+    nvidia_smi = tmp_path / "nvidia-smi"
+    nvidia_smi.write_text("#!/bin/sh\nprintf 'NVIDIA A100\\nNVIDIA A100\\nNVIDIA H100\\n'\n")
+    nvidia_smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    on_cpu = collect(tmp_path).device
+    monkeypatch.setattr(
+        "coursekit.labs.run.results._version", lambda package: "" if package == "tensorflow-cpu" else "1"
+    )
+    on_gpu = collect(tmp_path).device
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    hidden = collect(tmp_path).device
+    assert on_gpu == "2 x NVIDIA A100, 1 x NVIDIA H100"
+    assert hidden == on_cpu != on_gpu

@@ -11,7 +11,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
 from coursekit.grading.judge.pool import PoolSettings
-from coursekit.labs.nbgrader_settings import nbgrader_settings
+from coursekit.labs.points import nbgrader_settings
 from workshop.answers.answer_bank import BankAnswer
 from workshop.answers.run_answers import run_bank
 

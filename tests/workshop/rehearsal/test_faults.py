@@ -19,10 +19,7 @@ from workshop.rehearsal.course_copy import make_course
 from workshop.rehearsal.jobs import job_environment
 
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
-pytestmark = [
-    pytest.mark.needs(*PROGRAMS),
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-]
+pytestmark = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
 ROOT = Path(__file__).parents[3]
 SCRIPT_NAME = "03-keras-cnn-train"
@@ -118,7 +115,7 @@ def test_tasks_that_train_apart_are_no_success(local):
 
 def test_a_job_that_another_job_submits_is_one_of_its_own(local):
     """The memory and the tasks of the job around it, and what its user has exported, change nothing."""
-    inner = "COURSEKIT_PARAMETERS= sbatch --parsable slurm/jobs/local/02-horovod-sgd.sbatch > inner"
+    inner = "sbatch --parsable slurm/jobs/local/02-horovod-sgd.sbatch > inner"
     train = f"sbatch --parsable {LOCAL_SCRIPT} > train"
     exported = {"SLURM_EXPORT_ENV": "NONE", "SLURM_DISTRIBUTION": "cyclic", "SLURM_TRES_PER_TASK": "cpu:2"}
     words = ("--ntasks=1", "--mem=300", "--time=5", "--output=outer.out", "--wrap", f"{inner}; {train}")

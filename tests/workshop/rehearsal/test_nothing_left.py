@@ -18,10 +18,7 @@ from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import PREFIX, Cluster, check_needs
 
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
-pytestmark = [
-    pytest.mark.needs(*PROGRAMS),
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-]
+pytestmark = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
 ROOT = Path(__file__).parents[3]
 SITE = "local"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.run.facts import Facts
+from coursekit.labs.run.results import Facts
 from workshop.slides.results import checksum, load, record, recorder_names
 
 ROOT = Path(__file__).parents[3]

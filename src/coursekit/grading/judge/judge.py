@@ -16,8 +16,7 @@ from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.running import Running
 from coursekit.grading.submission.work import Part, Program
-from coursekit.labs.cells import CellScore
-from coursekit.labs.names import names_of
+from coursekit.labs.cells import CellScore, names_of
 from coursekit.ranks import RankError
 from coursekit.ranks.explain import RunOutcome
 from coursekit.ranks.launch import results_of

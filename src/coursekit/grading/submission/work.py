@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.grading.verdict import Flag, Verdict
-from coursekit.labs.cells import cell_name, is_solution, is_test
-from coursekit.labs.names import names_of
+from coursekit.labs.cells import cell_name, is_solution, is_test, names_of
 from coursekit.paths import PACKAGE
 from coursekit.way_out import checks_of_pieces
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.errors import CourseKitError
 from coursekit.files import locked, write_file
@@ -34,8 +35,7 @@ UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-chil
 AS_USER = ("--user", "--map-root-user", "--map-auto")
 
 
-@dataclass(frozen=True)
-class Person:
+class Person(NamedTuple):
     """An account of the demo; `uid` is the number of its group, too."""
 
     name: str

@@ -30,11 +30,8 @@ RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
 NUMBER = re.compile(r"[0-9]{1,6}")
 SAVED = "Notebooks are as they were last saved."
 ENDINGS = {
-    "TIMEOUT": f"It reached its time limit. {SAVED} Start it again, with more minutes if you need them.",
-    "NODE_FAIL": f"A node failed under it, which is not your fault. {SAVED} Start it again.",
-    "BOOT_FAIL": "A node did not start, which is not your fault. Start it again.",
-    "PREEMPTED": f"It had to make room for a more important job. {SAVED} Start it again.",
-    COMPLETED: f"It was shut down from within. {SAVED}",
+    "TIMEOUT": "It reached its time limit. Start it again, with more minutes if you need them.",
+    COMPLETED: "It was shut down from within.",
 }
 
 
@@ -179,6 +176,6 @@ def explain_ended(job_id: str, state: JobState, log: str) -> str:
         return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED}"
     where = f" on {state.nodes}" if state.nodes else ""
     after = f"after {state.elapsed}" if state.ever_ran else "at once"
-    words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, ""))
+    words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, "")).replace("Submit", "Start")
     cause = words or f"Slurm calls it {state.state}."
-    return f"Your server (job {job_id}{where}) ended {after}: {cause} Its log {log} says more."
+    return f"Your server (job {job_id}{where}) ended {after}: {cause} {SAVED} Its log {log} says more."

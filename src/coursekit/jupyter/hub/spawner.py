@@ -22,19 +22,10 @@ from traitlets import Float, Unicode, default
 
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused, form_html, read_wish
+from coursekit.slurm.jobs import slurm_cli
 from coursekit.slurm.jobs.job_script import JobScript
 from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.render import render
-from coursekit.slurm.jobs.slurm_cli import (
-    ENDED,
-    PENDING,
-    QUEUE_FORMAT,
-    TIMEOUT_S,
-    UNKNOWN,
-    JobState,
-    parse_queue,
-    without_prefix,
-)
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import Site
 
@@ -68,10 +59,10 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     req_name = Unicode(help="The name of the job.")
 
     batch_submit_cmd = "sbatch --parsable --chdir={folder} --job-name={name} --output=hub-%j.out"
-    batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{QUEUE_FORMAT}'"
+    batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{slurm_cli.QUEUE_FORMAT}'"
     state_exechost_re = r"^\S+ ([^|\s]+)\|"
     # A Slurm that does not answer ends nothing, nor does a state that batchspawner has not heard of.
-    state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(ENDED)})\b)"
+    state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(slurm_cli.ENDED)})\b)"
 
     _stopped = False
 
@@ -156,11 +147,12 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
             await self.submit_batch_script()
         except BaseException as error:
             # A student who stops it now, or a Slurm that is busy: the job may have been taken, without a number here.
+            prefix = format_template(self.exec_prefix, **self.get_req_subvars())
             with suppress(RuntimeError):
-                await self._ask(f"scancel --name={self.req_name}")
+                await self.run_command(f"{prefix} scancel --name={self.req_name}")
             if not isinstance(error, RuntimeError):
                 raise
-            words = without_prefix(str(error), "sbatch")
+            words = slurm_cli.without_prefix(str(error), "sbatch")
             raise self._refused(explain_refused(words, self.site, self.wish(self.user_options))) from None
 
     async def submit_batch_script(self) -> str:
@@ -211,19 +203,16 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         status: JobStatus = await super().query_job_status()
         if status == JobStatus.NOTFOUND and self.job_id and not self._stopped:
             log = f"{self.req_folder}/hub-{self.job_id}.out"
-            self.endings[self._key] = explain_ended(self.job_id, self._queued(UNKNOWN), log)
+            self.endings[self._key] = explain_ended(self.job_id, self._queued(slurm_cli.UNKNOWN), log)
         return status
 
-    def _queued(self, otherwise: str = PENDING) -> JobState:
+    def _queued(self, otherwise: str = slurm_cli.PENDING) -> slurm_cli.JobState:
         """Return what the queue said last."""
-        return parse_queue(self.job_status.partition("|")[2]).get(self.job_id, JobState(otherwise))
+        return slurm_cli.parse_queue(self.job_status.partition("|")[2]).get(self.job_id, slurm_cli.JobState(otherwise))
 
     @property
     def _key(self) -> tuple[str, str]:
         return self.user.name, self.name
-
-    async def _ask(self, words: str) -> str:
-        return await self.run_command(f"{format_template(self.exec_prefix, **self.get_req_subvars())} {words}")
 
     async def run_command(self, cmd: str, input: str | None = None, env: dict[str, Any] | None = None) -> str:  # noqa: A002 - batchspawner's
         """Run a command in a shell, within a time limit and with none of the hub's secrets; return what it printed.
@@ -235,9 +224,9 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_shell(cmd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, cwd="/")
         try:
-            out, said = await asyncio.wait_for(process.communicate((input or "").encode()), TIMEOUT_S)
+            out, said = await asyncio.wait_for(process.communicate((input or "").encode()), slurm_cli.TIMEOUT_S)
         except asyncio.TimeoutError:  # Python 3.10 has it apart from TimeoutError
-            raise RuntimeError(f"no answer in {TIMEOUT_S:g} s") from None
+            raise RuntimeError(f"no answer in {slurm_cli.TIMEOUT_S:g} s") from None
         finally:
             if process.returncode is None:
                 process.kill()

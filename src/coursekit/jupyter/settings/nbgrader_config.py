@@ -1,7 +1,7 @@
 # ruff: noqa: INP001  # Jupyter loads it, nobody imports it
 """What nbgrader's Validate reads in a JupyterLab that has this folder in JUPYTER_CONFIG_PATH."""
 
-from coursekit.labs.nbgrader_settings import nbgrader_settings
+from coursekit.labs.points import nbgrader_settings
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821  # traitlets puts it here
 c.merge(nbgrader_settings())

@@ -61,11 +61,10 @@ class Choice(NamedTuple):
     explanation: str
 
 
-def ask_quizzes(notebook: NotebookNode) -> NotebookNode:
+def ask_quizzes(notebook: NotebookNode) -> None:
     """Replace each quiz by its text and a cell, which only shows something, where the right choice is chosen."""
     cells = (_asked(notebook, cell) if cell.metadata.get("role") == QUIZ else [cell] for cell in notebook.cells)
     notebook.cells = [cell for group in cells for cell in group]
-    return notebook
 
 
 def parse_quiz(source: str) -> tuple[str, list[Choice]]:
@@ -75,7 +74,12 @@ def parse_quiz(source: str) -> tuple[str, list[Choice]]:
         ValueError: something is missing, or more than one is right; the message says what.
     """
     question, *parts = CHOICE.split(source)
-    choices = [_choice(mark, text) for mark, text in zip(parts[::2], parts[1::2])]
+    choices = []
+    for mark, text in zip(parts[::2], parts[1::2]):
+        first, *others = text.rstrip().splitlines()
+        if not others or any(not line.startswith("  ") for line in others):
+            raise ValueError(f"the choice {first!r} has no explanation, or one that is not indented: {FORM}")
+        choices.append(Choice(mark == "x", first, " ".join(line.strip() for line in others)))
     if not question.strip() or len(choices) not in NUM_CHOICES:
         raise ValueError(f"a quiz is a question and below it its choices, here {len(choices)}: {FORM}")
     if sum(choice.is_right for choice in choices) != 1:
@@ -83,7 +87,7 @@ def parse_quiz(source: str) -> tuple[str, list[Choice]]:
     return question.strip(), choices
 
 
-def offer_ways_out(notebook: NotebookNode, lab: Lab) -> NotebookNode:
+def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
     """Add to the text above each answer that the lab names the lines that take it from the solution.
 
     The checks between this answer and the next one are those that give no points then.
@@ -107,10 +111,9 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> NotebookNode:
         text = next(cell for cell in reversed(cells[:place]) if cell.cell_type == "markdown")
         lines = textwrap.wrap(wrap(checks, source), NUM_LETTERS, break_on_hyphens=False)
         text.source += WAY_OUT.format(name=body[0].name, lines="\n".join(f'    "{line}"' for line in lines))
-    return notebook
 
 
-def list_checks(notebook: NotebookNode) -> NotebookNode:
+def list_checks(notebook: NotebookNode) -> None:
     """Tell the report at the end of a lab of all checks and texts with their points, also of those that never run."""
     checks, texts = {}, {}
     for cell in notebook.cells:
@@ -121,14 +124,6 @@ def list_checks(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         if checks and cell.source.strip() == REPORT:
             cell.source = f"hand_in_report({_listed(checks)}{', texts=' + _listed(texts) if texts else ''})"
-    return notebook
-
-
-def _choice(mark: str, text: str) -> Choice:
-    first, *others = text.rstrip().splitlines()
-    if not others or any(not line.startswith("  ") for line in others):
-        raise ValueError(f"the choice {first!r} has no explanation, or one that is not indented: {FORM}")
-    return Choice(mark == "x", first, " ".join(line.strip() for line in others))
 
 
 def _asked(notebook: NotebookNode, cell: NotebookNode) -> list[NotebookNode]:

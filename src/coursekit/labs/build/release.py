@@ -80,7 +80,8 @@ def secret_lines(source: NotebookNode) -> set[str]:
     public = "\n".join(
         line for cell in source.cells if not _is_all_answer(cell) for line in outside_regions(cell.source)
     )
-    hidden = (line for cell in source.cells for line in _hidden_lines(cell))
+    hidden = [line for cell in source.cells if _is_all_answer(cell) for line in cell.source.splitlines()]
+    hidden += [line for cell in source.cells for region in find_regions(cell.source) for line in region.lines]
     return {line for line in map(str.strip, hidden) if len(line) >= SHORTEST_SECRET and line not in public}
 
 
@@ -88,12 +89,6 @@ def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
     """Return everything readable in a release by its place: each cell's text and outputs, and each file."""
     cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
     return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
-
-
-def _hidden_lines(cell: NotebookNode) -> list[str]:
-    if _is_all_answer(cell):
-        return list(cell.source.splitlines())
-    return [line for region in find_regions(cell.source) for line in region.lines]
 
 
 def _is_all_answer(cell: NotebookNode) -> bool:

@@ -17,8 +17,7 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import CODE_STUB, without_markers
-from coursekit.labs.cells import cell_name
-from coursekit.labs.names import global_names
+from coursekit.labs.cells import cell_name, global_names
 
 SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
 SCRIPT_NAME = "train.py"
@@ -156,8 +155,11 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
     num_before = sum(map(is_script, notebook["cells"][:place]))
     blocks = [code for _, code in codes]
     blocks[num_before:num_before] = ["\n".join(assigned), OPTIONS.format(options="".join(map(_option, parameters)))]
-    blocks = [_head(notebook, made), *blocks, END]
-    return marked("\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n", kind)
+    texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
+    blocks = [HEAD.format(title=title, made=made, name=SCRIPT_NAME), *blocks, END]
+    text = "\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n"
+    return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
 
 
 def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -185,11 +187,6 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     if not name.startswith(lab.zfill(2)):
         raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.")
     return notebook
-
-
-def marked(text: str, kind: str) -> str:
-    """Return the text of a script with its mark."""
-    return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
 
 
 def kind_of(path: Path) -> str:
@@ -231,12 +228,6 @@ def _option(parameter: tuple[str, str, str]) -> str:
     return (
         f"    _parser.add_argument({option}, {takes}, default={name}, help={json.dumps(shown, ensure_ascii=False)})\n"
     )
-
-
-def _head(notebook: Mapping[str, Any], made: str) -> str:
-    texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
-    return HEAD.format(title=title, made=made, name=SCRIPT_NAME)
 
 
 def _codes(notebook: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:

@@ -1,4 +1,4 @@
-"""The steps from a text notebook to nbgrader's source notebook, each from notebook to notebook."""
+"""The steps from a text notebook to nbgrader's source notebook, each of which changes the notebook or refuses it."""
 
 from __future__ import annotations
 
@@ -26,37 +26,35 @@ SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
 class Role(NamedTuple):
     """How nbgrader treats a cell, and which kind of region may stand in it.
 
-    A cell with `grade` earns points, one with `solution` is the student's to edit, a `locked` one is restored.
+    A cell with `grade` earns points, one with `solution` is the student's to edit, and nbgrader restores all others.
     """
 
     cell_types: tuple[str, ...]
-    grade: bool
-    solution: bool
-    locked: bool
+    grade: bool = False
+    solution: bool = False
     may_hold: str | None = None
     must_hold: bool = False
 
 
 ROLES = {
-    "readonly": Role(("markdown", "code"), grade=False, solution=False, locked=True),
-    "answer": Role(("code",), grade=False, solution=True, locked=False, may_hold=SOLUTION, must_hold=True),
-    "tests": Role(("code",), grade=True, solution=False, locked=True, may_hold=HIDDEN_TESTS),
+    "readonly": Role(("markdown", "code")),
+    "answer": Role(("code",), solution=True, may_hold=SOLUTION, must_hold=True),
+    "tests": Role(("code",), grade=True, may_hold=HIDDEN_TESTS),
     # Without a region the whole cell is the answer.
-    "manual": Role(("markdown", "code"), grade=True, solution=True, locked=False, may_hold=SOLUTION),
-    QUIZ: Role(("markdown",), grade=False, solution=False, locked=True),  # until it is asked
+    "manual": Role(("markdown", "code"), grade=True, solution=True, may_hold=SOLUTION),
+    QUIZ: Role(("markdown",)),  # until it is asked
 }
 
 
-def check_attributes(notebook: NotebookNode) -> NotebookNode:
+def check_attributes(notebook: NotebookNode) -> None:
     """Refuse attributes of a marker that are misspelt, ill-formed or out of place."""
     for cell in notebook.cells:
         written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
         if sentence := _attribute_fault(cell.cell_type, written):
             raise fault(notebook, cell, sentence)
-    return notebook
 
 
-def check_ids(notebook: NotebookNode) -> NotebookNode:
+def check_ids(notebook: NotebookNode) -> None:
     """Refuse ids that nbformat does not take, or that two cells share (nbformat would rename one at random)."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
@@ -68,10 +66,9 @@ def check_ids(notebook: NotebookNode) -> NotebookNode:
         if name in seen:
             raise fault(notebook, cell, f"the id {name!r} is taken by the cell at line {seen[name]}: choose another")
         seen[name] = cell.metadata[LINE]
-    return notebook
 
 
-def check_regions(notebook: NotebookNode) -> NotebookNode:
+def check_regions(notebook: NotebookNode) -> None:
     """Refuse malformed regions, regions in cells whose role does not allow or lacks them, and wrong hints of size."""
     for cell in notebook.cells:
         name = cell.metadata.get("role")
@@ -88,7 +85,6 @@ def check_regions(notebook: NotebookNode) -> NotebookNode:
             raise fault(notebook, cell, f"a cell with the role {name} needs a solution region")
         if sentence := _hint_fault(cell.source.splitlines(), regions):
             raise fault(notebook, cell, sentence)
-    return notebook
 
 
 def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> str:
@@ -104,7 +100,7 @@ def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> str:
     return ""
 
 
-def check_script_cells(notebook: NotebookNode) -> NotebookNode:
+def check_script_cells(notebook: NotebookNode) -> None:
     """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
@@ -114,10 +110,9 @@ def check_script_cells(notebook: NotebookNode) -> NotebookNode:
             notebook.metadata.coursekit.script_parameters = check_script(notebook)
         except ScriptError as error:
             raise fault(notebook, error.cell, str(error)) from None
-    return notebook
 
 
-def expand_roles(notebook: NotebookNode) -> NotebookNode:
+def expand_roles(notebook: NotebookNode) -> None:
     """Replace each role by nbgrader's metadata for it, of schema version 3."""
     for cell in notebook.cells:
         role = ROLES.get(cell.metadata.pop("role", None))
@@ -126,36 +121,33 @@ def expand_roles(notebook: NotebookNode) -> NotebookNode:
             cell.metadata.nbgrader = {
                 "grade": role.grade,
                 "grade_id": cell.metadata.id,
-                "locked": role.locked,
+                "locked": not role.solution,
                 "schema_version": 3,
                 "solution": role.solution,
                 "task": False,
                 **({"points": points} if role.grade else {}),
             }
-    return notebook
 
 
-def name_cells(notebook: NotebookNode) -> NotebookNode:
+def name_cells(notebook: NotebookNode) -> None:
     """Give each cell its author's id, or one from the lab's name and the cell's position: the same in every build."""
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"
         for note in NOTES:
             cell.metadata.pop(note, None)
-    return notebook
 
 
-def describe_notebook(notebook: NotebookNode) -> NotebookNode:
+def describe_notebook(notebook: NotebookNode) -> None:
     """Write the notebook's own metadata: nothing in it depends on the machine or the time."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata.language_info = {"name": "python"}
     nbformat.validate(notebook)
-    return notebook
 
 
 # Checks come first, while cells still know their lines.
-STEPS: tuple[Callable[[NotebookNode], NotebookNode], ...] = (
+STEPS: tuple[Callable[[NotebookNode], None], ...] = (
     check_attributes,
     ask_quizzes,
     check_ids,

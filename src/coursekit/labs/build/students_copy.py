@@ -15,8 +15,7 @@ import nbformat
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file, write_json
-from coursekit.labs.build.build import source_notebook
-from coursekit.labs.build.generated import refuse_edited
+from coursekit.labs.build.build import refuse_edited, source_notebook
 from coursekit.labs.build.release import refuse_leaks, texts
 from coursekit.labs.lab import Lab, find_labs
 

@@ -31,11 +31,10 @@ from coursekit.files import write_text
 from coursekit.labs.cells import COLOURS, CellScore, cell_name, stopping_at_errors
 from coursekit.labs.points import score
 from coursekit.labs.run import results
-from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.results import FailedCell, LabResult, format_time
+from coursekit.labs.run.results import Facts, FailedCell, LabResult, format_time
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
-from coursekit.mime_types import SPEED
+from coursekit.pictures.output import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.explain import MachineTooSlowError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import logging
 import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.lab import Lab, Scalar
 
 NUM_RANKS = "num_ranks"
-VARIABLE = "COURSEKIT_PARAMETERS"  # "num_epochs=1 model=SmallCNN": values for the labs that have these parameters
 MAX_RANKS = 64
 WORDS_FOR_BOOL = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -105,46 +103,21 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
     return defaults
 
 
-def given_by_environment(notebooks: Iterable[Path]) -> dict[str, str]:
-    """Return the values in `COURSEKIT_PARAMETERS`, by the names that any of the notebooks has.
-
-    Other names are left out: the variable speaks to all jobs of a login, one lab each.
-
-    Raises:
-        CourseKitError: something in it is not an assignment.
-    """
-    pairs = [word.partition("=") for word in os.environ.get(VARIABLE, "").split()]
-    for name, equals, _ in pairs:
-        if not (name.isidentifier() and equals):
-            raise CourseKitError(
-                f"{VARIABLE}: {name!r} is not an assignment: write name=value, with blanks in between."
-            )
-    known = {name for notebook in notebooks for name in read_defaults(notebook)} if pairs else set()
-    return {name: value for name, _, value in pairs if name in known}
-
-
 def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Return what was typed after `-p` for the parameters of one notebook; other names are those of other labs.
 
     Raises:
         CourseKitError: a text is no value of that parameter.
     """
-    names = sorted(given.keys() & defaults.keys())
-    return {name: check(name, parse(name, given[name], defaults[name]), defaults[name], "-p") for name in names}
-
-
-def parse(name: str, text: str, default: Scalar) -> Scalar:
-    """Return what somebody typed as a value of the default's type.
-
-    Raises:
-        CourseKitError: the text is not such a value.
-    """
-    try:
-        if isinstance(default, bool):
-            return WORDS_FOR_BOOL[text.lower()]
-        return type(default)(text)
-    except (KeyError, ValueError) as error:
-        raise _wrong_type(name, text, default, "-p") from error
+    values = {}
+    for name in sorted(given.keys() & defaults.keys()):
+        text, default = given[name], defaults[name]
+        try:
+            value = WORDS_FOR_BOOL[text.lower()] if isinstance(default, bool) else type(default)(text)
+        except (KeyError, ValueError) as error:
+            raise _wrong_type(name, text, default, "-p") from error
+        values[name] = check(name, value, default, "-p")
+    return values
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:

@@ -1,14 +1,29 @@
-"""What a run leaves behind: records that are written as JSON and read back as the same values, also in words."""
+"""What a run leaves behind: records that are written as JSON and read back as the same values, also in words.
+
+To them belong the facts that a result was measured on: machine, versions, commit.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
+import shutil
+import socket
+import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
+from coursekit import KERAS
 from coursekit.labs.cells import CellScore
-from coursekit.labs.run.facts import Facts
 
+# TensorFlow is published under several names; the first one installed counts.
+TENSORFLOW_NAMES = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
+PACKAGES = ("horovod", "nbgrader", "papermill", "coursekit")
+TOOL_TIMEOUT_S = 20
+NUM_COMMIT_DIGITS = 10
 HTML = "report.html"  # of a run, for people
 PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not run"
 
@@ -18,6 +33,91 @@ NOTHING = "-"
 WHOLE_FROM = 100  # from here on decimals say nothing
 
 Value = bool | int | float | str | list[Any] | dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The circumstances of a run.
+
+    Attributes:
+        device: Name of the GPUs, or of the processor where none can be used.
+        num_cpus: Processors this process may use.
+        versions: Version of Python and of each package; "not installed" where it is missing.
+        commit: Commit of the course checkout; None outside git.
+        dirty: Whether tracked files differ from that commit, or there are files that git does not know.
+        nodes: All nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one.
+    """
+
+    host: str
+    device: str
+    num_cpus: int
+    versions: Mapping[str, str]
+    commit: str | None
+    dirty: bool
+    nodes: str = ""
+    job_id: str = ""
+
+    def in_words(self) -> tuple[str, str, str]:
+        """Return the machine or all nodes of the job, the versions, and the commit, each in one line."""
+        where = f"{self.nodes} (Slurm job {self.job_id})" if self.nodes else self.host
+        versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        commit = (
+            self.commit[:NUM_COMMIT_DIGITS] + " with local changes" * self.dirty if self.commit else "not under git"
+        )
+        return f"{where}: {self.device}, {self.num_cpus} processors usable", versions, commit
+
+
+def collect(root: Path) -> Facts:
+    """Return the facts of this process and of the course checkout at `root`."""
+    commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
+    # Touching a file does not count as a change, and no lock is taken that a commit elsewhere would trip over.
+    changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
+    tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
+    found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
+    found |= {name: _version(name) for name in PACKAGES}
+    return Facts(
+        host=socket.gethostname(),
+        device=_gpu_names() or _processor_name(),
+        num_cpus=len(os.sched_getaffinity(0)),
+        versions={name: number or "not installed" for name, number in found.items()},
+        commit=commit or None,
+        dirty=bool(changes),
+        nodes=os.environ.get("SLURM_JOB_NODELIST", ""),
+        job_id=os.environ.get("SLURM_JOB_ID", ""),
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _gpu_names() -> str:
+    """Return the GPUs that TensorFlow may use, as "2 x NVIDIA A100-SXM4-40GB"; empty if there are none."""
+    # A GPU is only worth naming when this TensorFlow can drive it and nobody has hidden it from the labs.
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"}
+    if hidden or _version("tensorflow-cpu") or not shutil.which("nvidia-smi"):
+        return ""
+    names = _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
+    kinds = sorted(set(names))
+    return ", ".join(f"{names.count(kind)} x {kind}" for kind in kinds)
+
+
+def _processor_name() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))  # x86 alone has it
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def _output(*command: str) -> str:
+    """Return what a command prints; empty when it is missing, fails or takes too long."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 @dataclass(frozen=True)
@@ -51,11 +151,11 @@ class LabResult:
     title: str
     verdict: str
     reason: str
-    scores: tuple[CellScore, ...]
-    time_s: float
-    peak_memory_mb: float
-    num_ranks: int
-    parameters: Mapping[str, Value]
+    scores: tuple[CellScore, ...] = ()
+    time_s: float = 0.0
+    peak_memory_mb: float = 0.0
+    num_ranks: int = 1
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     started: str = ""
     failed_cell: FailedCell | None = None
     facts: Facts | None = None
@@ -83,7 +183,7 @@ class LabResult:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LabResult:
         """Return the record that `to_json` wrote."""
-        known = {field.name for field in fields(cls)}  # others are sums, or those of an earlier version
+        known = {one.name for one in fields(cls)}  # others are sums, or those of an earlier version
         return replace(
             cls(**{name: value for name, value in data.items() if name in known}),
             scores=tuple(CellScore(**score) for score in data["scores"]),

@@ -17,16 +17,14 @@ from pathlib import Path
 import nbformat
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
 from rich.table import Table
 
 from coursekit.files import write_json, write_text
 from coursekit.labs.cells import pictures_in
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
-from coursekit.labs.run.facts import Facts
 from coursekit.labs.run.plan import LabRun
-from coursekit.labs.run.results import HTML, LabResult, format_points, format_speed, format_time
+from coursekit.labs.run.results import HTML, Facts, LabResult, format_memory, format_points, format_speed, format_time
 from coursekit.labs.run.watch import KERNEL_LOG
 from coursekit.pages import page_template
 from coursekit.processes import StopSignals, end_marked
@@ -69,32 +67,26 @@ class RunProgress:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._status = console.status("")
+        self.line = console.status("")  # on the screen during a `with` block
         self._lab = ""
-
-    def shown(self) -> Status:
-        """Keep the line on the screen during a `with` block."""
-        return self._status
 
     def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
         """Show that a lab begins: the time until its first cell is the start of its kernel."""
         self._lab = f"lab {number}/{num_labs} {escape(run.name)}"
-        self._status.update(f"{self._lab}: starting")
+        self.line.update(f"{self._lab}: starting")
 
     def cell_started(self, number: int, total: int, name: str) -> None:
         """Show that a code cell begins."""
         text = f"{self._lab}: cell {number}/{total} {escape(name)}"
-        self._status.update(text)
+        self.line.update(text)
         if not self._console.is_terminal:
-            self._print(text)
+            _print(self._console, text, markup=True)
 
     def lab_ended(self, result: LabResult) -> None:
         """Print how a lab ended; this line stays."""
         points = f"{format_points(result)} points"
-        self._print(f"{self._lab}: {MARKS[result.verdict]}, {points}, {format_time(result.time_s)}")
-
-    def _print(self, text: str) -> None:
-        self._console.print(text, highlight=False, soft_wrap=True)
+        text = f"{self._lab}: {MARKS[result.verdict]}, {points}, {format_time(result.time_s)}"
+        _print(self._console, text, markup=True)
 
 
 def run_labs(
@@ -131,19 +123,10 @@ def _executed(folder: Path, lab: str) -> Path:
 
 def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> list[LabResult]:
     """Write `report.json` and `report.html` into the run's folder: what is done by now, and what is not run."""
+    reason = "the run ended before it"
     labs = [
         done.get(run.name)
-        or LabResult(
-            lab=run.name,
-            title=run.title,
-            verdict=results.NOT_RUN,
-            reason="the run ended before it",
-            scores=(),
-            time_s=0.0,
-            peak_memory_mb=0.0,
-            num_ranks=run.num_ranks,
-            parameters=run.parameters,
-        )
+        or LabResult(run.name, run.title, results.NOT_RUN, reason, num_ranks=run.num_ranks, parameters=run.parameters)
         for run in plan
     ]
     finished = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -152,12 +135,7 @@ def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabRes
     all_passed = num_passed == len(labs)
     write_json(folder / JSON, {**report, "passed": all_passed, "labs": [result.to_json() for result in labs]})
     template = page_template(
-        TEMPLATE,
-        HERE,
-        points=format_points,
-        memory=results.format_memory,
-        time=format_time,
-        speed=format_speed,
+        TEMPLATE, HERE, points=format_points, memory=format_memory, time=format_time, speed=format_speed
     )
     html = template.render(
         run=folder.name,
@@ -197,21 +175,15 @@ def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folde
         time, speed = format_time(one.time_s), format_speed(one.images_per_s)
         table.add_row(escape(one.lab), MARKS[one.verdict], format_points(one), time, str(one.num_ranks), speed)
     console.print(table)
-    for result in labs:
-        if result.verdict != results.PASSED:
-            _show_problem(console, result)
+    for one in labs:
+        if one.verdict != results.PASSED:
+            _print(console, f"\n{MARKS[one.verdict]} {escape(one.lab)}: {escape(one.reason)}", markup=True)
+            # Its traceback shows the code, too.
+            _print(console, f"{textwrap.indent(one.failed_cell.error, '    ')}\n" if one.failed_cell else "")
     machine, versions, commit = facts.in_words()
-    _line(console, f"on {machine}\n{versions}\ncommit {commit}")
-    _line(console, f"report, also of memory: {folder / HTML}")
+    _print(console, f"on {machine}\n{versions}\ncommit {commit}")
+    _print(console, f"report, also of memory: {folder / HTML}")
 
 
-def _show_problem(console: Console, result: LabResult) -> None:
-    heading = f"\n{MARKS[result.verdict]} {escape(result.lab)}: {escape(result.reason)}"
-    console.print(heading, highlight=False, soft_wrap=True)
-    if result.failed_cell:
-        _line(console, textwrap.indent(result.failed_cell.error, "    "))  # its traceback shows the code, too
-    console.print()
-
-
-def _line(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+def _print(console: Console, text: str, *, markup: bool = False) -> None:
+    console.print(text, markup=markup, highlight=False, soft_wrap=True)

@@ -30,17 +30,14 @@ def memory_bytes(process: psutil.Process) -> int:
     Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
     once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
     """
-    try:
+    with suppress(psutil.Error):
         # Without this check a number that was given to a new process would be counted as the old one.
-        if not process.is_running():
-            return 0
-        try:
-            full = process.memory_full_info()
-            return int(getattr(full, "pss", full.rss))
-        except psutil.AccessDenied:
+        if process.is_running():
+            with suppress(psutil.AccessDenied):
+                full = process.memory_full_info()
+                return int(getattr(full, "pss", full.rss))
             return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
+    return 0
 
 
 @dataclass
