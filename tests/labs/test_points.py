@@ -102,14 +102,13 @@ def test_the_notebook_keeps_its_outputs():
 
 def test_nbgrader_takes_every_setting():
     """Each name in the settings is a trait of nbgrader's own class with that value, so that none is a misspelling."""
-    config = nbgrader_settings(cell_timeout_s=7)
+    config = nbgrader_settings()
 
     assert set(config) == {"Execute", "IgnorePattern", "OverwriteCells"}
     for part in (Execute, IgnorePattern, OverwriteCells):
         configured = part(config=config)
         wanted = dict(config[part.__name__])
         assert {name: getattr(configured, name) for name in wanted} == wanted
-    assert config.Execute.timeout == 7
 
 
 def nbgrader_with(settings, monkeypatch):

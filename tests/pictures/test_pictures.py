@@ -130,7 +130,7 @@ def drawn(monkeypatch, data):
     figures.append((figure, "drawn"))
     pictures.before_and_after(ranks, ranks, *data, "broadcast")
     pictures.show_shards([np.array([rank]) for rank in range(8)], num_samples=8)
-    pictures.show_limit(np.array([0.1, 0.5]), np.array([1.0, 2.0]), 1.0, {"chosen": 0.2})
+    pictures.show_limit(np.array([0.1, 0.5]), np.array([1.0, 2.0]), 1.0)
     training_pictures.show_batches([(np.zeros((8, 4, 4, 3)), np.arange(8)) for _ in ranks])
     training_pictures.show_rates({count: [0.01, 0.01 * count] for count in (1, 2, 4)})
     result = {"history": {"loss": [3.0, 1.0], "accuracy": [0.3, 0.8]}, "validation": {"accuracy": 0.75}}

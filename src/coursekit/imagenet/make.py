@@ -196,14 +196,13 @@ def _claim(place: Path, preset: Preset) -> None:
     write_text(mark, f"{preset.name}\n")
 
 
-def find_data(folder: str = "", preset: str = "tiny") -> Path:
+def find_data(folder: str = "") -> Path:
     """Return a folder with training and validation files.
 
     Args:
-        folder: one with ImageNet's TFRecord files, or "" for synthetic data, in the user's cache:
+        folder: one with ImageNet's TFRecord files, or "" for "tiny" synthetic data, in the user's cache:
             `$COURSEKIT_DATA` when that is set, else `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
             The first call makes it; other processes that ask meanwhile wait.
-        preset: which synthetic data, "tiny", "small" or "bench".
 
     Raises:
         CourseKitError: when the folder lacks files, or the data cannot be made.
@@ -212,15 +211,16 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
         for split in SPLITS:
             list_files(folder, split)
         return Path(folder)
-    wanted = PRESETS[preset]
-    place = _cache() / f"imagenet-{wanted.name}"
+    wanted = PRESETS["tiny"]
+    cache = os.environ.get(CACHE_VARIABLE) or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "coursekit")
+    place = Path(cache).expanduser().absolute() / f"imagenet-{wanted.name}"
     if not is_made(place, wanted):
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with locked(place.with_name(f".{place.name}.lock")):
                 if not is_made(place, wanted):
                     print(f"making {wanted.num_images} images in {place}, once …", flush=True)
-                    _make_in_other_process(place, preset)
+                    _make_in_other_process(place, wanted)
         except OSError as error:
             raise CourseKitError(
                 f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to one of your folders."
@@ -228,17 +228,10 @@ def find_data(folder: str = "", preset: str = "tiny") -> Path:
     return place
 
 
-def _cache() -> Path:
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        return Path(named).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "coursekit"
-
-
-def _make_in_other_process(place: Path, preset: str) -> None:
+def _make_in_other_process(place: Path, preset: Preset) -> None:
     """Make the data where TensorFlow sees no GPU: a notebook that took one would leave none to its ranks."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [sys.executable, "-c", MAKE, str(place), preset]
+    command = [sys.executable, "-c", MAKE, str(place), preset.name]
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         last_line = (done.stderr.strip().splitlines() or [f"{place} could not be made."])[-1]

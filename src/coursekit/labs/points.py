@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 NOT_RUN = "NotRun: this cell was not executed"
 
 
-def nbgrader_settings(cell_timeout_s: int = 300) -> Config:
-    """Return what every course of ours needs from nbgrader, whatever the site.
-
-    Args:
-        cell_timeout_s: Seconds that one cell may take before it is interrupted and counts as failed.
-    """
+def nbgrader_settings() -> Config:
+    """Return what every course of ours needs from nbgrader, whatever the site."""
     config = Config()
 
     # nbgrader takes all points from a test cell that printed anything on stderr, and TensorFlow logs there.
@@ -29,8 +25,8 @@ def nbgrader_settings(cell_timeout_s: int = 300) -> Config:
     config.IgnorePattern.enabled = True
     config.IgnorePattern.pattern = r"\A"  # matches any text
 
-    # nbgrader's 30 seconds are too short for a training run on a busy machine.
-    config.Execute.timeout = cell_timeout_s
+    # Seconds until a cell counts as failed: nbgrader's 30 are too short for a training run on a busy machine.
+    config.Execute.timeout = 300
 
     # Seconds: kernels start slowly from shared disks.
     config.Execute.startup_timeout = 120

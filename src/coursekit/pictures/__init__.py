@@ -175,13 +175,11 @@ def show_shards(shards: Sequence[Array], num_samples: int) -> None:
     show(figure, f"The ranks hold {sizes} samples; together they use {num_used} of {num_samples}.")
 
 
-def show_limit(learning_rates: Array, losses: Array, limit: float, marks: Mapping[str, float] | None = None) -> None:
+def show_limit(learning_rates: Array, losses: Array, limit: float) -> None:
     """Show the loss after training against the learning rate, and the limit where training stops being stable."""
     figure, (axes,) = panels(1)
     axes.plot(learning_rates, np.minimum(losses, 1e6), "o-", color=COLORS[0], markersize=4)
     axes.axvline(limit, color=COLORS[1], linestyle="--", label=f"2 / largest eigenvalue = {limit:.3f}")
-    for number, (label, rate) in enumerate((marks or {}).items()):
-        axes.axvline(rate, color=COLORS[2 + number % 6], linestyle=":", label=label)
     axes.set(
         xlabel="learning rate", ylabel="mean squared error at the end", yscale="log", title="Where training breaks"
     )

@@ -103,7 +103,9 @@ def ours(event):
 def test_points_are_those_of_the_gradebook(event, ours, student):
     """Solved, left as released, wrong, and right with text on stderr: the same points per test, ours and nbgrader's."""
     cells, points = CLASS[student]
-    theirs = event.autograde(student, cells, nbgrader_settings(cell_timeout_s=60))
+    settings = nbgrader_settings()
+    settings.Execute.timeout = 60
+    theirs = event.autograde(student, cells, settings)
 
     assert ours[student] == theirs == points
 

@@ -110,8 +110,7 @@ def run_labs(
             write_text(_executed(folder, run.name).with_suffix(".html"), text)
             write_report(folder, plan, done, facts)
     except KeyboardInterrupt:
-        # Between two labs; inside one it becomes that lab's verdict.
-        pass
+        pass  # between two labs; inside one it becomes that lab's verdict
     finally:
         end_marked(folder)
     return write_report(folder, plan, done, facts)
