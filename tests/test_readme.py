@@ -29,19 +29,15 @@ def anchors(page):
     return names
 
 
-def leads_somewhere(document, link):
-    """Say whether a local link names a file, and one of its headings if it names any."""
-    path, _, anchor = link.partition("#")
-    target = document.parent / path if path else document
-    return target.exists() and (not anchor or anchor in anchors(target))
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_local_links_exist(document):
     """Every local link and picture of a document leads to a file of the repository, and to a heading that is there."""
-    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", FENCED.sub("", document.read_text()))
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", FENCED.sub("", document.read_text())):
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
 
-    assert [link for link in links if not leads_somewhere(document, link)] == []
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
 
 
 def test_anchors_are_those_of_github(tmp_path):

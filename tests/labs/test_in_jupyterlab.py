@@ -29,13 +29,6 @@ def page(tmp_path, open_jupyterlab, open_browser):
         yield page
 
 
-def run_all_cells(page):
-    """Choose Run All Cells from the menu."""
-    page.locator(".jp-CodeCell .cm-content").first.click()
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-
-
 def cell(page, text):
     """Return the first code cell whose source contains this text."""
     return page.locator(".jp-CodeCell", has_text=text).first
@@ -47,23 +40,13 @@ def run_cell(page, text):
     chosen.scroll_into_view_if_needed()
     chosen.locator(".cm-content").click()
     page.keyboard.press("Shift+Enter")
-    wait_until_run(page, chosen)
-    return output_of(chosen)
-
-
-def output_of(chosen):
-    """Return what a cell shows below it."""
-    return chosen.locator(".jp-OutputArea").inner_text() if chosen.locator(".jp-OutputArea-child").count() else ""
-
-
-def wait_until_run(page, chosen):
-    """Wait until a cell has come to its end."""
     page.wait_for_function(
         "element => /\\[\\d+\\]/.test(element.querySelector('.jp-InputPrompt').innerText)",
         arg=chosen.element_handle(),
         polling=POLL_MS,
         timeout=600_000,
     )
+    return chosen.locator(".jp-OutputArea").inner_text() if chosen.locator(".jp-OutputArea-child").count() else ""
 
 
 def test_student_works_through_the_start_of_lab_02(page):
@@ -100,7 +83,9 @@ def test_student_works_through_the_start_of_lab_02(page):
 
 def test_run_all_goes_on_past_failed_checks_to_the_report(page):
     """A student who has answered nothing chooses Run All Cells: every check says so, and the report lists them all."""
-    run_all_cells(page)
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     page.wait_for_selector("text=0 of 17 checks passed.", timeout=600_000)
 
     report = cell(page, "hand_in_report({").locator(".jp-OutputArea").inner_text()

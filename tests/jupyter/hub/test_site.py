@@ -85,9 +85,14 @@ def hub(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     with Cluster(load_site(ROOT, "karolina"), num_nodes=2) as cluster:
         course = make_course(ROOT, cluster.folder / "course", "quick")  # the rehearsals run the rest in jobs
-        append_cell(course / "labs" / LAB / f"{LAB}.ipynb", LAST_CELL)
+        lab = course / "labs" / LAB / f"{LAB}.ipynb"
+        notebook = nbformat.read(lab, as_version=4)
+        notebook.cells.append(nbformat.v4.new_code_cell(LAST_CELL.strip()))
+        nbformat.write(notebook, lab)
+        roster = folder / "event.csv"
+        roster.write_text("id\nada\n")
+        event = init_course(course, folder / "event", "event", roster).course.folder
         password, port = secrets.token_hex(16), free_ports(NUM_PORTS)
-        event = make_event(course, folder / "event")
         own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
         environ = {name: cluster.environ[name] for name in cluster.environ if name != "SBATCH_ACCOUNT"} | own
         config = CONFIG.format(
@@ -259,7 +264,7 @@ def run_lab(page, hub):
         page.keyboard.press("Control+s")
         time.sleep(1)
         try:
-            cells = code_cells(notebook)
+            cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
         except json.JSONDecodeError:  # it is just being written
             return None
         if (cells[-1]["execution_count"] and cells[-1]["outputs"]) or errors(cells):
@@ -273,11 +278,6 @@ def run_lab(page, hub):
         return None
 
     return until(all_are_run)
-
-
-def code_cells(notebook):
-    """Return a notebook's code cells, as it was last saved."""
-    return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
 
 
 def errors(cells):
@@ -297,34 +297,16 @@ def why_ended(page, hub):
 
 def assert_no_secret_is_seen():
     """The server's token stands on no command line, and nothing of the hub's own environment reaches the server."""
-    processes = [(" ".join(words), environ) for words, environ in told_by_processes()]
+    processes = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it just ended; a zombie is one, too
+            processes.append((" ".join(process.cmdline()), process.environ()))
     servers = [environ for line, environ in processes if "jupyterhub-singleuser" in line]
     (environ,) = (each for each in servers if "SLURM_JOB_ID" in each)  # the other one is formgrader
 
     assert len(environ["JUPYTERHUB_API_TOKEN"]) >= 32
     assert [line for line, _ in processes if environ["JUPYTERHUB_API_TOKEN"] in line] == []
     assert "SECRET_OF_THE_HUB" not in environ
-
-
-def told_by_processes():
-    """Yield command line and environment of every process below this one; of one that just ended, nothing."""
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # a zombie is one, too
-            yield process.cmdline(), process.environ()
-
-
-def make_event(root, folder):
-    """Make the folder of an event with one student, and return it."""
-    roster = folder.with_suffix(".csv")
-    roster.write_text("id\nada\n")
-    return init_course(root, folder, "event", roster).course.folder
-
-
-def append_cell(path, source):
-    """Append a code cell to a notebook."""
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell(source.strip()))
-    nbformat.write(notebook, path)
 
 
 def answers(url):

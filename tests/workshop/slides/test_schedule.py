@@ -19,15 +19,11 @@ LONGEST_STRETCH_MIN = 120
 ONE, TWO, THREE = (ROOT / "docs/schedule.md").read_text().split("\n## ")[1:]
 
 
-def rows_of(text):
-    """Return for each line of a timetable its start and end, in minutes since midnight, its minutes, and what it is."""
-    return [(60 * int(a) + int(b), 60 * int(c) + int(d), int(num), what) for a, b, c, d, num, what in ROW.findall(text)]
-
-
 @pytest.mark.parametrize("day", [day for course in (ONE, TWO, THREE) for day in course.split("\n### ")[1:]])
 def test_a_day_adds_up_and_has_breaks(day):
     """Each line begins where the one above ends; decks and labs have their minutes; no stretch is too long."""
-    rows = rows_of(day)
+    found = ROW.findall(day)  # start and end become minutes since midnight
+    rows = [(60 * int(a) + int(b), 60 * int(c) + int(d), int(num), what) for a, b, c, d, num, what in found]
     stretch = 0
 
     assert [start for start, *_ in rows] == [8 * 60 + 30, *(end for _, end, *_ in rows[:-1])]
