@@ -94,11 +94,6 @@ def served(folder):
         server.server_close()
 
 
-def released(lab):
-    """Return the students' notebook."""
-    return json.loads((ROOT / "labs" / lab.name / f"{lab.name}.ipynb").read_text())
-
-
 def text_of(path):
     """Return what a file says, without marks of HTML."""
     text = path.read_text(errors="ignore")
@@ -110,7 +105,8 @@ def test_no_answer_and_no_hidden_test_is_in_the_students_book(book):
 
     What one lab asks for another may show: such lines stand in the notebooks that students have.
     """
-    shown = "".join("".join(cell["source"]) for lab in LABS for cell in released(lab)["cells"]).replace("`", "")
+    released = [json.loads((ROOT / "labs" / lab.name / f"{lab.name}.ipynb").read_text()) for lab in LABS]
+    shown = "".join("".join(cell["source"]) for notebook in released for cell in notebook["cells"]).replace("`", "")
     secrets = {line for lab in LABS for line in secret_lines(source_notebook(lab)) if line not in shown}
     files = [path for path in book.rglob("*") if path.suffix in {".html", ".ipynb", ".txt", ".js", ".md"}]
     said = {path.relative_to(book).as_posix(): text_of(path) for path in files if HTML not in path.parts}

@@ -28,12 +28,6 @@ def commands_of(program, name):
 COMMANDS = dict(commands_of(coursekit.cli.cli, "coursekit"))
 
 
-def section_of(name):
-    """Return the text below the heading of a command, up to the next heading."""
-    (section,) = re.findall(rf"^#{{3,4}} {name}\n(.*?)(?=^#|\Z)", TEXT, re.MULTILINE | re.DOTALL)
-    return section
-
-
 def test_the_committed_page_is_fresh():
     """`workshop pages` would not change a byte of it."""
     assert commands_page() == TEXT
@@ -42,7 +36,8 @@ def test_the_committed_page_is_fresh():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_section_has_all_that_the_command_takes(name):
     """It has a purpose, an example, and each argument and option with words of its own."""
-    section, command = section_of(name), COMMANDS[name]
+    (section,) = re.findall(rf"^#{{3,4}} {name}\n(.*?)(?=^#|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    command = COMMANDS[name]
     rows = dict(re.findall(r"^\| `(.+?)` \| (.+) \|$", section, re.MULTILINE))
     options = {option for names in rows for option in re.findall(r"(?:^|, )(--?[\w-]+)", names)}
     arguments = [one for one in command.params if isinstance(one, click.Argument)]
