@@ -89,20 +89,14 @@ def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
 
 @dataclass
 class SplitReport:
-    """What the files of one split hold.
+    """What the files of one split hold."""
 
-    Attributes:
-        name: "train" or "validation".
-        num_good: records that can be used.
-        labels: those of the records that were looked at.
-        faults: the first of each file that has one, by what is wrong: all places where it is, such as
-            "train-00000-of-01024, record 0".
-    """
-
-    name: str
+    name: str  # "train" or "validation"
     num_files: int = 0
-    num_good: int = 0
-    labels: set[int] = field(default_factory=set)
+    num_good: int = 0  # records that can be used
+    labels: set[int] = field(default_factory=set)  # those of the records that were looked at
+    # The first of each file that has one, by what is wrong: all places where it is, such as "train-00000-of-01024,
+    # record 0".
     faults: dict[str, list[str]] = field(default_factory=dict)
 
 

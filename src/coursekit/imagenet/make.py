@@ -43,23 +43,15 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """How much data is made, and how its images look.
-
-    Attributes:
-        num_classes: at most 50; their labels are spread over 1 to 1000, both included.
-        sizes: the (height, width) of images in pixels, each as likely as it occurs here.
-        noise: the largest change of a pixel by noise, of 255.
-        quality: of the JPEGs, 1 to 100.
-        num_bytes: about how much it takes on the disk.
-    """
+    """How much data is made, and how its images look."""
 
     name: str
     splits: tuple[Split, Split]
-    num_classes: int
-    sizes: tuple[tuple[int, int], ...]
-    noise: int
-    quality: int
-    num_bytes: int
+    num_classes: int  # at most 50; their labels are spread over 1 to 1000, both included
+    sizes: tuple[tuple[int, int], ...]  # the (height, width) of images in pixels, each as likely as it occurs here
+    noise: int  # the largest change of a pixel by noise, of 255
+    quality: int  # of the JPEGs, 1 to 100
+    num_bytes: int  # about how much it takes on the disk
     seed: int = 2019
 
     @property

@@ -20,18 +20,12 @@ READABLE, EXECUTABLE = 0o644, 0o755
 
 @dataclass(frozen=True)
 class PlannedKernel:
-    """What a kernel is made from.
-
-    Attributes:
-        partition: whose modules it loads, a name in the site's file; '' for the site's usual one.
-        root: the course's checkout, an absolute path.
-        venv: the environment, an absolute path; '' for `.venv` in the checkout.
-    """
+    """What a kernel is made from."""
 
     site: Site
-    partition: str
-    root: Path
-    venv: str = ""
+    partition: str  # whose modules it loads, a name in the site's file; '' for the site's usual one
+    root: Path  # the course's checkout, an absolute path
+    venv: str = ""  # the environment, an absolute path; '' for `.venv` in the checkout
 
     @property
     def name(self) -> str:

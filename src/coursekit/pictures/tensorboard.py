@@ -32,16 +32,11 @@ MS = 1e3
 
 
 class Event(NamedTuple):
-    """One number, or one histogram, that a training wrote down.
+    """One number, or one histogram, that a training wrote down."""
 
-    Attributes:
-        tag: what it is, such as "epoch_loss", or "dense/kernel_0/histogram".
-        step: of the training, or the epoch, both from 0.
-        value: a float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie between.
-    """
-
-    tag: str
-    step: int
+    tag: str  # what it is, such as "epoch_loss", or "dense/kernel_0/histogram"
+    step: int  # of the training, or the epoch, both from 0
+    # A float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie between.
     value: Any
 
 

@@ -45,23 +45,14 @@ USUAL = Prior(within=0.18, between=0.39)  # what `workshop.published.priors` fin
 
 @dataclass(frozen=True)
 class Case:
-    """A training on so many ranks of a machine, whose speed may be known.
+    """A training on so many ranks of a machine, whose speed may be known."""
 
-    Attributes:
-        work: what a rank does in a step.
-        num_ranks: of all nodes together.
-        settings: how gradients travel.
-        efficiency: what was measured; 0 where nothing was.
-        base: the ranks that this efficiency is relative to, where nobody measured one rank alone.
-        series: equal for the same training on several numbers of ranks; '' for one that stands alone.
-    """
-
-    work: Work
-    num_ranks: int
-    settings: Settings
-    efficiency: float = 0.0
-    base: int = 1
-    series: str = ""
+    work: Work  # what a rank does in a step
+    num_ranks: int  # of all nodes together
+    settings: Settings  # how gradients travel
+    efficiency: float = 0.0  # what was measured; 0 where nothing was
+    base: int = 1  # the ranks that this efficiency is relative to, where nobody measured one rank alone
+    series: str = ""  # equal for the same training on several numbers of ranks; '' for one that stands alone
 
     @property
     def num_doublings(self) -> float:
@@ -80,17 +71,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Belief:
-    """How likely each combination of unknowns is.
+    """How likely each combination of unknowns is."""
 
-    Attributes:
-        machine: with its links at full speed.
-        weights: of shape (shares within, shares between), sum 1.
-        measured: what is known.
-    """
-
-    machine: Machine
-    weights: Array
-    measured: tuple[Case, ...] = ()
+    machine: Machine  # with its links at full speed
+    weights: Array  # of shape (shares within, shares between), sum 1
+    measured: tuple[Case, ...] = ()  # what is known
 
     @property
     def likely(self) -> tuple[float, float]:

@@ -19,22 +19,14 @@ NOISE_ELSEWHERE = 0.10  # of a speed that was measured on another machine, with 
 
 @dataclass(frozen=True)
 class Training:
-    """What is to be trained, and how fast one GPU does it.
-
-    Attributes:
-        batch_size: images per rank and step.
-        images_per_s: of one GPU that is alone, with this batch size.
-        noise: how far that speed may be off: standard deviation over mean.
-        global_batch_size: images of all ranks in a step, of which each rank takes its share; 0 for weak scaling.
-        settings: how gradients travel.
-    """
+    """What is to be trained, and how fast one GPU does it."""
 
     network: Network
-    batch_size: int
-    images_per_s: float
-    noise: float
-    global_batch_size: int = 0
-    settings: Settings = field(default_factory=Settings)
+    batch_size: int  # images per rank and step
+    images_per_s: float  # of one GPU that is alone, with this batch size
+    noise: float  # how far that speed may be off: standard deviation over mean
+    global_batch_size: int = 0  # images of all ranks in a step, of which each rank takes its share; 0 for weak scaling
+    settings: Settings = field(default_factory=Settings)  # how gradients travel
 
     def local_batch(self, num_ranks: int) -> int:
         """Return the images of a rank in a step.

@@ -44,17 +44,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Machine:
-    """Nodes of equal GPUs.
+    """Nodes of equal GPUs."""
 
-    Attributes:
-        within: the link of a GPU to the others of its node.
-        between: the link of a node to the other nodes, which its ranks share.
-        num_ranks_per_node: ranks, and GPUs, of a full node.
-    """
-
-    within: Link
-    between: Link
-    num_ranks_per_node: int
+    within: Link  # the link of a GPU to the others of its node
+    between: Link  # the link of a node to the other nodes, which its ranks share
+    num_ranks_per_node: int  # ranks, and GPUs, of a full node
 
     def num_nodes(self, num_ranks: int) -> int:
         """Return how many nodes so many ranks fill; the last one may stay partly empty."""

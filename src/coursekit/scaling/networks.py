@@ -19,15 +19,10 @@ NUM_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer with trained parameters.
+    """A layer with trained parameters."""
 
-    Attributes:
-        gflop: 10^9 operations of the forward pass of one image; a multiplication and an addition are two.
-        num_parameters: the sizes of its gradients' tensors.
-    """
-
-    gflop: float
-    num_parameters: tuple[int, ...]
+    gflop: float  # 10^9 operations of the forward pass of one image; a multiplication and an addition are two
+    num_parameters: tuple[int, ...]  # the sizes of its gradients' tensors
 
 
 @dataclass(frozen=True)

@@ -19,54 +19,35 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """How gradients are sent; the defaults are Horovod's with NCCL.
+    """How gradients are sent; the defaults are Horovod's with NCCL."""
 
-    Attributes:
-        way: one of `machine.WAYS`.
-        cycle_ms: how often Horovod looks for tensors that are ready; 0 for without end.
-        fusion_mib: the size of a fusion buffer; 0 sends each tensor by itself.
-        overlap: whether the backward pass goes on meanwhile; not where the same cores do both.
-        contention: by which share of the seconds of a hidden allreduce the computing beside it takes longer, since
-            both need the GPU's memory and processors. The default suits published tables best (docs/scaling.md).
-        bytes_per_number: 2 for gradients that travel with 16 bits.
-    """
-
-    way: str = "fastest"
-    cycle_ms: float = 1.0
-    fusion_mib: float = 128.0
-    overlap: bool = True
+    way: str = "fastest"  # one of `machine.WAYS`
+    cycle_ms: float = 1.0  # how often Horovod looks for tensors that are ready; 0 for without end
+    fusion_mib: float = 128.0  # the size of a fusion buffer; 0 sends each tensor by itself
+    overlap: bool = True  # whether the backward pass goes on meanwhile; not where the same cores do both
+    # By which share of the seconds of a hidden allreduce the computing beside it takes longer, since both need the
+    # GPU's memory and processors. The default suits published tables best (docs/scaling.md).
     contention: float = 0.25
-    bytes_per_number: int = BYTES_PER_NUMBER
+    bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that travel with 16 bits
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a rank does in a step.
+    """What a rank does in a step."""
 
-    Attributes:
-        network: what is trained.
-        compute_s: seconds for the local batch on a rank that is alone: forward, backward and update.
-        spread: by how much these seconds differ from rank to rank and step to step: standard deviation over mean.
-    """
-
-    network: Network
-    compute_s: float
+    network: Network  # what is trained
+    compute_s: float  # seconds for the local batch on a rank that is alone: forward, backward and update
+    # By how much these seconds differ from rank to rank and step to step: standard deviation over mean.
     spread: float = 0.0
 
 
 @dataclass(frozen=True)
 class Step:
-    """The seconds of a step: those of a rank alone, and what the others add.
+    """The seconds of a step: those of a rank alone, and what the others add."""
 
-    Attributes:
-        compute_s: computing on a rank that is alone.
-        waiting_s: until the slowest rank has computed, too.
-        exposed_s: by which gradients lengthen the step: links are busy and no rank computes, or it computes slower.
-    """
-
-    compute_s: float
-    waiting_s: float
-    exposed_s: float
+    compute_s: float  # computing on a rank that is alone
+    waiting_s: float  # until the slowest rank has computed, too
+    exposed_s: float  # by which gradients lengthen the step: links are busy and no rank computes, or it computes slower
 
     @property
     def total_s(self) -> float:

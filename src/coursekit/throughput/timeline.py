@@ -30,21 +30,13 @@ _BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
 
 
 class Reduction(NamedTuple):
-    """One reduction of one tensor; times are in microseconds since Horovod began.
+    """One reduction of one tensor; times are in microseconds since Horovod began."""
 
-    Attributes:
-        tensor: its name.
-        num_bytes: what each rank gave, in the type that travelled.
-        ready_us: when the first rank had it.
-        sent_us: when its numbers began to travel; all ranks had it then, and others may travel with it.
-        done_us: when they were there.
-    """
-
-    tensor: str
-    num_bytes: int
-    ready_us: float
-    sent_us: float
-    done_us: float
+    tensor: str  # its name
+    num_bytes: int  # what each rank gave, in the type that travelled
+    ready_us: float  # when the first rank had it
+    sent_us: float  # when its numbers began to travel; all ranks had it then, and others may travel with it
+    done_us: float  # when they were there
 
 
 class _Activity(NamedTuple):
@@ -117,17 +109,11 @@ def communication_share(path: Path | str) -> float:
 
 
 class Phases(NamedTuple):
-    """The seconds of a step, which add up to it.
+    """The seconds of a step, which add up to it."""
 
-    Attributes:
-        computing_s: from the last gradients of the step before to the first gradient that a rank has ready.
-        waiting_s: from there on until a first gradient travels: all ranks have it, and Horovod has looked.
-        travelling_s: from there on until the last gradient has arrived.
-    """
-
-    computing_s: float
-    waiting_s: float
-    travelling_s: float
+    computing_s: float  # from the last gradients of the step before to the first gradient that a rank has ready
+    waiting_s: float  # from there on until a first gradient travels: all ranks have it, and Horovod has looked
+    travelling_s: float  # from there on until the last gradient has arrived
 
 
 def phases_of_steps(path: Path | str) -> list[Phases]:

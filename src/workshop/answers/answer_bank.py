@@ -28,20 +28,14 @@ CHANGED_LINE = re.compile(r"#( [-+ ].*)?")
 
 @dataclass(frozen=True)
 class BankAnswer:
-    """One answer to a lab and what the lab's tests must make of it.
+    """One answer to a lab and what the lab's tests must make of it."""
 
-    Attributes:
-        name: Name of the file without its ending.
-        title: One line that says what the student thought.
-        fails: Id of each test that must fail, with the words that its message must contain; empty for a right answer.
-        cells: Id of each answer cell that is replaced, with its whole new source.
-        consequences: Ids of tests that are not run: they use what is wrong, and may fail with it or not.
-    """
-
-    name: str
-    title: str
+    name: str  # name of the file without its ending
+    title: str  # one line that says what the student thought
+    # Id of each test that must fail, with the words that its message must contain; empty for a right answer.
     fails: Mapping[str, tuple[str, ...]]
-    cells: Mapping[str, str]
+    cells: Mapping[str, str]  # id of each answer cell that is replaced, with its whole new source
+    # Ids of tests that are not run: they use what is wrong, and may fail with it or not.
     consequences: frozenset[str] = frozenset()
 
 

@@ -26,18 +26,12 @@ SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """What the tests of a lab made of one answer.
-
-    Attributes:
-        scores: One per test of the lab but the answer's consequences, in the order of the notebook.
-        seconds: Wall-clock time of its run, which answers may have shared.
-        fault: Why the machine could not run it, or ''.
-    """
+    """What the tests of a lab made of one answer."""
 
     answer: BankAnswer
-    scores: tuple[CellScore, ...]
-    seconds: float
-    fault: str = ""
+    scores: tuple[CellScore, ...]  # one per test of the lab but the answer's consequences, in the order of the notebook
+    seconds: float  # wall-clock time of its run, which answers may have shared
+    fault: str = ""  # why the machine could not run it, or ''
 
     @property
     def expected(self) -> float:

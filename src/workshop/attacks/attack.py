@@ -26,40 +26,25 @@ CLASSES = (
 
 @dataclass(frozen=True)
 class AttackCell:
-    """One cell of an attack.
+    """One cell of an attack."""
 
-    Attributes:
-        kind: "answer", "extra" or "hand-in".
-        name: id of the answer cell, or of the cell before an extra one; '' at the top and for "hand-in".
-    """
-
-    kind: str
-    name: str
+    kind: str  # "answer", "extra" or "hand-in"
+    name: str  # id of the answer cell, or of the cell before an extra one; '' at the top and for "hand-in"
     source: str
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack.
+    """One attack."""
 
-    Attributes:
-        name: name of its file without its ending.
-        title: one line that says what it tries.
-        kind: its class, one of `CLASSES`.
-        fails: ids of the tests that must give no points; all others must give theirs.
-        flags: kinds of flags that the instructor must see, "one|other" for one of two; right work may raise none.
-        cells: what is handed in; answers that are not among them are the solution's.
-        consequences: ids of tests that may go either way.
-    """
-
-    name: str
-    title: str
+    name: str  # name of its file without its ending
+    title: str  # one line that says what it tries
     lab: str
-    kind: str
-    fails: Names
-    flags: Names
-    cells: tuple[AttackCell, ...]
-    consequences: Names = ()
+    kind: str  # its class, one of `CLASSES`
+    fails: Names  # ids of the tests that must give no points; all others must give theirs
+    flags: Names  # kinds of flags that the instructor must see, "one|other" for one of two; right work may raise none
+    cells: tuple[AttackCell, ...]  # what is handed in; answers that are not among them are the solution's
+    consequences: Names = ()  # ids of tests that may go either way
 
     @property
     def at_stake(self) -> tuple[str, ...]:

@@ -50,16 +50,11 @@ print(sorted(os.environ.items()), sorted(sys.modules), sys.path, sys.meta_path)
 
 @dataclass(frozen=True)
 class AttackedLab:
-    """What a lab's attacks are graded with.
-
-    Attributes:
-        source: the notebook with solutions and hidden tests.
-        released: the notebook that students got.
-    """
+    """What a lab's attacks are graded with."""
 
     lab: str
-    source: Path
-    released: Path
+    source: Path  # the notebook with solutions and hidden tests
+    released: Path  # the notebook that students got
 
     def honest(self) -> dict[str, str]:
         """Return the solution's answers."""

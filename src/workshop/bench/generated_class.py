@@ -51,23 +51,14 @@ EXITS = "\nimport os\nos._exit(0)\n"
 
 @dataclass(frozen=True)
 class GeneratedSubmission:
-    """One submission of a synthetic class.
+    """One submission of a synthetic class."""
 
-    Attributes:
-        student: id of the student.
-        lab: name of the lab.
-        kind: `RIGHT`, `WRONG`, `HANGING` or `HOSTILE`.
-        title: what it does, in a few words.
-        passes: ids of the tests that must give their points.
-        fails: ids of the tests that must give none.
-    """
-
-    student: str
-    lab: str
-    kind: str
-    title: str
-    passes: frozenset[str]
-    fails: frozenset[str]
+    student: str  # id of the student
+    lab: str  # name of the lab
+    kind: str  # `RIGHT`, `WRONG`, `HANGING` or `HOSTILE`
+    title: str  # what it does, in a few words
+    passes: frozenset[str]  # ids of the tests that must give their points
+    fails: frozenset[str]  # ids of the tests that must give none
 
 
 def generate_class(

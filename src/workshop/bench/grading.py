@@ -51,25 +51,15 @@ class GradingRun:
 
 @dataclass(frozen=True)
 class GradingMeasurement:
-    """The outcome of the grading benchmark.
+    """The outcome of the grading benchmark."""
 
-    Attributes:
-        title: what was graded, in one line.
-        num_hand_ins: of the class.
-        kinds: how many of them are right, wrong, hanging and hostile.
-        num_slots: of `coursekit grade`.
-        cell_limit_s: what one cell may take, with either way.
-        ways: by name, what it made of the class.
-        peak_memory_gb: the most that one slot used, in GB of 2^30 bytes.
-    """
-
-    title: str
-    num_hand_ins: int
-    kinds: dict[str, int]
-    num_slots: int
-    cell_limit_s: float
-    ways: dict[str, GradingRun]
-    peak_memory_gb: float
+    title: str  # what was graded, in one line
+    num_hand_ins: int  # of the class
+    kinds: dict[str, int]  # how many of them are right, wrong, hanging and hostile
+    num_slots: int  # of `coursekit grade`
+    cell_limit_s: float  # what one cell may take, with either way
+    ways: dict[str, GradingRun]  # by name, what it made of the class
+    peak_memory_gb: float  # the most that one slot used, in GB of 2^30 bytes
 
 
 def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeasurement:

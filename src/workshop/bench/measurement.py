@@ -13,22 +13,15 @@ Rows = list[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Series:
-    """Repeated measurements of one way to do a thing.
+    """Repeated measurements of one way to do a thing."""
 
-    Attributes:
-        name: the way.
-        first_s: seconds of the first time, which may include preparations; it counts in no statistic.
-        seconds: all later times, in the order they were taken.
-        full_speed_s: what counts as full speed, measured in turns with this series: the median of another way,
-            in seconds. None where the way is compared with the first series of its measurement.
-        num_ranks: how many ranks each time is for; None where that is the same for all series.
-    """
-
-    name: str
-    first_s: float
-    seconds: tuple[float, ...]
+    name: str  # the way
+    first_s: float  # seconds of the first time, which may include preparations; it counts in no statistic
+    seconds: tuple[float, ...]  # all later times, in the order they were taken
+    # What counts as full speed, measured in turns with this series: the median of another way, in seconds. None where
+    # the way is compared with the first series of its measurement.
     full_speed_s: float | None = None
-    num_ranks: int | None = None
+    num_ranks: int | None = None  # how many ranks each time is for; None where that is the same for all series
 
     @property
     def median_s(self) -> float:

@@ -25,41 +25,25 @@ FULL_SPEED = "no communication"
 
 @dataclass(frozen=True)
 class Case:
-    """What is trained, and how often each kind of step is made.
+    """What is trained, and how often each kind of step is made."""
 
-    Attributes:
-        network: a name that `build_network` knows.
-        image_size: height and width, in pixels.
-        batch_size: images per rank and step.
-        num_turns: how often the kinds of steps follow each other.
-        num_steps: steps of one kind in a turn.
-    """
-
-    network: str
-    image_size: int
-    batch_size: int
-    num_turns: int
-    num_steps: int
+    network: str  # a name that `build_network` knows
+    image_size: int  # height and width, in pixels
+    batch_size: int  # images per rank and step
+    num_turns: int  # how often the kinds of steps follow each other
+    num_steps: int  # steps of one kind in a turn
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How two ranks communicate.
+    """How two ranks communicate."""
 
-    Attributes:
-        name: in words.
-        launcher: "ranks.run" or "mpirun".
-        environ: environment variables for the ranks.
-        optimizer: arguments of Horovod's optimiser.
-        bound: whether each rank keeps to its own cores.
-        traced_once: whether variables are made before the first step, which is then traced once and not twice.
-    """
-
-    name: str
-    launcher: str = "ranks.run"
-    environ: dict[str, str] = field(default_factory=dict)
-    optimizer: dict[str, Any] = field(default_factory=dict)
-    bound: bool = False
+    name: str  # in words
+    launcher: str = "ranks.run"  # "ranks.run" or "mpirun"
+    environ: dict[str, str] = field(default_factory=dict)  # environment variables for the ranks
+    optimizer: dict[str, Any] = field(default_factory=dict)  # arguments of Horovod's optimiser
+    bound: bool = False  # whether each rank keeps to its own cores
+    # Whether variables are made before the first step, which is then traced once and not twice.
     traced_once: bool = False
 
 

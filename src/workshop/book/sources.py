@@ -55,17 +55,11 @@ A title turns to its slide, above.
 
 @dataclass
 class Book:
-    """The sources of a book.
+    """The sources of a book."""
 
-    Attributes:
-        root: the checkout.
-        folder: where sources go; what was there before is removed.
-        runs: the folder of a run, with the executed labs; they need not be there.
-    """
-
-    root: Path
-    folder: Path
-    runs: Path
+    root: Path  # the checkout
+    folder: Path  # where sources go; what was there before is removed
+    runs: Path  # the folder of a run, with the executed labs; they need not be there
 
     def gather(self) -> None:
         """Write all sources.

@@ -56,41 +56,23 @@ class Series:
 
 @dataclass(frozen=True)
 class Table:
-    """One machine that somebody measured; see `published.toml`.
+    """One machine that somebody measured; see `published.toml`."""
 
-    Attributes:
-        key: a short name for files and columns.
-        title: what the machine is.
-        source: who measured the speeds.
-        links_source: who says how fast the links are.
-        num_ranks_per_node: ranks, and GPUs, of a full node.
-        within: the link of a GPU to the others of its node.
-        between: the link of a node to the others.
-        series: the speeds.
-        way: how gradients are added up, one of `machine.WAYS`.
-        cycle_ms: how often gradients that are ready are sent; 0 for without end.
-        bytes_per_number: 2 for gradients that travel with 16 bits.
-        networks: those that `tf.keras.applications` does not have.
-        site: which machine it is, where several tables are of the same one; '' for one that has no other.
-        later: whether the table came to try a model that was made without it.
-        job: the kind of training, by which errors are reported.
-    """
-
-    key: str
-    title: str
-    source: str
-    links_source: str
-    num_ranks_per_node: int
-    within: Link
-    between: Link
-    series: tuple[Series, ...]
-    way: str = "fastest"
-    cycle_ms: float = 1.0
-    bytes_per_number: int = BYTES_PER_NUMBER
-    networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()
-    site: str = ""
-    later: bool = False
-    job: str = "convolutions, 32 bits"
+    key: str  # a short name for files and columns
+    title: str  # what the machine is
+    source: str  # who measured the speeds
+    links_source: str  # who says how fast the links are
+    num_ranks_per_node: int  # ranks, and GPUs, of a full node
+    within: Link  # the link of a GPU to the others of its node
+    between: Link  # the link of a node to the others
+    series: tuple[Series, ...]  # the speeds
+    way: str = "fastest"  # how gradients are added up, one of `machine.WAYS`
+    cycle_ms: float = 1.0  # how often gradients that are ready are sent; 0 for without end
+    bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that travel with 16 bits
+    networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()  # those that `tf.keras.applications` does not have
+    site: str = ""  # which machine it is, where several tables are of the same one; '' for one that has no other
+    later: bool = False  # whether the table came to try a model that was made without it
+    job: str = "convolutions, 32 bits"  # the kind of training, by which errors are reported
 
     @property
     def machine_key(self) -> str:

@@ -41,19 +41,12 @@ DATABASE_OPTIONS = (
 
 @dataclass(frozen=True)
 class Daemons:
-    """The daemons of one rehearsal, in namespaces of their own.
+    """The daemons of one rehearsal, in namespaces of their own."""
 
-    Attributes:
-        shape: which nodes and accounts there are.
-        folder: where their files are, written already.
-        ports: where they listen, on loopback.
-        environ: variables with which Slurm's commands find them.
-    """
-
-    shape: ClusterShape
-    folder: Path
-    ports: Ports
-    environ: Mapping[str, str]
+    shape: ClusterShape  # which nodes and accounts there are
+    folder: Path  # where their files are, written already
+    ports: Ports  # where they listen, on loopback
+    environ: Mapping[str, str]  # variables with which Slurm's commands find them
     namespaces: Namespaces
 
     def start(self) -> None:

@@ -54,25 +54,15 @@ JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 @dataclass(frozen=True)
 class RehearsedJob:
-    """One submitted script.
+    """One submitted script."""
 
-    Attributes:
-        script: its file's name.
-        job_id: Slurm's number for it; '' when it was refused.
-        state: Slurm's word, or one of ours: `REFUSED`, `ANSWERED`.
-        elapsed_s: how long it has run.
-        nodes: its nodes, as Slurm folds them.
-        last_line: the last line of its log; of sbatch, when it was refused.
-        held: whether Slurm keeps it back, for the processors of this machine.
-    """
-
-    script: str
-    job_id: str
-    state: str
-    elapsed_s: int = 0
-    nodes: str = ""
-    last_line: str = ""
-    held: bool = False
+    script: str  # its file's name
+    job_id: str  # slurm's number for it; '' when it was refused
+    state: str  # slurm's word, or one of ours: `REFUSED`, `ANSWERED`
+    elapsed_s: int = 0  # how long it has run
+    nodes: str = ""  # its nodes, as Slurm folds them
+    last_line: str = ""  # the last line of its log; of sbatch, when it was refused
+    held: bool = False  # whether Slurm keeps it back, for the processors of this machine
 
     @property
     def ended(self) -> bool:

@@ -17,16 +17,11 @@ STOCK_QOS = "normal"
 
 @dataclass(frozen=True)
 class ClusterShape:
-    """What is the same for all files of one rehearsal.
-
-    Attributes:
-        nodes: by partition's key, the names of its nodes.
-        accounts: by account, the keys of the partitions in which it may be used.
-    """
+    """What is the same for all files of one rehearsal."""
 
     site: Site
-    nodes: Mapping[str, tuple[str, ...]]
-    accounts: Mapping[str, tuple[str, ...]]
+    nodes: Mapping[str, tuple[str, ...]]  # by partition's key, the names of its nodes
+    accounts: Mapping[str, tuple[str, ...]]  # by account, the keys of the partitions in which it may be used
 
     @property
     def all_nodes(self) -> tuple[str, ...]:

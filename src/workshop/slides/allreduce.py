@@ -49,19 +49,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a schedule costs.
+    """What a schedule costs."""
 
-    Attributes:
-        steps: how often all ranks wait for a message.
-        path: data that passes one after another, the largest message of each step, in units of the whole array.
-        busiest: data that the busiest rank sends, in the same units.
-        average: data that a rank sends on average.
-    """
-
-    steps: int
-    path: Fraction
-    busiest: Fraction
-    average: Fraction
+    steps: int  # how often all ranks wait for a message
+    path: Fraction  # data that passes one after another, the largest message of each step, in units of the whole array
+    busiest: Fraction  # data that the busiest rank sends, in the same units
+    average: Fraction  # data that a rank sends on average
 
     def seconds(self, num_bytes: float, alpha_s: float, beta_s: float) -> float:
         """Return the time of an array by the model of latency and bandwidth: steps x alpha + bytes x beta."""

@@ -23,21 +23,13 @@ NOTE = re.compile(r"<!--\s*(\d+(?:\.\d+)?) min\.\s+(.+?)-->", re.DOTALL)
 
 @dataclass(frozen=True)
 class Deck:
-    """One session.
+    """One session."""
 
-    Attributes:
-        name: the file's name without `.md`; its number gives the order.
-        path: the file.
-        body: the Markdown below the header.
-        title: what the session is about.
-        minutes: how long it takes; the notes of its slides add up to that.
-    """
-
-    name: str
-    path: Path
-    body: str
-    title: str
-    minutes: Annotated[int, AtLeast(1)]
+    name: str  # the file's name without `.md`; its number gives the order
+    path: Path  # the file
+    body: str  # the Markdown below the header
+    title: str  # what the session is about
+    minutes: Annotated[int, AtLeast(1)]  # how long it takes; the notes of its slides add up to that
 
 
 @dataclass(frozen=True)

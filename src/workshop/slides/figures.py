@@ -52,19 +52,12 @@ HATCH_DPI = 200
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as it was drawn.
+    """A figure as it was drawn."""
 
-    Attributes:
-        files: one for each step.
-        alts: a text alternative for each step.
-        caption: what is to be seen.
-        origins: by kind, one of `KINDS`, where the data come from, in a sentence.
-    """
-
-    files: tuple[str, ...]
-    alts: tuple[str, ...]
-    caption: str
-    origins: Mapping[str, str]
+    files: tuple[str, ...]  # one for each step
+    alts: tuple[str, ...]  # a text alternative for each step
+    caption: str  # what is to be seen
+    origins: Mapping[str, str]  # by kind, one of `KINDS`, where the data come from, in a sentence
 
     def html(self, step: int) -> str:
         """Return one step, from 1, as it stands in a deck."""

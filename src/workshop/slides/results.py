@@ -22,16 +22,11 @@ RESULTS = "slides/results"
 
 @dataclass(frozen=True)
 class RecordedResult:
-    """One recorded result.
+    """One recorded result."""
 
-    Attributes:
-        name: the name of its recorder and of its file.
-        recorded: command, commit, machine, versions, date, seconds, and the recorder's checksum.
-        data: what the recorder returned; if it took pictures, "pictures" holds the paths of PNG files by name.
-    """
-
-    name: str
-    recorded: Mapping[str, Any]
+    name: str  # the name of its recorder and of its file
+    recorded: Mapping[str, Any]  # command, commit, machine, versions, date, seconds, and the recorder's checksum
+    # What the recorder returned; if it took pictures, "pictures" holds the paths of PNG files by name.
     data: Mapping[str, Any]
 
     @property

@@ -37,21 +37,14 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class ServerWish:
-    """What a server is to run on.
+    """What a server is to run on."""
 
-    Attributes:
-        partition: a partition by its name in the site's file.
-        num_ranks_per_node: ranks of a node, each with its GPU where there are GPUs.
-        account: the project, without the partition's suffix; '' for the student's default one.
-        reservation: the reservation of a workshop; '' for none.
-    """
-
-    partition: str
+    partition: str  # a partition by its name in the site's file
     num_nodes: int
-    num_ranks_per_node: int
+    num_ranks_per_node: int  # ranks of a node, each with its GPU where there are GPUs
     time_min: int
-    account: str = ""
-    reservation: str = ""
+    account: str = ""  # the project, without the partition's suffix; '' for the student's default one
+    reservation: str = ""  # the reservation of a workshop; '' for none
 
 
 def default_wish(site: Site) -> ServerWish:

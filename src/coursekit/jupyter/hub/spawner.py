@@ -43,12 +43,9 @@ class Refused(web.HTTPError):
 
 
 class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no types
-    """A server on nodes of a site.
+    """A server on nodes of a site."""
 
-    Attributes:
-        endings: by user and server, why the last one is gone; the hub drops the spawner itself with the server.
-    """
-
+    # By user and server, why the last one is gone; the hub drops the spawner itself with the server.
     endings: ClassVar[dict[tuple[str, str], str]] = {}
     typed: Mapping[str, object] = {}  # into the form, last
 

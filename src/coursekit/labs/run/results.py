@@ -37,24 +37,15 @@ Value = bool | int | float | str | list[Any] | dict[str, Any] | None
 
 @dataclass(frozen=True)
 class Facts:
-    """The circumstances of a run.
-
-    Attributes:
-        device: Name of the GPUs, or of the processor where none can be used.
-        num_cpus: Processors this process may use.
-        versions: Version of Python and of each package; "not installed" where it is missing.
-        commit: Commit of the course checkout; None outside git.
-        dirty: Whether tracked files differ from that commit, or there are files that git does not know.
-        nodes: All nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one.
-    """
+    """The circumstances of a run."""
 
     host: str
-    device: str
-    num_cpus: int
-    versions: Mapping[str, str]
-    commit: str | None
-    dirty: bool
-    nodes: str = ""
+    device: str  # name of the GPUs, or of the processor where none can be used
+    num_cpus: int  # processors this process may use
+    versions: Mapping[str, str]  # version of Python and of each package; "not installed" where it is missing
+    commit: str | None  # commit of the course checkout; None outside git
+    dirty: bool  # whether tracked files differ from that commit, or there are files that git does not know
+    nodes: str = ""  # all nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one
     job_id: str = ""
 
     def in_words(self) -> tuple[str, str, str]:
@@ -132,34 +123,21 @@ class FailedCell:
 
 @dataclass(frozen=True)
 class LabResult:
-    """How one lab went.
-
-    Attributes:
-        verdict: `passed`, `failed`, `interrupted` or `not run`.
-        reason: One sentence on why it did not pass; empty when it did.
-        scores: One score per test cell.
-        time_s: Wall-clock seconds from the start of the kernel until it had ended.
-        peak_memory_mb: Highest sum over the kernel and all processes below it, in 10^6 bytes.
-        num_ranks: The notebook's parameter of that name, 1 without one.
-        parameters: Every value that was passed to the notebook.
-        started: ISO 8601 with the offset from UTC; empty for a lab that was not run.
-        facts: Machine, versions and commit it ran with; None for a lab that was not run.
-        images_per_s: Training speed of all ranks together that the lab measured; 0 where it measures none.
-    """
+    """How one lab went."""
 
     lab: str
     title: str
-    verdict: str
-    reason: str
-    scores: tuple[CellScore, ...] = ()
-    time_s: float = 0.0
-    peak_memory_mb: float = 0.0
-    num_ranks: int = 1
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-    started: str = ""
+    verdict: str  # `passed`, `failed`, `interrupted` or `not run`
+    reason: str  # one sentence on why it did not pass; empty when it did
+    scores: tuple[CellScore, ...] = ()  # one score per test cell
+    time_s: float = 0.0  # wall-clock seconds from the start of the kernel until it had ended
+    peak_memory_mb: float = 0.0  # highest sum over the kernel and all processes below it, in 10^6 bytes
+    num_ranks: int = 1  # the notebook's parameter of that name, 1 without one
+    parameters: Mapping[str, Value] = field(default_factory=dict)  # every value that was passed to the notebook
+    started: str = ""  # ISO 8601 with the offset from UTC; empty for a lab that was not run
     failed_cell: FailedCell | None = None
-    facts: Facts | None = None
-    images_per_s: float = 0.0
+    facts: Facts | None = None  # machine, versions and commit it ran with; None for a lab that was not run
+    images_per_s: float = 0.0  # training speed of all ranks together that the lab measured; 0 where it measures none
 
     @property
     def points(self) -> float:

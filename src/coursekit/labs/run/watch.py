@@ -50,34 +50,22 @@ class KernelWatch:
         cell 1 starts, is answered   number 1, finished
         cell 2 starts                number 2; at the time limit it is interrupted: overdue
         cell 2 fails, is answered    failed, stopped_early; cell 3 never starts
-
-    Attributes:
-        folder: Working folder of the kernel.
-        time_limit_s: Seconds from the kernel's first answer until it is interrupted, of its own time and that of what
-            it has started.
-        on_cell: Called with number, total and name of each code cell that starts.
-        total: Number of code cells.
-        current: The code cell that is running or ran last; None before the first.
-        number: Its position among the code cells, counted from 1.
-        finished: Ids of the cells that the kernel reported as done, with or without an error.
-        failed: Whether `current` raised an error that its tags do not allow.
-        overdue: Whether the time limit has passed.
-        too_slow: Why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not.
-        peak_memory_mb: Highest sum over the kernel and all below it, in 10^6 bytes.
-        seen: Every process that was ever found there, also those whose parents have ended since.
     """
 
-    folder: Path
+    folder: Path  # working folder of the kernel
+    # Seconds from the kernel's first answer until it is interrupted, of its own time and that of what it has started.
     time_limit_s: float
-    on_cell: Callable[[int, int, str], None]
-    total: int = 0
-    current: NotebookNode | None = None
-    number: int = 0
+    on_cell: Callable[[int, int, str], None]  # called with number, total and name of each code cell that starts
+    total: int = 0  # number of code cells
+    current: NotebookNode | None = None  # the code cell that is running or ran last; None before the first
+    number: int = 0  # its position among the code cells, counted from 1
+    # Ids of the cells that the kernel reported as done, with or without an error.
     finished: set[str] = field(default_factory=set)
-    failed: bool = False
-    overdue: bool = False
-    too_slow: str = ""
-    peak_memory_mb: float = 0.0
+    failed: bool = False  # whether `current` raised an error that its tags do not allow
+    overdue: bool = False  # whether the time limit has passed
+    too_slow: str = ""  # why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not
+    peak_memory_mb: float = 0.0  # highest sum over the kernel and all below it, in 10^6 bytes
+    # Every process that was ever found there, also those whose parents have ended since.
     seen: set[psutil.Process] = field(default_factory=set)
     _kernel: psutil.Process | None = None
     _thread: threading.Thread | None = None
