@@ -37,11 +37,7 @@ _LOGGED = re.compile(rb"(?:WARNING: All log messages before absl::InitializeLog.
 
 
 def _choose_keras() -> None:
-    """Make `tf.keras` Keras 2.
-
-    Raises:
-        CourseKitError: TensorFlow has been imported already, with Keras 3.
-    """
+    """Make `tf.keras` Keras 2; refuse where TensorFlow has been imported already, with Keras 3."""
     keras = find_spec("keras")  # importing it would take seconds
     folders = (keras and keras.submodule_search_locations) or ()
     if any(Path(folder, "api", "_v2").is_dir() for folder in folders):  # it is Keras 2

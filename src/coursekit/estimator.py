@@ -21,11 +21,7 @@ PACKAGE = "tensorflow_estimator"
 
 
 def _bring_back() -> None:
-    """Set `tf.estimator`.
-
-    Raises:
-        CourseKitError: the package is not installed, or Horovod has been imported before.
-    """
+    """Set `tf.estimator`; refuse where the package is not installed, or Horovod has been imported before."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.submodule_search_locations is None:
         raise CourseKitError(

@@ -22,17 +22,13 @@ FRAME_BYTES = HEADER_BYTES + 4
 
 
 class LabelledImage(NamedTuple):
-    """One image and what its record says about it.
+    """One image and what its record says about it."""
 
-    Pixels are RGB, uint8, shape (height, width, 3); labels run from 1 to 1000, as 0 is ImageNet's background.
-    The class has a number, such as n01440764, and words, and the image the name it had as a file.
-    """
-
-    pixels: Array
-    label: int
-    synset: str = ""
-    text: str = ""
-    filename: str = ""
+    pixels: Array  # RGB, uint8, shape (height, width, 3)
+    label: int  # from 1 to 1000, as 0 is ImageNet's background
+    synset: str = ""  # the number of the class, such as n01440764
+    text: str = ""  # the class in words
+    filename: str = ""  # which the image had as a file
 
 
 def serialize(image: LabelledImage, quality: int) -> bytes:

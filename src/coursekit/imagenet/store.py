@@ -31,21 +31,16 @@ class SlowStore:
     """Samples in files of a store that answers late.
 
     A record takes `read_s` seconds, a call of `decode` `decode_s`, however many records it gets, a step `train_s`.
-
-    Attributes:
-        files: the numbers of its files.
-        spans: what the stages did, in the order of their ends.
-        asked: the numbers of the records that were read, in the order of the requests.
     """
 
     def __init__(  # its speed
         self, images: Array, num_files: int = 8, read_s: float = 0.03, decode_s: float = 0.03, train_s: float = 0.04
     ) -> None:
         """Put images, of any shape and type with samples first, into files of equal length."""
-        self.files = list(range(num_files))
+        self.files = list(range(num_files))  # their numbers
         self.read_s, self.decode_s, self.train_s = read_s, decode_s, train_s
-        self.spans: list[Span] = []
-        self.asked: list[int] = []
+        self.spans: list[Span] = []  # what the stages did, in the order of their ends
+        self.asked: list[int] = []  # the numbers of the records that were read, in the order of the requests
         self._images = images
         self._of_files = np.array_split(np.arange(len(images)), num_files)
         self._start = time.perf_counter()

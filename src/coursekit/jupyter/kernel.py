@@ -64,11 +64,7 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
 
 
 def launcher(kernel: PlannedKernel) -> str:
-    """Return the text of the launcher, from the same parts as job scripts.
-
-    Raises:
-        CourseKitError: the site has no such partition.
-    """
+    """Return the text of the launcher, from the same parts as job scripts; refuse a partition that the site lacks."""
     site = kernel.site
     partition = kernel.partition or site.default_partition
     return (

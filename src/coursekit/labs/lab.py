@@ -32,25 +32,20 @@ class Resources:
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab: where it is, what it is about, and what it needs.
-
-    `minutes` is the time a student needs; `small_run` holds the papermill parameters of a run on a laptop.
-    `picture` names the cell whose picture labs/README.md shows; '' for none.
-    `lectures` names the decks that come before it; a lab that names none comes after all.
-    `ways_out` names the answers that a student who is stuck may take from the solution, without their points.
-    """
+    """One lab: where it is, what it is about, and what it needs."""
 
     name: str
     folder: Path
     title: str
     summary: str
-    minutes: Annotated[int, AtLeast(1)]
+    minutes: Annotated[int, AtLeast(1)]  # that a student needs
     objectives: tuple[str, ...]
     resources: Resources
-    # A mapping has no hash, and the rest tells labs apart.
+    # The papermill parameters of a run on a laptop. A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
-    picture: str = ""
-    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
+    picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
+    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; without any, all do
+    # The answers that a student who is stuck may take from the solution, without their points.
     ways_out: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
     @property

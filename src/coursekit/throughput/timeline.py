@@ -90,9 +90,7 @@ def communication_share(path: Path | str) -> float:
     Communication is copying gradients and sending them; waiting for ranks that are not ready yet (negotiation) does not
     count, and computing may go on meanwhile.
     One rank alone reduces no gradients, so that its timeline holds no steps.
-
-    Args:
-        path: the file that `HOROVOD_TIMELINE` named.
+    `path` is the file that `HOROVOD_TIMELINE` named.
 
     Raises:
         CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from coursekit.errors import CourseKitError
 from coursekit.files import locked, write_file
-from coursekit.grading.isolation import system
-from coursekit.processes import plain_environment
+from coursekit.processes import end_with_parent, plain_environment
 from coursekit.ranks.own_time import start_up
 
 LOGGER = logging.getLogger(__name__)
@@ -65,22 +64,14 @@ class DemoHub:
     process: subprocess.Popen[bytes]
 
     def wait(self) -> None:
-        """Wait until the hub ends by itself or Ctrl-C or SIGTERM ends the waiting.
-
-        Raises:
-            CourseKitError: the hub ended by itself.
-        """
+        """Wait until Ctrl-C or SIGTERM ends the waiting; a hub that ends by itself is a `CourseKitError`."""
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             self.process.wait()
             raise self._failure("ended by itself")
 
     def wait_until_ready(self) -> None:
-        """Wait until the hub answers.
-
-        Raises:
-            CourseKitError: it ended or is late; the message has the end of its log.
-        """
+        """Wait until the hub answers; a `CourseKitError` that it ended or is late has the end of its log."""
         deadline = start_up(START_TIMEOUT_S)
         while deadline.left_s():
             if self.process.poll() is not None:
@@ -134,7 +125,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
                 env={**plain_environment(), "TMPDIR": os.environ.get("TMPDIR", "/tmp")},  # noqa: S108 - as tempfile
                 start_new_session=True,  # Ctrl-C is for this process; it ends the others in order
                 # The namespace dies with its holder, and the holder with this process, however it ends.
-                preexec_fn=lambda: system.end_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call
             )
         LOGGER.info("JupyterHub, in namespaces of its own, is process %d; it writes %s", process.pid, log_file)
         try:

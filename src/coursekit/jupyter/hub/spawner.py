@@ -88,11 +88,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return asdict(self.wish(self.typed))
 
     def wish(self, given: Mapping[str, object]) -> ServerWish:
-        """Return what somebody asks for.
-
-        Raises:
-            Refused: it cannot be had; the message says why.
-        """
+        """Return what somebody asks for; a `Refused` says why it cannot be had."""
         try:
             return read_wish(self.site, given)
         except CourseKitError as error:

@@ -20,11 +20,7 @@ SHORTEST_SECRET = 13
 
 
 def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
-    """Return the version of a notebook that students get.
-
-    Raises:
-        CourseKitError: nbgrader refused the notebook.
-    """
+    """Return the version of a notebook that students get; what nbgrader refuses is a `CourseKitError`."""
     # Importing nbgrader takes a second or more, which no other verb should pay.
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells

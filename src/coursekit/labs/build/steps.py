@@ -24,14 +24,11 @@ SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
 
 
 class Role(NamedTuple):
-    """How nbgrader treats a cell, and which kind of region may stand in it.
-
-    A cell with `grade` earns points, one with `solution` is the student's to edit, and nbgrader restores all others.
-    """
+    """How nbgrader treats a cell, and which kind of region may stand in it."""
 
     cell_types: tuple[str, ...]
-    grade: bool = False
-    solution: bool = False
+    grade: bool = False  # it earns points
+    solution: bool = False  # it is the student's to edit; nbgrader restores all others
     may_hold: str | None = None
     must_hold: bool = False
 

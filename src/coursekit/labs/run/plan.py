@@ -22,17 +22,14 @@ EXAMPLES = {bool: "true or false", int: "a whole number", float: "a number", str
 
 @dataclass(frozen=True)
 class LabRun:
-    """One lab, ready to be executed: `num_ranks` is 1 where its notebook has no such parameter.
-
-    `time_limit_s` is of its own time.
-    """
+    """One lab, ready to be executed."""
 
     name: str
     title: str
     notebook: Path
     parameters: Mapping[str, Scalar]
-    num_ranks: int
-    time_limit_s: float
+    num_ranks: int  # 1 where its notebook has no such parameter
+    time_limit_s: float  # of its own time
 
 
 def plan_runs(
@@ -79,11 +76,7 @@ def _plan(
 
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
-    """Return the default of every parameter that a notebook's parameters cell assigns.
-
-    Raises:
-        CourseKitError: If a default is not a literal bool, int, float or text, so that no value could be checked.
-    """
+    """Return the default of every parameter that a notebook assigns; refuse one that is no bool, number or text."""
     # papermill warns when there is no parameters cell; a lab without parameters is right too.
     logging.getLogger("papermill").setLevel(logging.ERROR)
     # papermill treats the path as a pattern to fill in.

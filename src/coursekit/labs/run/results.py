@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
@@ -68,7 +67,7 @@ def collect(root: Path) -> Facts:
     found |= {name: _version(name) for name in PACKAGES}
     return Facts(
         host=socket.gethostname(),
-        device=_gpu_names() or _processor_name(),
+        device=_device(),
         num_cpus=len(os.sched_getaffinity(0)),
         versions={name: number or "not installed" for name, number in found.items()},
         commit=commit or None,
@@ -85,18 +84,13 @@ def _version(package: str) -> str:
         return ""
 
 
-def _gpu_names() -> str:
-    """Return the GPUs that TensorFlow may use, as "2 x NVIDIA A100-SXM4-40GB"; empty if there are none."""
+def _device() -> str:
+    """Return the GPUs that TensorFlow may use, as "2 x NVIDIA A100-SXM4-40GB"; without any, the processor."""
     # A GPU is only worth naming when this TensorFlow can drive it and nobody has hidden it from the labs.
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"}
-    if hidden or _version("tensorflow-cpu") or not shutil.which("nvidia-smi"):
-        return ""
-    names = _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
-    kinds = sorted(set(names))
-    return ", ".join(f"{names.count(kind)} x {kind}" for kind in kinds)
-
-
-def _processor_name() -> str:
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"} or _version("tensorflow-cpu")
+    gpus = [] if hidden else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
+    if gpus:
+        return ", ".join(f"{gpus.count(kind)} x {kind}" for kind in sorted(set(gpus)))
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))  # x86 alone has it
     return next(names, "") or platform.processor() or platform.machine()
