@@ -129,11 +129,7 @@ def names_of(source: str) -> Names:
 
 
 def global_names(code: str) -> Names:
-    """Return the global names that code binds, and those that it uses, also inside functions.
-
-    Raises:
-        SyntaxError: it is not Python alone.
-    """
+    """Return the global names that Python binds, and those that it uses, also inside functions."""
     table = symtable.symtable(code, "cell", "exec")
     symbols = [one for scope in _scopes(table) for one in scope.get_symbols() if scope is table or one.is_global()]
     return Names(

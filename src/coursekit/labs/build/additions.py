@@ -68,11 +68,7 @@ def ask_quizzes(notebook: NotebookNode) -> None:
 
 
 def parse_quiz(source: str) -> tuple[str, list[Choice]]:
-    """Return a quiz's question and choices, of which one is right.
-
-    Raises:
-        ValueError: something is missing, or more than one is right; the message says what.
-    """
+    """Return a quiz's question and choices, of which one is right; a `ValueError` says what is missing or too much."""
     question, *parts = CHOICE.split(source)
     choices = []
     for mark, text in zip(parts[::2], parts[1::2]):

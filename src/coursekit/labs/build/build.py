@@ -102,11 +102,7 @@ def checksum(sources: Iterable[str]) -> str:
 
 
 def refuse_edited(path: Path) -> None:
-    """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`, or in its script.
-
-    Raises:
-        CourseKitError: the cells of the notebook, or the script beside it, are not as the builder wrote them.
-    """
+    """Refuse to go on when somebody worked in a generated notebook, such as a student in `labs/`, or in its script."""
     script, remedy = path.with_name(SCRIPT_NAME), "move it out of the way and build again"
     edited = [script] if script.exists() and kind_of(script) not in {"release", "solution"} else []
     if path.exists():

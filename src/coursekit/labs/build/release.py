@@ -56,11 +56,7 @@ def finish(release: NotebookNode) -> NotebookNode:
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Stop when a release, place (a cell or a file) to text, holds a marker or a line of an answer or hidden test.
-
-    Raises:
-        CourseKitError: something that students must not see is there; the message says what and where.
-    """
+    """Refuse a release, place (a cell or a file) to text, with a marker or a line of an answer or hidden test in it."""
     forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
     for place, text in release.items():
         leaked = next((words for words in forbidden if words in text), None)
