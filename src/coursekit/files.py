@@ -105,9 +105,9 @@ def locked(path: Path, refusal: str = "") -> Iterator[None]:
     with path.open("w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
-        except OSError as error:
-            if isinstance(error, BlockingIOError):
-                raise CourseKitError(refusal) from None
+        except BlockingIOError:
+            raise CourseKitError(refusal) from None
+        except OSError:
             if refusal:
                 raise
         yield

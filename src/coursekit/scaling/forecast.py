@@ -29,11 +29,7 @@ class Training:
     settings: Settings = field(default_factory=Settings)  # how gradients travel
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return the images of a rank in a step.
-
-        Raises:
-            CourseKitError: there are more ranks than images, or a step has more than an epoch.
-        """
+        """Return the images of a rank in a step; refuse more ranks than images, and a step of more than an epoch."""
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share {self.global_batch_size} images of a step: "

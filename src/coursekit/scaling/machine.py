@@ -153,11 +153,7 @@ def _read() -> _File:
 
 
 def find_gpu(words: str) -> Gpu:
-    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB".
-
-    Raises:
-        CourseKitError: it is not known here.
-    """
+    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB"; refuse one that is not known here."""
     known = _read().gpus
     name = words.partition(",")[0]
     if name not in known:

@@ -46,11 +46,7 @@ class _Activity(NamedTuple):
 
 
 def reductions(path: Path | str) -> list[Reduction]:
-    """Return all reductions of a timeline, in the order in which they ended.
-
-    Raises:
-        CourseKitError: there is no such file, or it is not a timeline.
-    """
+    """Return all reductions of a timeline, in the order in which they ended; refuse a file that is none."""
     return [reduction for reduction, _, _ in _with_activities(path)]
 
 
