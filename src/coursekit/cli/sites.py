@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.cost import class_costs
+from coursekit.slurm.jobs.job_script import all_jobs, cost
 from coursekit.slurm.sites.load import load_site, load_sites
 from coursekit.slurm.sites.show import show_list, show_site
 
@@ -33,4 +33,4 @@ def show(name: str) -> None:
     """
     root = find_root()
     site = load_site(root, name)
-    show_site(Console(), site, class_costs(root, site))
+    show_site(Console(), site, [f"{job.name}: {cost(root, job, site.kind())}" for job in all_jobs(root, site)])

@@ -1,4 +1,4 @@
-"""What a job script asks for, no more than what it is about takes, as `#SBATCH` lines in the order of reading."""
+"""What a job script asks for, no more than what it is about takes, as `#SBATCH` lines, and what that costs at most."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.slurm.sites.profile import Partition, Site, gpu_options
+from coursekit.text import counted, format_minutes
 
 MINUTES_PER_HOUR = 60
+CLASS_SIZE = 30
 WORDS_COLUMN = 38  # where the words behind directives begin
 WHY = {  # words on options that sites add
     "--constraint": "only nodes with this feature",
@@ -170,6 +172,34 @@ def time_limit_min(root: Path, job: JobScript, kind: Partition) -> int:
     labs = [job.lab] if job.lab else find_labs(root)
     asked_min = job.time_limit_min or job.launch.time_limit_min or sum(lab.resources.time_limit_min for lab in labs)
     return min(asked_min, kind.max_time_min)
+
+
+def gpu_hours(root: Path, job: JobScript, kind: Partition) -> float:
+    """Return what a job costs when it runs until its time limit; GPUs that are charged count, used or not."""
+    return _num_charged(job, kind) * time_limit_min(root, job, kind) / MINUTES_PER_HOUR
+
+
+def cost(root: Path, job: JobScript, kind: Partition) -> str:
+    """Return "at most 0.7 GPU hours for a student (2 GPUs for 20 min), 20 GPU hours for a class of 30"."""
+    num_hours, each = gpu_hours(root, job, kind), job.launch.each
+    if not num_hours:
+        return "no GPU hours"
+    whole = f"{counted(job.shape(kind).num_nodes, 'whole node')} with " if kind.whole_nodes else ""
+    what = f"{whole}{counted(_num_charged(job, kind), 'GPU')} for {format_minutes(time_limit_min(root, job, kind))}"
+    of_class = f", {hours(num_hours * CLASS_SIZE)} for a class of {CLASS_SIZE}" if each == "student" else ""
+    return f"at most {hours(num_hours)} for a {each} ({what}){of_class}"
+
+
+def _num_charged(job: JobScript, kind: Partition) -> int:
+    shape = job.shape(kind)
+    num_gpus = kind.num_gpus_per_node if kind.whole_nodes else shape.num_tasks_per_node
+    return shape.num_nodes * num_gpus if kind.has_gpus else 0
+
+
+def hours(gpu_hours: float) -> str:
+    """Return "1 GPU hour" or "0.7 GPU hours"."""
+    number = f"{gpu_hours:.1f}".removesuffix(".0")
+    return f"{number} GPU hour{'' if number == '1' else 's'}"
 
 
 def directives(job: JobScript, kind: Partition, time_min: int) -> list[str]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from coursekit.files import Report, no_report, write_if_changed
-from coursekit.slurm.jobs.cost import CLASS_SIZE, cost_of, hours
-from coursekit.slurm.jobs.job_script import all_jobs
+from coursekit.slurm.jobs.job_script import CLASS_SIZE, all_jobs, gpu_hours, hours
 from coursekit.slurm.sites.load import load_sites
 from coursekit.slurm.sites.profile import Site, gpus_of_node, request
 from coursekit.text import format_minutes, markdown_table
@@ -74,7 +73,7 @@ def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
 def _cost_row(root: Path, site: Site) -> tuple[str, ...]:
     kind = site.kind()
     sums = {
-        pattern: sum(cost_of(root, job, kind).gpu_hours for job in all_jobs(root, site) if job.pattern == pattern)
+        pattern: sum(gpu_hours(root, job, kind) for job in all_jobs(root, site) if job.pattern == pattern)
         for pattern in ("lab", "train")
     }
     both = [hours(each) for each_student in sums.values() for each in (each_student, each_student * CLASS_SIZE)]

@@ -9,8 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.errors import CourseKitError
 from coursekit.files import Report, no_report, write_if_changed
-from coursekit.slurm.jobs.cost import cost_of
-from coursekit.slurm.jobs.job_script import JobScript, JobShape, all_jobs, directives, most_nodes, time_limit_min
+from coursekit.slurm.jobs.job_script import JobScript, JobShape, all_jobs, cost, directives, most_nodes, time_limit_min
 from coursekit.slurm.sites.load import load_site, site_names
 from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options
 
@@ -56,7 +55,7 @@ def render(root: Path, job: JobScript) -> str:
         shape=shape,
         script=f"{JOBS}/{site.name}/{job.name}{SUFFIX}",
         directives=directives(job, kind, time_limit_min(root, job, kind)),
-        cost=cost_of(root, job, kind).words(),
+        cost=cost(root, job, kind),
         two_nodes=_on_two_nodes(job, kind, shape),
         modules=(*site.software.modules, *kind.modules),
         doubts=_doubts_of_software(site, key),
