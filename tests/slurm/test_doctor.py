@@ -16,7 +16,8 @@ from packaging.specifiers import SpecifierSet
 
 from coursekit import KERAS
 from coursekit.slurm import doctor, probe
-from coursekit.slurm.doctor import Finding, ProgramAnswer, ask
+from coursekit.slurm.doctor import Finding
+from coursekit.slurm.probe import ProgramAnswer, ask
 
 from ..tools.conftest import programs
 

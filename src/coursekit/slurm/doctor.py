@@ -5,20 +5,16 @@ Versions are those that this package asks for in its metadata, against those tha
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import platform
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import psutil
 from packaging.requirements import Requirement
@@ -26,13 +22,12 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from coursekit.paths import closed_to_others, shadowed
-from coursekit.processes import signal_name
-from coursekit.ranks.environ import host_name_fault, scrubbed, slurm_environ
+from coursekit.ranks.environ import host_name_fault, slurm_environ
 from coursekit.ranks.own_time import longest_wall_s
 from coursekit.slurm import probe
+from coursekit.slurm.probe import ask, probed
 
 ASK_LIMIT_S = 60
-PROBE_LIMIT_S = 600  # on a cold file system, or a busy machine
 ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks keep their own limit, in their own time
 GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
@@ -66,76 +61,24 @@ class Finding(NamedTuple):
 optional = partial(Finding, needed=False)  # of what labs can do without
 
 
-class ProgramAnswer(NamedTuple):
-    """The exit status, None if there is none; the stripped output; the last line of the errors, or how it ended."""
-
-    status: int | None
-    output: str
-    complaint: str
-
-
-def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | None = None) -> ProgramAnswer:
-    """Run a program with a time limit and a clean environment; never raises, and leaves no process behind."""
-    try:
-        process = subprocess.Popen(
-            command,
-            env={**(scrubbed() if environ is None else environ), "TF_CPP_MIN_LOG_LEVEL": "3"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return ProgramAnswer(None, "", str(error))
-    with process:
-        try:
-            output, complaints = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            return ProgramAnswer(None, "", f"no answer within {limit_s:g} s")
-        finally:
-            # Its own session: whatever it started and left running ends with it.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    status = process.returncode
-    how = f"ended by {signal_name(-status)}" if status < 0 else f"exit status {status}"
-    lines = complaints.strip().splitlines()
-    return ProgramAnswer(status, output.strip(), lines[-1].strip() if lines and status >= 0 else how)
-
-
-@cache
-def probed() -> dict[str, dict[str, Any]]:
-    """Return what the module `probe` says of TensorFlow, Keras and Horovod; `{"error": …}` of what is broken."""
-    answer = ask([sys.executable, "-m", probe.__name__], PROBE_LIMIT_S)
-    facts = {package: {"error": answer.complaint} for package in probe.FACTS}
-    for line in answer.output.splitlines():
-        if line.startswith("{"):
-            facts |= json.loads(line)
-    return facts
-
-
 def required(name: str) -> list[SpecifierSet]:
     """Return the versions of a package that this package asks for, itself or in an extra; one of them will do."""
     requirements = (Requirement(line) for line in metadata.requires("coursekit") or ())
     return [requirement.specifier for requirement in requirements if requirement.name == name]
 
 
-def same_minor(version: str) -> SpecifierSet:
-    """Widen 2.15.1 to `==2.15.*`: sites and conda build another patch release of the same TensorFlow."""
-    major, minor, *_ = version.split(".")
-    return SpecifierSet(f"=={major}.{minor}.*")
-
-
 def wanted(title: str) -> list[SpecifierSet]:
     """Return the versions of TensorFlow, Keras or Horovod that the labs run on.
 
+    Any patch release will do, since sites and conda build another one of the same TensorFlow.
     Keras must have TensorFlow's own version: Horovod does not work with Keras 3.
     """
     if title == "Horovod":
         return required("horovod")
+    versions = [pin.version for exact in required("tensorflow-cpu") for pin in exact]
     if title == "Keras" and "version" in probed()["TensorFlow"]:
-        return [same_minor(probed()["TensorFlow"]["version"])]
-    return [same_minor(pin.version) for exact in required("tensorflow-cpu") for pin in exact]
+        versions = [probed()["TensorFlow"]["version"]]
+    return [SpecifierSet("=={}.{}.*".format(*version.split("."))) for version in versions]
 
 
 def compare(name: str, version: str, releases: Sequence[SpecifierSet]) -> Finding:
@@ -157,20 +100,22 @@ def check_imported(title: str) -> Finding:
     facts = probed()[title]
     if "error" not in facts:
         return compare(title, facts["version"], wanted(title))
-    state: Literal["missing", "wrong"] = "missing" if facts["error"].startswith("ModuleNotFoundError") else "wrong"
-    return Finding(title, state, f"cannot be imported: {facts['error']}", shadowed() or MAKE_ENV)
+    text, is_there = f"cannot be imported: {facts['error']}", not facts["error"].startswith("ModuleNotFoundError")
+    return Finding(title, "wrong" if is_there else "missing", text, shadowed() or MAKE_ENV)
 
 
 def check_horovod() -> Finding:
     """Look at Horovod, and at how its ranks can find and hear each other; without a launcher the labs use Gloo."""
-    finding = check_imported("Horovod")
-    controllers = probed()["Horovod"].get("controllers", [])
+    finding, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if finding.state != "good":
         return finding
     text = f"{finding.text}, with {' and '.join(controllers) or 'no controller'}"
-    if "Gloo" in controllers:
-        return finding._replace(text=text)
-    return Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", MAKE_ENV)
+    has_gloo = "Gloo" in controllers
+    return (
+        Finding("Horovod", "good", text)
+        if has_gloo
+        else Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", MAKE_ENV)
+    )
 
 
 def check_gpu_operations() -> Finding:
@@ -189,10 +134,10 @@ def check_gpus() -> Finding:
     num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
     if seen:
         return optional("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
-    if num_present and probed()["TensorFlow"].get("with_cuda"):
-        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow sees none", DRIVER)
     if num_present:
-        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow is one for CPUs", WITH_GPUS)
+        has_cuda = probed()["TensorFlow"].get("with_cuda")
+        why, remedy = ("sees none", DRIVER) if has_cuda else ("is one for CPUs", WITH_GPUS)
+        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow {why}", remedy)
     return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
 
 
@@ -202,9 +147,8 @@ def check_slurm() -> Finding:
         return optional("Slurm", "missing", "no sinfo on the PATH", "none needed outside a cluster")
     partitions = ask(["sinfo", "--noheader", "--format=%R"], ASK_LIMIT_S, slurm_environ())
     if partitions.status != 0:
-        return optional(
-            "Slurm", "wrong", f"does not answer: {partitions.complaint}", "ask the site, or try a login node"
-        )
+        remedy = "ask the site, or try a login node"
+        return optional("Slurm", "wrong", f"does not answer: {partitions.complaint}", remedy)
     names = ", ".join(sorted(set(partitions.output.split()))) or "none visible"
     return optional("Slurm", "good", f"partitions: {names}")
 

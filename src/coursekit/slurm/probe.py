@@ -1,4 +1,4 @@
-"""What needs TensorFlow and Horovod imported, as a program of its own, for the doctor and `make env`.
+"""What needs TensorFlow and Horovod imported, as a program of its own for the doctor and `make env`; how it is asked.
 
 A TensorFlow compiled for another processor ends its process: who asks has to survive that.
 `python -m coursekit.slurm.probe` prints facts on TensorFlow, Keras and Horovod.
@@ -7,19 +7,28 @@ With `allreduce` behind it, it runs an allreduce on two ranks.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import statistics
+import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from coursekit import KERAS
+from coursekit.processes import signal_name
+from coursekit.ranks.environ import scrubbed
 
 NUM_RANKS = 2
 NUM_REPEATS = 11
 MESSAGE_MB = 1
 LIMIT_S = 120
+PROBE_LIMIT_S = 600  # on a cold file system, or a busy machine
 
 
 def tensorflow_facts() -> dict[str, Any]:
@@ -96,6 +105,54 @@ def check_allreduce() -> str:
     if set(sums) != {expected}:
         raise RuntimeError(f"the ranks got the sums {list(sums)}, not {expected}")
     return f"{max(milliseconds):.1f} ms for {MESSAGE_MB} MB; {took_s:.1f} s from cold start to results"
+
+
+class ProgramAnswer(NamedTuple):
+    """The exit status, None if there is none; the stripped output; the last line of the errors, or how it ended."""
+
+    status: int | None
+    output: str
+    complaint: str
+
+
+def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | None = None) -> ProgramAnswer:
+    """Run a program with a time limit and a clean environment; never raises, and leaves no process behind."""
+    try:
+        process = subprocess.Popen(
+            command,
+            env={**(scrubbed() if environ is None else environ), "TF_CPP_MIN_LOG_LEVEL": "3"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return ProgramAnswer(None, "", str(error))
+    with process:
+        try:
+            output, complaints = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            return ProgramAnswer(None, "", f"no answer within {limit_s:g} s")
+        finally:
+            # Its own session: whatever it started and left running ends with it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    status = process.returncode
+    how = f"ended by {signal_name(-status)}" if status < 0 else f"exit status {status}"
+    lines = complaints.strip().splitlines()
+    return ProgramAnswer(status, output.strip(), lines[-1].strip() if lines and status >= 0 else how)
+
+
+@cache
+def probed() -> dict[str, dict[str, Any]]:
+    """Return what this program says of TensorFlow, Keras and Horovod; `{"error": …}` of what is broken."""
+    answer = ask([sys.executable, "-m", "coursekit.slurm.probe"], PROBE_LIMIT_S)
+    facts = {package: {"error": answer.complaint} for package in FACTS}
+    for line in answer.output.splitlines():
+        if line.startswith("{"):
+            facts |= json.loads(line)
+    return facts
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from coursekit.slurm.jobs.explain import REASONS
 from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES, WEAK_HINTS, Hint
-from coursekit.slurm.jobs.pending import REASONS
 from coursekit.slurm.jobs.refusals import REFUSALS
 from coursekit.text import markdown_table
 

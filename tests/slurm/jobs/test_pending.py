@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.pending import explain_pending
+from coursekit.slurm.jobs.explain import explain_pending
 
 NOW = datetime(2026, 11, 20, 17, 0)  # noqa: DTZ001  # as Slurm's, without a zone
 # Reasons of a job that has ended; no waiting job has them.

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.explain import explain
+from coursekit.slurm.jobs.explain import REASONS, explain, explain_pending
 from coursekit.slurm.jobs.failure_hints import LOG_HINTS, WEAK_HINTS
-from coursekit.slurm.jobs.pending import REASONS, explain_pending
 from coursekit.slurm.jobs.slurm_cli import JobState
 from workshop.pages.troubleshooting import PAGE, TEMPLATE, meaning, page
 

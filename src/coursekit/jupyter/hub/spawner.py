@@ -23,8 +23,8 @@ from traitlets import Float, Unicode, default
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused, form_html, read_wish
 from coursekit.slurm.jobs import slurm_cli
+from coursekit.slurm.jobs.explain import explain_pending
 from coursekit.slurm.jobs.job_script import JobScript
-from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.render import render
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import Site

@@ -12,8 +12,7 @@ from pathlib import Path
 from coursekit.labs.cells import pictures_in
 from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.explain import explain, read_tail
-from coursekit.slurm.jobs.pending import explain_pending
+from coursekit.slurm.jobs.explain import explain, explain_pending, read_tail
 from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, find_job, note_ending, read_result
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, SlurmError, look
 from coursekit.text import counted

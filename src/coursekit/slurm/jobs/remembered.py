@@ -18,9 +18,8 @@ from typing import NamedTuple
 from coursekit.errors import CourseKitError
 from coursekit.files import write_json
 from coursekit.labs.run.results import LabResult, format_points
-from coursekit.slurm.jobs.explain import read_tail
+from coursekit.slurm.jobs.explain import explain_pending, read_tail
 from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
-from coursekit.slurm.jobs.pending import explain_pending
 from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
 
