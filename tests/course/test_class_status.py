@@ -15,8 +15,7 @@ from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.record import record
 from coursekit.course.status.class_status import State, StudentStatus, read_class
-from coursekit.course.status.missed import Property, find_missed, read_messages, wordings
-from coursekit.course.status.points import LabPoints
+from coursekit.course.status.points import LabPoints, Property, find_missed, read_messages, wordings
 from coursekit.course.versions import read_hand_in
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root

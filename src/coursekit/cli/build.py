@@ -12,8 +12,7 @@ from coursekit.cli.shared import LABS
 from coursekit.labs.build.build import build_release, build_tables
 from coursekit.labs.lab import select_labs
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.page import write_page
-from coursekit.slurm.jobs.render import generate_jobs
+from coursekit.slurm.jobs.render import generate_jobs, write_page
 
 
 @click.command(epilog="Example: coursekit build 02")

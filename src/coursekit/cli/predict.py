@@ -1,8 +1,9 @@
-"""`coursekit predict`: what a training will do on more nodes."""
+"""`coursekit predict`: what a training will do on more nodes, from published speeds or from a speed of one's own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import click
 from rich import box
@@ -13,16 +14,30 @@ from rich.table import Table
 from coursekit.cli.shared import LAB, PARAMETERS, PARTITION, SITE
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
-from coursekit.labs.run.plan import read_defaults
+from coursekit.labs.run.plan import given_values, read_defaults
 from coursekit.paths import find_root
-from coursekit.scaling.forecast import Forecast, forecast
-from coursekit.slurm.jobs.predict import make_plan, read_values
+from coursekit.scaling.belief import NOISE
+from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
+from coursekit.scaling.machine import Machine, find_gpu, find_speed, machine_of
+from coursekit.scaling.networks import find_network
+from coursekit.scaling.step import Settings
 from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.profile import Partition, Site
 from coursekit.text import counted
 
 MILLISECONDS = 1000
 MINUTES_PER_HOUR = 60
 WIDEST = 1000  # characters of a table
+# What students train at a centre; the labs' own defaults are for laptops.
+DEFAULTS: dict[str, Any] = {
+    "model": "ResNet50",
+    "batch_size": 0,  # that of the published speed
+    "global_batch_size": 0,
+    "precision": "float32",
+    "compression": "none",
+    "images_per_s": 0,  # of one GPU alone, measured there; 0 for the published speed
+}
+CHOICES = {"precision": ("float32", "mixed_float16", "mixed_bfloat16"), "compression": ("none", "fp16")}
 
 
 @click.command(epilog="Example: coursekit predict 03 --site karolina --nodes 1,2,4,8 -p batch_size 128")
@@ -58,6 +73,76 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
         band = f"expect {low:.2f} to {high:.2f} times that speed"
         click.echo(f"Beyond one node nothing is measured here: on {on_nodes}, {band}.")
     click.echo(f"On {on_nodes}, a step is bound by {last.bound}.")
+
+
+class Plan(NamedTuple):
+    """A training on a machine, with what to say of where its speed is from."""
+
+    title: str
+    training: Training
+    machine: Machine
+    speed_from: str
+
+
+def read_values(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return parameters as they were typed, on top of the defaults.
+
+    Raises:
+        CourseKitError: a parameter changes nothing about the speed, or its value is of another kind.
+    """
+    if unknown := texts.keys() - DEFAULTS.keys():
+        raise CourseKitError(f"-p: {min(unknown)} is not known to predictions: they know {', '.join(DEFAULTS)}.")
+    values = {**DEFAULTS, **given_values(texts, DEFAULTS)}
+    for name, allowed in CHOICES.items():
+        if values[name] not in allowed:
+            raise CourseKitError(f"-p: {name} must be one of {', '.join(allowed)}, not {values[name]!r}.")
+    return values
+
+
+def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Plan:
+    """Return what is to be predicted, with parameters as `read_values` returns them.
+
+    Raises:
+        CourseKitError: a speed, a link or the network is not known; the sentence says what to give instead.
+    """
+    if not partition.has_gpus:
+        raise CourseKitError(f"{site.name} has no GPUs in its profile: predictions are for nodes with GPUs.")
+    gpu = find_gpu(partition.gpu)
+    if not partition.fabric_gbit_per_s:
+        raise CourseKitError(
+            f"how much a node of {site.name} sends is not known: "
+            f"give fabric_gbit_per_s in slurm/sites/{site.name}.toml."
+        )
+    network = find_network(values["model"])
+    batch_size, images_per_s, noise = values["batch_size"], values["images_per_s"], NOISE
+    if images_per_s:
+        if not batch_size:
+            raise CourseKitError("images_per_s is the speed with a batch of some size: give batch_size, too.")
+        speed_from = f"{images_per_s} images/s on a GPU with batch {batch_size}, as you gave it"
+    else:
+        speed = find_speed(gpu, network.name, batch_size, values["precision"])
+        if not speed:
+            raise CourseKitError(
+                f"nobody published how fast one {partition.gpu.partition(',')[0]} trains {network.name} in "
+                f"{values['precision']}, as far as this course knows: run the lab there on one GPU and give its speed "
+                "with -p images_per_s."
+            )
+        batch_size, images_per_s, noise = batch_size or speed.batch_size, speed.images_per_s, NOISE_ELSEWHERE
+        speed_from = (
+            f"{images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}: {speed.source}"
+        )
+        if batch_size != speed.batch_size or values["global_batch_size"]:
+            speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
+        if batch_size > speed.batch_size:
+            speed_from += ", and nobody looked whether they fit into memory"
+    settings = Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4)
+    training = Training(network, batch_size, images_per_s, noise, values["global_batch_size"], settings)
+    machine = machine_of(gpu, partition.num_gpus_per_node, partition.fabric_gbit_per_s)
+    batch = f"{training.global_batch_size} images in a step of all GPUs"
+    if not training.global_batch_size:
+        batch = f"batch {batch_size} per GPU"
+    title = f"{network.name} on {site.title.partition(',')[0]}, {network.image_size} pixels, {batch}"
+    return Plan(f"{title}, {values['precision']}", training, machine, speed_from)
 
 
 def _numbers(text: str) -> list[int]:

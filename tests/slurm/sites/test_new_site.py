@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import cli
-from coursekit.slurm.jobs.page import PAGE, write_page
-from coursekit.slurm.jobs.render import render_all
+from coursekit.slurm.jobs.render import PAGE, render_all, write_page
 from coursekit.slurm.sites.load import load_site, site_names
 from workshop.rehearsal.shape import shape_of
 

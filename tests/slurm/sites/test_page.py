@@ -6,7 +6,7 @@ import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from coursekit.slurm.jobs.page import PAGE, page_text, write_page
+from coursekit.slurm.jobs.render import PAGE, page_text, write_page
 from coursekit.slurm.sites import profile
 from coursekit.slurm.sites.load import load_sites
 

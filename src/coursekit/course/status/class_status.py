@@ -13,8 +13,7 @@ from nbformat import NotebookNode
 from coursekit.course.due import effective_due, late_s, unknown_extensions
 from coursekit.course.folder import Course
 from coursekit.course.roster import ROSTER, read_roster
-from coursekit.course.status.missed import Property, find_missed, read_messages
-from coursekit.course.status.points import LabPoints, Points, read_points
+from coursekit.course.status.points import LabPoints, Points, Property, find_missed, read_messages, read_points
 from coursekit.course.versions import find_hand_ins
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import HandIn
