@@ -11,7 +11,7 @@ from rich.console import Console
 from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
-from coursekit.course.folder import Course, find_course
+from coursekit.course.folder import Course
 from coursekit.course.init import init_course
 from coursekit.course.release import give_feedback, graded_students
 from coursekit.course.release import release as release_lab
@@ -56,30 +56,28 @@ def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
 @click.argument("names", metavar="LAB...", nargs=-1, required=True)
 @click.option("--force", is_flag=True, help="Release a new version of a lab that was released before.")
 @COURSE
-def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None:
+def release(names: tuple[str, ...], course: Course, *, force: bool) -> None:
     """Release labs to the students.
 
     The command first checks that labs/ is up to date.
     """
-    found = _find(folder)
-    for lab in select_labs(found.root, names):
-        due = f", due {shown(date)}" if (date := found.due(lab.name)) else ""
-        print(f"{release_lab(found, lab, force=force)}: {lab.name}{due}", flush=True)
+    for lab in select_labs(course.root, names):
+        due = f", due {shown(date)}" if (date := course.due(lab.name)) else ""
+        print(f"{release_lab(course, lab, force=force)}: {lab.name}{due}", flush=True)
 
 
 @course.command(epilog="Example: coursekit course collect 02")
 @LABS
 @LATE
 @COURSE
-def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
+def collect(names: tuple[str, ...], course: Course, *, late: bool) -> None:
     """Collect the hand-ins from the exchange.
 
     Without LAB, the hand-ins of all labs are collected. Every version is kept.
     Of all versions the newest one that can be graded counts, and a late one only if none came in time.
     """
-    found = _find(folder)
-    for lab in select_labs(found.root, names):
-        collected, strays = collect_lab(found, lab.name, late=late)
+    for lab in select_labs(course.root, names):
+        collected, strays = collect_lab(course, lab.name, late=late)
         changed = sum(entry.changed for entry in collected)
         print(f"{lab.name}: {counted(len(collected), 'hand-in')}, {changed} new or changed", flush=True)
         for entry in collected:
@@ -93,19 +91,18 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
 @LABS
 @STUDENTS
 @COURSE
-def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | None) -> None:
+def feedback(names: tuple[str, ...], students: tuple[str, ...], course: Course) -> None:
     """Generate and release the feedback pages.
 
     They are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
     Without LAB, this is done for all labs that have been graded.
     """
-    found = _find(folder)
     num_pages = 0
-    for lab in select_labs(found.root, names):
-        graded = graded_students(found, lab.name, students)
+    for lab in select_labs(course.root, names):
+        graded = graded_students(course, lab.name, students)
         num_pages += len(graded)
         for i, student in enumerate(graded, 1):
-            page, goes_back = give_feedback(found, lab.name, student)
+            page, goes_back = give_feedback(course, lab.name, student)
             why = "" if goes_back else f" (not through the exchange, as it did not come that way: {page})"
             print(f"{lab.name}: {i}/{len(graded)} {student}{why}", flush=True)
     if not num_pages:
@@ -121,14 +118,13 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
     help="File to write.  [default: grades-FORMAT.csv in the course folder]",
 )
 @COURSE
-def export(name: str, output: Path | None, folder: Path | None) -> None:
+def export(name: str, output: Path | None, course: Course) -> None:
     """Export the points of all students as a table.
 
     Its format is one that a learning platform can import.
     """
-    found = _find(folder)
-    table = read_grades(found)
-    path = output or found.folder / f"grades-{name}.csv"
+    table = read_grades(course)
+    path = output or course.folder / f"grades-{name}.csv"
     # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
     write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
@@ -147,23 +143,14 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
 )
 @click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, to show it to a class.")
 @COURSE
-def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
+def status(names: tuple[str, ...], page: Path | None, course: Course, *, anonymous: bool) -> None:
     """Show how far the class is, and what to explain again.
 
     Without LAB, the table has all labs. It has counts and points of the students on the roster, for what was collected.
     Problems that need attention follow at the end.
     """
-    found = _find(folder)
-    seen, console = read_class(found, select_labs(found.root, names)), Console()
+    seen, console = read_class(course, select_labs(course.root, names)), Console()
     print_class(seen, console, anonymous=anonymous)
     if page:
-        try:
-            write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise CourseKitError(f"{page} cannot be written ({reason}): name another FILE for --html.") from None
+        write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
         console.print(f"page: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _find(folder: Path | None) -> Course:
-    return find_course(find_root(), folder)

@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 from rich.console import Console
 
 from coursekit.cli.shared import LAB, PARAMETERS, RANKS
-from coursekit.errors import CourseKitError
 from coursekit.files import write_json, write_text
+from coursekit.labs.build.script import read_notebook
 from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run import results
@@ -27,7 +27,6 @@ from coursekit.processes import StopSignals, end_marked
 
 JOBS = "jobs"
 RESULT = "result.json"
-NUM_SHOWN = 80  # characters of a file that is not a notebook
 
 
 @click.command(epilog="Example: coursekit execute 02 --ranks 4")
@@ -44,7 +43,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     root = find_root()
     chosen = replace(select_labs(root, [lab])[0], small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
-    _check_readable(notebook, notebook.relative_to(root))
+    read_notebook(notebook, chosen.name)  # refuses what is none of this lab
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0]
     folder = new_folder(root / JOBS, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())
@@ -61,16 +60,6 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     ran_to_the_end = result.verdict == results.PASSED or only_points_lost
     print(_last_line(result, executed.relative_to(root), ran_to_the_end=ran_to_the_end), flush=True)
     sys.exit(0 if ran_to_the_end else 1)
-
-
-def _check_readable(notebook: Path, shown: Path) -> None:
-    try:
-        nbformat.read(notebook, as_version=nbformat.NO_CONVERT)
-    except FileNotFoundError:
-        raise CourseKitError(f"{shown} is missing: fetch the lab, or put your notebook there.") from None
-    except (OSError, ValueError, nbformat.ValidationError) as error:
-        reason = str(error).partition("\n")[0][:NUM_SHOWN]
-        raise CourseKitError(f"{shown} is not a notebook that can be read ({reason}): fetch the lab again.") from None
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coursekit.course.due import due_of, late_s, sync_due_dates
-from coursekit.course.folder import Course
+from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
 from coursekit.course.roster import folded, speller
 from coursekit.course.versions import (
     Choice,

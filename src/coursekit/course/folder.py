@@ -1,10 +1,10 @@
-"""The course folder: where things lie in it, its gradebook, and nbgrader's interface to it."""
+"""The course folder: where things lie in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +14,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.course.roster import folded
-from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
+from coursekit.course.settings import GRACE_S, SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import CourseKitError
 from coursekit.files import faults_of_exchange
+from coursekit.labs.lab import find_labs
 
 COURSE = "course"
 REPORTS = "reports"
@@ -153,3 +154,41 @@ def _load_config(folder: Path) -> Any:
             f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again."
         )
     return PyFileConfigLoader(CONFIG, path=str(folder)).load_config()
+
+
+def sync_due_dates(course: Course, gradebook: Any) -> None:
+    """Add every lab to the gradebook, with its due date if `course.toml` has one.
+
+    Raises:
+        CourseKitError: `course.toml` has a date for what is no lab.
+    """
+    labs = [lab.name for lab in find_labs(course.root)]
+    unknown = sorted({*course.settings.due, *course.settings.extensions} - set(labs))
+    if unknown:
+        raise CourseKitError(f"{SETTINGS} names {', '.join(unknown)}, which is no lab; the labs are {', '.join(labs)}.")
+    for lab in labs:
+        date = course.due(lab)
+        # Without a date here, one that was set in formgrader stays.
+        gradebook.update_or_create_assignment(lab, **({"duedate": date} if date else {}))
+
+
+def due_of(course: Course, gradebook: Any, lab: str, student: str) -> datetime | None:
+    """Return when a student's lab is due, UTC without an offset: by `course.toml`, else as formgrader has it."""
+    from nbgrader.api import MissingEntry
+
+    duedate = None
+    with suppress(MissingEntry):
+        duedate = gradebook.find_assignment(lab).duedate
+    return effective_due(course, lab, student, duedate)
+
+
+def effective_due(course: Course, lab: str, student: str, duedate: datetime | None) -> datetime | None:
+    """Return when a student's lab is due; with an extension, the later of both dates. `duedate` is the gradebook's."""
+    dates = (course.due(lab) or duedate, course.extension(lab, student))
+    return max((date for date in dates if date), default=None)
+
+
+def late_s(handed_in: datetime | None, due: datetime | None) -> float:
+    """Return by how many seconds a hand-in is late, 0 for one in time or within the grace."""
+    seconds = (handed_in - due).total_seconds() if handed_in and due else 0.0
+    return seconds if seconds > GRACE_S else 0.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursekit.course.due import sync_due_dates
-from coursekit.course.folder import PRIVATE_MODE, Course, find_course
+from coursekit.course.folder import PRIVATE_MODE, Course, find_course, sync_due_dates
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
 from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster

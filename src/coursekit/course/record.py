@@ -12,8 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
-from coursekit.course.due import due_of, late_s
-from coursekit.course.folder import Course
+from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.settings import penalty
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells

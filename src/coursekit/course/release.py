@@ -8,8 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from coursekit.course.due import sync_due_dates
-from coursekit.course.folder import Course, succeed
+from coursekit.course.folder import Course, succeed, sync_due_dates
 from coursekit.course.roster import folded
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file

@@ -136,8 +136,10 @@ def check_gpus() -> Finding:
         return optional("GPUs", "good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
     if num_present:
         has_cuda = probed()["TensorFlow"].get("with_cuda")
-        why, remedy = ("sees none", DRIVER) if has_cuda else ("is one for CPUs", WITH_GPUS)
-        return optional("GPUs", "wrong", f"the machine has {num_present}, but TensorFlow {why}", remedy)
+        why, remedy = (
+            ("but TensorFlow sees none", DRIVER) if has_cuda else ("but TensorFlow is one for CPUs", WITH_GPUS)
+        )
+        return optional("GPUs", "wrong", f"the machine has {num_present}, {why}", remedy)
     return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
 
 

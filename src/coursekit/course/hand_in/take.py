@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, settle
-from coursekit.course.due import due_of, late_s, sync_due_dates
-from coursekit.course.folder import Course
+from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import SUFFIX, HandInManifest, NotTakenError, read_zip
 from coursekit.course.roster import Student, columns_of

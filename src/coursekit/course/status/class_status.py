@@ -10,9 +10,8 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
-from coursekit.course.due import effective_due, late_s, unknown_extensions
-from coursekit.course.folder import Course
-from coursekit.course.roster import ROSTER, read_roster
+from coursekit.course.folder import Course, effective_due, late_s
+from coursekit.course.roster import ROSTER, folded, read_roster
 from coursekit.course.status.points import LabPoints, Points, Property, find_missed, read_messages, read_points
 from coursekit.course.versions import find_hand_ins
 from coursekit.errors import CourseKitError
@@ -197,4 +196,8 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
         yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
     for fault in course.faults_of_exchange():
         yield f"{fault}: a sticky bit is set by `coursekit course init`; a folder of another account is not yours."
-    yield from (f"{sentence}." for sentence in unknown_extensions(course, (*roster, *others)))
+    known = set(map(folded, (*roster, *others)))
+    for lab, dates in course.settings.extensions.items():
+        for student in dates:
+            if folded(student) not in known:
+                yield f"{student} has an extension of {lab} and is not on the roster."
