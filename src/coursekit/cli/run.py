@@ -16,24 +16,20 @@ from coursekit.labs.run.results import PASSED, collect
 from coursekit.labs.run.session import RUNS, RunProgress, new_folder, point_latest, run_labs, show_report
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.slurm.jobs.submit import run_on_site
 
 
 @click.command(epilog="Example: coursekit run 02-horovod-sgd --ranks 4 -p learning_rate 0.1")
 @LABS
 @RANKS
 @PARAMETERS
-@click.option("--site", metavar="NAME", help="Run in a job of this machine and follow it; for a login node.")
-def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...], site: str | None) -> None:
+def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
     """Execute the solutions of the labs, and report points, time and memory.
 
-    Without LAB, all labs run. With --site, the job script slurm/jobs/NAME/solutions.sbatch runs them on that machine.
+    Without LAB, all labs run. On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` does this in a job.
     Exit status: 0 when every lab ran and earned full points, 130 after Ctrl-C, else 1.
     """
     root = find_root()
     chosen = select_labs(root, names)
-    if site:
-        sys.exit(run_on_site(root, site, names, num_ranks, given))
     sources = build_sources(root, chosen)
     plan = plan_runs(chosen, sources, num_ranks, dict(given))
     console = Console()

@@ -20,11 +20,11 @@ from coursekit.slurm.jobs.submit import submit as submit_job
 @click.option(
     "--nodes",
     "num_nodes",
-    type=int,
+    type=click.IntRange(min=1),
     metavar="N",
     help="Number of nodes, with all their GPUs, or as many as --ranks-per-node says.",
 )
-@click.option("--ranks-per-node", type=int, metavar="N", help="Ranks on each node, one GPU for each.")
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks on each node, one GPU for each.")
 @PARTITION
 @click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, not the notebook.")
 @PARAMETERS

@@ -70,8 +70,6 @@ def test_parameters_of_a_script(course):
         ({"lab": "02", "site": "nowhere"}, "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
         ({"site": "nowhere"}, "there is no site 'nowhere': slurm/sites/ has barbora, "),
         ({"partition": "gold"}, "karolina has no partition 'gold': slurm/sites/karolina.toml has "),
-        ({"nodes": 0}, "--nodes is 0, but a job has at least 1 node"),
-        ({"ranks_per_node": 0}, "--ranks-per-node is 0, but a job has at least 1 node"),
         ({"nodes": 9999}, "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
         ({"train": True}, "the lab 01-sgd has no script: submit it without --train."),
         ({"nodes": 2}, "there is no sbatch here: submit on a login node of Karolina, "),

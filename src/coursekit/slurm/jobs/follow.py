@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import json
-import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
-from coursekit.labs.cells import pictures_in
 from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain, explain_pending, read_tail
@@ -140,21 +136,7 @@ def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
     notebook = executed_notebook(root, job)
     lines += [f"The executed notebook is {notebook.relative_to(root)}."] if notebook else []
     _write("\n" + "\n".join(lines) + "\n")
-    if notebook:
-        _show_last_picture(notebook)
     return passed
-
-
-def _show_last_picture(notebook: Path) -> None:
-    """Show the last picture of an executed notebook in the notebook from which its job is followed."""
-    ipython = sys.modules.get("IPython")
-    if not (ipython and hasattr(ipython.get_ipython(), "kernel")):
-        return
-    from coursekit.pictures.output import display_png
-
-    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # it cannot be read
-        for picture in pictures_in(json.loads(notebook.read_text(encoding="utf-8"))["cells"])[-1:]:
-            display_png(picture.content, picture.alt)
 
 
 def describe_result(result: LabResult) -> str:

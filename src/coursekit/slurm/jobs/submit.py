@@ -1,9 +1,9 @@
-"""Submit a lab as a job of a site, from a terminal or a notebook."""
+"""Submit a lab as a job of a site."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -12,46 +12,29 @@ from coursekit.files import write_text
 from coursekit.labs.build.script import answered_script, is_script, missing_answers, read_notebook
 from coursekit.labs.lab import Scalar, select_labs
 from coursekit.labs.run.plan import given_values, list_names, read_defaults
-from coursekit.labs.run.results import HTML
-from coursekit.labs.run.session import RUNS
 from coursekit.paths import find_root
-from coursekit.processes import INTERRUPTED_STATUS
-from coursekit.slurm.jobs.follow import follow as follow_job
 from coursekit.slurm.jobs.job_script import JobScript
 from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
 from coursekit.slurm.jobs.render import committed_script, render
 from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.profile import Site
-
-SOLUTIONS = "solutions"  # the pattern of the script that runs all labs
 
 
-def submit(  # noqa: PLR0913  # the options of the command, for notebooks
+def submit(  # noqa: PLR0913  # the options of the command
     lab: str,
     site: str,
     *,
-    nodes: int | None = None,
-    ranks_per_node: int | None = None,
+    nodes: int | None = None,  # 1 or more
+    ranks_per_node: int | None = None,  # likewise
     partition: str | None = None,
     train: bool = False,
     values: Mapping[str, object] | None = None,
-    follow: bool = False,
 ) -> SubmittedJob:
-    """Submit a lab: `submit("02", "karolina", nodes=2, values={"num_epochs": 50}, follow=True)`.
+    """Submit a lab: `submit("02", "karolina", nodes=2, values={"num_epochs": 50})`.
 
     Without `nodes`, `ranks_per_node` and `partition`, the committed script is submitted as it is.
-
-    Args:
-        lab: its name, or the beginning of it.
-        site: the machine, by the name of its profile.
-        nodes: how many nodes.
-        ranks_per_node: ranks on each node; one per GPU when None.
-        partition: a partition of the site's profile; its default when None.
-        train: whether to run the lab's script in place of its notebook.
-        values: parameters of the notebook, by name.
-        follow: whether to show how it goes until its end.
+    With `train` it runs the lab's script in place of its notebook; `values` are parameters of the notebook, by name.
 
     Raises:
         CourseKitError: something is missing, or Slurm refuses; the message says what to do.
@@ -62,77 +45,28 @@ def submit(  # noqa: PLR0913  # the options of the command, for notebooks
     given = {name: str(value) for name, value in (values or {}).items()}
     arguments = (train_options if train else notebook_options)(notebook, given)
     machine = load_site(root, site)
-    for option, number in (("--nodes", nodes), ("--ranks-per-node", ranks_per_node)):
-        if number is not None and number < 1:
-            raise CourseKitError(f"{option} is {number}, but a job has at least 1 node, and a node at least 1 rank.")
     wish = JobScript(machine, "train" if train else "lab", chosen, partition or "", nodes or 0, ranks_per_node or 0)
     text = render(root, wish)
     script = committed_script(root, machine, wish.name)
-    _require_sbatch(machine, "submit")
+    if shutil.which("sbatch") is None:
+        where = f"a login node of {machine.title} ({machine.access.login[0]})"
+        raise CourseKitError(f"there is no sbatch here: submit on {where}.")
     if {nodes, ranks_per_node, partition} != {None}:
         script = root / FOLDER / script.name
         script.parent.mkdir(exist_ok=True)
         write_text(script, text)
-    job = submit_script(root, machine, script, arguments, lab=chosen.name, partition=partition)
-    print(f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes.")
-    if follow:
-        follow_job(job.job_id)
-    return job
-
-
-def _require_sbatch(site: Site, do: str) -> None:
-    """Refuse to go on where jobs cannot be submitted; `do` is what somebody wants, as in "submit"."""
-    if shutil.which("sbatch") is None:
-        where = f"on a login node of {site.title} ({site.access.login[0]})"
-        raise CourseKitError(f"there is no sbatch here: {do} {where}.")
-
-
-def submit_script(  # noqa: PLR0913  # what a submission is made of
-    root: Path, site: Site, script: Path, arguments: Sequence[str] = (), *, lab: str, partition: str | None = None
-) -> SubmittedJob:
-    """Submit a script that lies in the checkout, with arguments as its own words, and remember the job.
-
-    The job has the script's name; `lab` is what runs, for the record; `partition` is a name in the profile, or None for
-    the site's default.
-
-    Raises:
-        CourseKitError: Slurm refuses; the message says why and what to do.
-    """
     try:
         said = call("sbatch", "--parsable", str(script), *arguments, folder=root, environ=job_environment())
     except SlurmError as error:
         if not error.words:
             raise
-        raise CourseKitError(explain_refusal(error.words, site, partition)) from None
+        raise CourseKitError(explain_refusal(error.words, machine, partition)) from None
     job_id = said.strip().splitlines()[-1].partition(";")[0]
-    shown, now = str(script.relative_to(root)), datetime.now().astimezone()
-    job = SubmittedJob(job_id, script.stem, lab, site.name, shown, now.isoformat(timespec="seconds"))
+    shown, now = str(script.relative_to(root)), datetime.now().astimezone().isoformat(timespec="seconds")
+    job = SubmittedJob(job_id, script.stem, chosen.name, site, shown, now)
     remember(root, job)
+    print(f"Job {job.job_id} ({job.script}) is submitted: `coursekit jobs {job.job_id} --follow` shows how it goes.")
     return job
-
-
-def run_on_site(
-    root: Path, name: str, labs: Sequence[str], num_ranks: int | None, given: Sequence[tuple[str, str]]
-) -> int:
-    """Submit a site's script for solutions, follow it to its report, and return the exit status.
-
-    Raises:
-        CourseKitError: there is no such site or no Slurm, or Slurm refuses; the message says what to do.
-    """
-    site = load_site(root, name)
-    _require_sbatch(site, "use --site")
-    script = committed_script(root, site, SOLUTIONS)
-    ranks = [] if num_ranks is None else ["--ranks", str(num_ranks)]
-    words = [*labs, *ranks, *(word for name, value in given for word in ("-p", name, value))]
-    job = submit_script(root, site, script, words, lab=SOLUTIONS)
-    print(f"Job {job.job_id} runs the labs; coursekit jobs {job.job_id} --follow takes it up again.", flush=True)
-    passed = follow_job(job.job_id)
-    if passed is None:
-        return INTERRUPTED_STATUS
-    attempts = sorted((root / RUNS).glob(f"{job.job_id}-attempt-*"))  # of a job that Slurm started again
-    folder = attempts[-1] if attempts else root / RUNS / job.job_id
-    print(f"The report is {(folder / HTML).relative_to(root)}.")
-    return 0 if passed else 1
 
 
 def check_answers(root: Path, lab: str, *, only_script: bool = False) -> Path:
