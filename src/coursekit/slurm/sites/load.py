@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coursekit import toml_files
@@ -12,7 +12,7 @@ from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site
 
 FOLDER = "slurm/sites"
 HIDES_GPUS = ("--gpus-per-task", "--gpu-bind")
-TUNNEL_NAMES = {"user", "node", "port"}
+TUNNEL_NAMES = ("node", "port", "user")
 
 
 def site_names(root: Path) -> list[str]:
@@ -31,7 +31,8 @@ def load_site(root: Path, name: str) -> Site:
         raise CourseKitError(f"there is no site {name!r}: {FOLDER}/ has {', '.join(names) or 'none'}.")
     where = f"{FOLDER}/{name}.toml"
     site = toml_files.load(Site, root / where, where, name=name)
-    _check_site(site, where)
+    for fault in _faults(site):
+        raise CourseKitError(f"{where}{fault}.")
     return site
 
 
@@ -40,68 +41,55 @@ def load_sites(root: Path) -> list[Site]:
     return [load_site(root, name) for name in site_names(root)]
 
 
-def _check_site(site: Site, where: str) -> None:
-    """Refuse a site whose parts do not fit each other; `where` is its file's name in messages."""
-    _check_choice(where, "status", site.status, STATUSES)
-    _check_choice(where, "default_partition", site.default_partition, site.partitions)
+def _faults(site: Site) -> Iterator[str]:
+    """Say which parts of a site do not fit each other: the place in its file, and what is wrong."""
+    yield from _unknown(": status", site.status, STATUSES)
+    yield from _unknown(": default_partition", site.default_partition, site.partitions)
     if not site.software.shell.startswith("#!"):
-        raise CourseKitError(
-            f"{where} [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}."
-        )
-    _check_options(f"{where} [launch]", "srun_options", site.launch.srun_options)
-    _check_options(f"{where} [software]", "srun_options", site.software.srun_options)
-    _check_jupyter(site, f"{where} [jupyter]")
+        yield f" [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}"
+    yield from _wrong_options(" [launch]: srun_options", site.launch.srun_options)
+    yield from _wrong_options(" [software]: srun_options", site.software.srun_options)
+    if not (site.jupyter.address or site.jupyter.tunnel):
+        yield " [jupyter]: address or tunnel must say how a browser reaches JupyterLab"
+    if unknown := sorted({name for name in re.findall(r"{(.*?)}", site.jupyter.tunnel) if name not in TUNNEL_NAMES}):
+        allowed = ", ".join(f"{{{name}}}" for name in TUNNEL_NAMES)
+        yield f" [jupyter]: tunnel uses {unknown}; allowed are {allowed}"
     for key in site.partitions:
-        _check_partition(site, key, f"{where} [partitions.{key}]")
+        yield from _faults_of_partition(site, key)
     limit = site.kind().max_num_nodes or site.kind().num_nodes
     if limit and site.num_nodes > limit:  # the committed job scripts must fit into the default partition
-        raise CourseKitError(
-            f"{where}: num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes."
-        )
+        yield f": num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes"
 
 
-def _check_partition(site: Site, key: str, here: str) -> None:
-    partition = site.partitions[key]
-    _check_choice(here, "gpu_request", partition.gpu_request, GPU_REQUESTS)
+def _faults_of_partition(site: Site, key: str) -> Iterator[str]:
+    partition, here = site.partitions[key], f" [partitions.{key}]:"
+    yield from _unknown(f"{here} gpu_request", partition.gpu_request, GPU_REQUESTS)
     if partition.gpu_request != "none" and not partition.has_gpus:
-        raise CourseKitError(f'{here}: gpu is "none", but gpu_request is {partition.gpu_request!r}: name the GPU.')
+        yield f'{here} gpu is "none", but gpu_request is {partition.gpu_request!r}: name the GPU'
     for name in filter(None, (*partition.qos, partition.partition_qos)):
-        _check_choice(here, "qos", name, site.qos)
-    _check_options(here, "directives", partition.directives)
+        yield from _unknown(f"{here} qos", name, site.qos)
+    yield from _wrong_options(f"{here} directives", partition.directives)
     if partition.default_time_min > partition.max_time_min:
-        raise CourseKitError(f"{here}: default_time_min must not be above max_time_min.")
-    num_cpus = partition.num_gpus_per_node * partition.num_cpus_per_gpu
-    if num_cpus > partition.num_cpus_per_node:
-        raise CourseKitError(
-            f"{here}: {partition.num_gpus_per_node} ranks with {partition.num_cpus_per_gpu} CPUs each need {num_cpus}, "
-            f"but num_cpus_per_node is {partition.num_cpus_per_node}."
-        )
+        yield f"{here} default_time_min must not be above max_time_min"
+    num_ranks, num_cpus = partition.num_gpus_per_node, partition.num_cpus_per_gpu
+    if num_ranks * num_cpus > partition.num_cpus_per_node:
+        need = f"{num_ranks} ranks with {num_cpus} CPUs each need {num_ranks * num_cpus}"
+        yield f"{here} {need}, but num_cpus_per_node is {partition.num_cpus_per_node}"
     if partition.shares_nodes_with:
-        _check_choice(here, "shares_nodes_with", partition.shares_nodes_with, set(site.partitions) - {key})
+        yield from _unknown(f"{here} shares_nodes_with", partition.shares_nodes_with, set(site.partitions) - {key})
 
 
-def _check_options(here: str, key: str, options: Iterable[str]) -> None:
+def _wrong_options(place: str, options: Iterable[str]) -> Iterator[str]:
     """Options are long and do not take GPUs out of the ranks' sight."""
     for option in options:
         if not option.startswith("--"):
-            raise CourseKitError(f"{here}: {key} has {option!r}: write the long form, which begins with two dashes.")
+            yield f"{place} has {option!r}: write the long form, which begins with two dashes"
         if option.startswith(HIDES_GPUS):
-            raise CourseKitError(
-                f"{here}: {key} has {option!r}, which shows a rank only its own GPU; "
-                "ranks pin the GPU of their local rank and have to see all of their node."
-            )
+            why = "ranks pin the GPU of their local rank and have to see all of their node"
+            yield f"{place} has {option!r}, which shows a rank only its own GPU; {why}"
 
 
-def _check_jupyter(site: Site, here: str) -> None:
-    if not (site.jupyter.address or site.jupyter.tunnel):
-        raise CourseKitError(f"{here}: address or tunnel must say how a browser reaches JupyterLab.")
-    unknown = sorted(set(re.findall(r"{(.*?)}", site.jupyter.tunnel)) - TUNNEL_NAMES)
-    if unknown:
-        allowed = ", ".join(f"{{{name}}}" for name in sorted(TUNNEL_NAMES))
-        raise CourseKitError(f"{here}: tunnel uses {unknown}; allowed are {allowed}.")
-
-
-def _check_choice(where: str, key: str, value: str, choices: Iterable[str]) -> None:
+def _unknown(place: str, value: str, choices: Iterable[str]) -> Iterator[str]:
     if value not in choices:
         listed = ", ".join(sorted(choices)) or "those in the file, which lists none"
-        raise CourseKitError(f"{where}: {key} is {value!r}, but must be one of {listed}.")
+        yield f"{place} is {value!r}, but must be one of {listed}"

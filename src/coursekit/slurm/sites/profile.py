@@ -149,7 +149,6 @@ class Site:
     jupyter: Jupyter
     partitions: Mapping[str, Partition]
     qos: Annotated[Mapping[str, Qos], MAY_BE_EMPTY] = field(default_factory=dict)
-    references: MaybeLines = ()
     confirm: Annotated[tuple[ToConfirm, ...], MAY_BE_EMPTY] = ()
 
     def kind(self, name: str | None = None) -> Partition:

@@ -55,8 +55,6 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     reach = "reach the internet" if site.internet_on_nodes else "do not reach the internet"
     _section(console, "Files", folders, [*storage.notes, f"Compute nodes {reach}."])
     _section(console, "JupyterLab", [text for text in (jupyter.address, jupyter.tunnel) if text], jupyter.notes)
-    if site.references:
-        _section(console, "Published speeds", notes=site.references)
     _section(console, "To be confirmed on the machine", notes=[] if site.confirm else ["nothing"])
     for note in site.confirm:
         _print(console, [f"- {note.key}: {note.doubt}."])
