@@ -152,5 +152,9 @@ def status(names: tuple[str, ...], page: Path | None, course: Course, *, anonymo
     seen, console = read_class(course, select_labs(course.root, names)), Console()
     print_class(seen, console, anonymous=anonymous)
     if page:
-        write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
+        try:
+            write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise CourseKitError(f"{page} cannot be written ({reason}): name another FILE for --html.") from None
         console.print(f"page: {page}", markup=False, highlight=False, soft_wrap=True)
