@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.slurm.jobs.explain import REASONS
-from coursekit.slurm.jobs.failure_hints import EXIT_CODES, LOG_HINTS, STATES, WEAK_HINTS, Hint
-from coursekit.slurm.jobs.refusals import REFUSALS
+from coursekit.slurm.jobs.explain import EXIT_CODES, HINTS, STATES, Hint
 from coursekit.text import markdown_table
 
 PAGE = "docs/troubleshooting.md"
@@ -45,11 +42,11 @@ def page() -> str:
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
     )
     return environment.get_template(TEMPLATE).render(
-        waiting=_table((one, row.words.format(job_id="JOB")) for row in REASONS for one in row.examples),
-        refused=_table((one, row.words.format(**OF_A_SITE)) for row in REFUSALS for one in row.examples),
+        waiting=_table((one, row.words.format(job_id="JOB")) for row in HINTS.waits for one in row.examples),
+        refused=_table((one, row.words.format(**OF_A_SITE)) for row in HINTS.refused for one in row.examples),
         states=_table((state, words.format(by="")) for state, words in STATES.items()),
         exit_codes=_table(EXIT_CODES.items()),
-        log=_table((one, meaning(row, one)) for row in chain(LOG_HINTS, WEAK_HINTS) for one in row.examples),
+        log=_table((one, meaning(row, one)) for row in HINTS.ended for one in row.examples),
     )
 
 

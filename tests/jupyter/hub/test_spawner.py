@@ -21,7 +21,7 @@ from traitlets.config import Config
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused
 from coursekit.jupyter.hub.site import AS_STUDENT, configure
 from coursekit.jupyter.hub.spawner import CourseSpawner, Refused
-from coursekit.slurm.jobs.refusals import REFUSALS
+from coursekit.slurm.jobs.explain import HINTS
 from coursekit.slurm.jobs.slurm_cli import JobState
 from coursekit.slurm.sites.load import load_site
 
@@ -251,7 +251,7 @@ def test_why_a_server_is_gone(state, parts):
     assert [part for part in parts if part not in said] == []
 
 
-@pytest.mark.parametrize("row", REFUSALS, ids=lambda row: row.pattern)
+@pytest.mark.parametrize("row", HINTS.refused, ids=lambda row: row.pattern)
 def test_why_a_server_is_refused(row):
     """The sentence speaks of the form's fields where a command line has options and variables, and quotes Slurm."""
     said = explain_refused(row.pattern, JEAN_ZAY, ServerWish("v100", 1, 2, 60, "", "tea"))

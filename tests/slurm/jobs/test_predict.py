@@ -107,7 +107,10 @@ def test_a_speed_of_ones_own():
         (["03", "--site", "jean-zay", "--partition", "h100"], "how much a node of jean-zay sends is not known"),
         (["03", "--site", "karolina", "--nodes", "1,two"], "--nodes must be whole numbers above 0"),
         (["03", "--site", "karolina", "-p", "learning_rate", "1"], "learning_rate is not known to predictions"),
-        (["03", "--site", "karolina", "-p", "batch_size", "many"], "batch_size must be a whole number as its default 0 is, not 'many'"),
+        (
+            ["03", "--site", "karolina", "-p", "batch_size", "many"],
+            "batch_size must be a whole number as its default 0 is, not 'many'",
+        ),
         (["03", "--site", "karolina", "-p", "compression", "gzip"], "must be one of none, fp16, not 'gzip'"),
         (["03", "--site", "karolina", "-p", "precision", "half"], "precision must be one of float32, mixed_float16"),
         (["03", "--site", "karolina", "-p", "images_per_s", "700"], "give batch_size, too"),

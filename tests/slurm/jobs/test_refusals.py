@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.refusals import REFUSALS, explain_refusal
+from coursekit.slurm.jobs.explain import HINTS, explain_refusal
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import account
 
@@ -28,7 +28,7 @@ def test_the_table_holds_slurms_own_words():
     library.slurm_strerror.restype = ctypes.c_char_p
     texts = " | ".join(library.slurm_strerror(number).decode() for number in range(1000, 6000))
 
-    unknown = {one for row in REFUSALS for one in row.examples if one.lower() not in texts.lower()}
+    unknown = {one for row in HINTS.refused for one in row.examples if one.lower() not in texts.lower()}
     assert unknown <= OF_COMMANDS
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.explain import REASONS, explain, explain_pending
-from coursekit.slurm.jobs.failure_hints import LOG_HINTS, WEAK_HINTS
+from coursekit.slurm.jobs.explain import HINTS, explain, explain_pending
 from coursekit.slurm.jobs.slurm_cli import JobState
 from workshop.pages.troubleshooting import PAGE, TEMPLATE, meaning, page
 
@@ -17,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 WRITTEN = (ROOT / "src/workshop/pages" / TEMPLATE).read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.*?`) \| .* \|$", re.MULTILINE)
-HINTS = [(row, example) for row in (*LOG_HINTS, *WEAK_HINTS) for example in row.examples]
+OF_LOGS = [(row, example) for row in HINTS.ended for example in row.examples]
 FILLED_IN = "…"
 
 
@@ -45,7 +44,7 @@ def test_messages_that_are_written_by_hand_are_those_of_the_kit():
     assert [one for one in quoted if not any(one in text for text in texts)] == []
 
 
-@pytest.mark.parametrize(("row", "example"), HINTS, ids=[example for _, example in HINTS])
+@pytest.mark.parametrize(("row", "example"), OF_LOGS, ids=[example for _, example in OF_LOGS])
 def test_what_a_log_says_is_explained_as_on_the_page(row, example):
     """`coursekit jobs` gives for an example of the page the words beside it, and they come first."""
     assert explain(JobState("FAILED", exit_code="1:0"), f"{example}\n")[0].words == meaning(row, example)
@@ -53,14 +52,14 @@ def test_what_a_log_says_is_explained_as_on_the_page(row, example):
 
 def test_what_a_waiting_job_says_is_explained_as_on_the_page():
     """`coursekit jobs` finds the row of each example."""
-    examples = [(row.words.format(job_id="5"), example) for row in REASONS for example in row.examples]
+    examples = [(row.words.format(job_id="5"), example) for row in HINTS.waits for example in row.examples]
     expected = [f"Job 5 waits: {words} ({example})." for words, example in examples]
     assert [explain_pending("5", example) for _, example in examples] == expected
 
 
 def test_no_reader_sees_an_expression():
     """What a table shows without an example of its own is plain words."""
-    plain = [row.pattern for row in (*LOG_HINTS, *WEAK_HINTS, *REASONS) if not row.seen]
+    plain = [row.pattern for row in (*HINTS.waits, *HINTS.ended) if not row.seen]
     assert [pattern for pattern in plain if re.search(r"[\\^$.*+?{}()\[\]]|\|$|^\|", pattern)] == []
 
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from coursekit.errors import CourseKitError
 from coursekit.pages import page_template
-from coursekit.slurm.jobs.explain import explain
+from coursekit.slurm.jobs.explain import explain, explain_refusal
 from coursekit.slurm.jobs.job_script import JUPYTER_MIN
-from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, UNKNOWN, JobState
 from coursekit.slurm.sites.profile import Partition, Site, account
 from coursekit.text import counted, format_minutes

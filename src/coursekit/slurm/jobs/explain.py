@@ -1,16 +1,22 @@
-"""Why a job waits, and why one failed, recognised from accounting and from the end of its log."""
+"""Why a job waits, was refused or failed: what Slurm and the end of its log say, in the words of `hints.toml`."""
 
 from __future__ import annotations
 
+import os
 import pwd
 import re
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from coursekit.slurm.jobs.failure_hints import CONSEQUENCES, EXIT_CODES, LOG_HINTS, RAISED, STATES, WEAK_HINTS, Hint
+from coursekit import toml_files
+from coursekit.ranks.environ import FOR_SBATCH
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, JobState
+from coursekit.slurm.sites.profile import Partition, Site, account, limits
+from coursekit.text import format_minutes
 
 NUM_TAIL_BYTES = 64_000
 NUM_EXPLANATIONS = 3  # more would bury the first, which is the most telling
@@ -19,97 +25,50 @@ NUM_SHOWN = 200  # characters of a line
 _RAISED = re.compile(
     r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
 )
+# What is said of an exception that nothing in `hints.toml` knows.
+RAISED = "The program ended with {name}. The lines above that in the log, or the executed notebook, say where."
+# Exceptions that follow from others.
+CONSEQUENCES = frozenset((
+    "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
+    "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
+))  # fmt: skip
+EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
 
 
-# What Slurm writes (slurm.schedmd.com/job_reason_codes.html, `job_reason_string` of its library), and what it means.
-# The first row that fits counts: the families of limits at the end go from narrow to wide.
-REASONS: tuple[Hint, ...] = (
-    Hint("|None", "Slurm has not looked at it yet", ("None",)),
-    Hint("Priority|SchedDefer", "other jobs are ahead of it"),
-    Hint("Resources", "it is among the next; the nodes that it needs are still busy"),
-    Hint(
-        "ReqNodeNotAvail.*maint.*",
-        "maintenance begins before it could end: ask for a shorter time, or wait for it",
-        ("ReqNodeNotAvail, Reserved for maintenance",),
-    ),
-    Hint(
-        "ReqNodeNotAvail.*|NodeDown|FrontEndDown|Power.*",
-        "nodes that it needs are down, switched off or reserved",
-        ("ReqNodeNotAvail", "NodeDown", "FrontEndDown", "PowerNotAvail", "PowerReserved"),
-    ),
-    Hint(
-        "Nodes required for job are DOWN.*",
-        "nodes that it needs are down, or kept for more important jobs",
-        ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",),
-    ),
-    Hint("Reservation", "its reservation has not begun, or is full"),
-    Hint("ReservationDeleted", "its reservation is gone: cancel it and submit without `SBATCH_RESERVATION`"),
-    Hint("DependencyNeverSatisfied", "the job that it waits for failed, so it never starts: cancel it"),
-    Hint("Dependency", "it waits for another job to end"),
-    Hint(
-        "BeginTime", "it may not start before a given time; a job that was put back into the queue waits some minutes"
-    ),
-    Hint("Licenses", "all licences of a program or file system that it asks for are in use"),
-    Hint("JobArrayTaskLimit", "its job array has as many running tasks as it may have at once"),
-    Hint("JobHeldUser", "you hold it: `scontrol release {job_id}` releases it"),
-    Hint("JobHeldAdmin", "an administrator holds it: ask the site's support"),
-    Hint("JobHoldMaxRequeue", "it failed to start too often, so Slurm holds it: ask the site's support"),
-    Hint(
-        "launch failed requeued held|JobLaunchFailure",
-        "its node could not start it: `scontrol release {job_id}` tries again",
-        ("launch_failed_requeued_held", "JobLaunchFailure"),
-    ),
-    Hint("PartitionTimeLimit", "it asks for more time than its partition allows, so it never starts: cancel it"),
-    Hint("PartitionNodeLimit", "its partition allows fewer nodes, or has fewer at present, than it asks for"),
-    Hint("PartitionDown|PartitionInactive", "its partition is closed at present"),
-    Hint(
-        "PartitionConfig|BadConstraints",
-        "no node of its partition has what it asks for, at least at present: cancel it",
-    ),
-    Hint("InvalidAccount|AccountNotAllowed", "its account may not be used there: cancel it and set `SBATCH_ACCOUNT`"),
-    Hint("InvalidQOS|QOSNotAllowed", "its QOS may not be used there: cancel it and set `SBATCH_QOS`, or none"),
-    Hint("QOSUsageThreshold", "its account has used too much for this QOS"),
-    Hint(
-        r"(Assoc|QOS)Grp(\w*Minutes(Limit)?|WallLimit)",
-        "your project has used up its hours: ask the course's instructors",
-        ("AssocGrpCPUMinutesLimit", "AssocGrpGRESMinutes", "AssocGrpBillingMinutes", "QOSGrpCPUMinutesLimit"),
-    ),
-    Hint(
-        r"QOSMin\w*",
-        "it asks for less than the minimum of its QOS: cancel it",
-        ("QOSMinCpuNotSatisfied", "QOSMinGRES", "QOSMinMemory"),
-    ),
-    Hint(
-        r"AssociationTimeLimit|QOSTimeLimit|\w*Wall\w*",
-        "it asks for more time than you may have",
-        (
-            *("AssocMaxWallDurationPerJobLimit", "QOSMaxWallDurationPerJobLimit"),
-            *("AssociationTimeLimit", "QOSTimeLimit"),
-        ),
-    ),
-    Hint(
-        r"\w*(PerJob|PerJobLimit|PerNode)",
-        "it asks for more than one job may have: take fewer nodes",
-        ("AssocMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit", "QOSMaxGRESPerJob", "QOSMaxNodePerJobLimit"),
-    ),
-    Hint(
-        r"\w*(Submit|Jobs?)\w*(Limit|Account)",
-        "you, or your project, have as many jobs as allowed: wait for one to end",
-        ("AssocGrpJobsLimit", "AssocMaxJobsLimit", "QOSMaxJobsPerUserLimit", "QOSMaxSubmitJobPerUserLimit"),
-    ),
-    Hint(
-        r"(Assoc|QOS)(iation)?(Grp|Max|Resource)\w*|Max\w+PerAccount|MaxMemPerLimit",
-        "your jobs, or your project's, use all that they may use at once: wait for one to end",
-        ("AssocGrpGRES", "AssocGrpNodeLimit", "QOSGrpNodeLimit", "QOSMaxGRESPerUser", "QOSMaxNodePerUserLimit"),
-    ),
-    Hint("AccountingPolicy", "a limit of your account is reached"),
-    Hint(
-        r"Prolog|Cleaning|BurstBuffer\w*|Block\w+|FedJobLock",
-        "Slurm is preparing it, or cleaning up after it",
-        ("Prolog", "Cleaning", "BurstBufferResources", "BurstBufferStageIn"),
-    ),
-    Hint("DeadLine", "it cannot end before its deadline: cancel it"),
-)
+@dataclass(frozen=True)
+class Hint:
+    """A row of `hints.toml`, which says what its keys mean."""
+
+    words: str
+    patterns: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    exit_codes: tuple[str, ...] = ()
+    is_weak: bool = False
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """What a reader sees."""
+        return self.seen or self.patterns
+
+    @property
+    def pattern(self) -> str:
+        """One regular expression for all of its patterns."""
+        return "|".join(self.patterns)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """`hints.toml`: why a job waits, was refused or ended."""
+
+    waits: tuple[Hint, ...]
+    refused: tuple[Hint, ...]
+    ended: tuple[Hint, ...]
+
+
+HINTS = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
+STATES = {state: row.words for row in HINTS.ended for state in row.states}
+EXIT_CODES = {code: row.words for row in HINTS.ended for code in row.exit_codes}
 
 
 class Explanation(NamedTuple):
@@ -132,7 +91,7 @@ def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | N
         start: the start that Slurm expects, `2026-11-20T17:30:00`; '' for none.
         now: the time to count from; the present when None.
     """
-    fitting = (row.words for row in REASONS if re.fullmatch(row.pattern, reason.replace("_", " ")))
+    fitting = (row.words for row in HINTS.waits if re.fullmatch(row.pattern, reason.replace("_", " ")))
     words = next(fitting, "Slurm gives a reason that this kit does not know").format(job_id=job_id)
     shown = f" ({reason})" if reason else ""
     return f"Job {job_id} waits: {words}{shown}.{_expected(start, now or datetime.now())}"  # noqa: DTZ005 - as Slurm's
@@ -182,24 +141,25 @@ def _from_log(log: str) -> list[Explanation]:
     What may be harmless, or follows from something else, is told where nothing else is recognised.
     """
     raised = [match for match in _RAISED.finditer(log) if match["kind"] not in CONSEQUENCES]
-    found = [(row, match) for row in LOG_HINTS for match in _last_match(row.pattern, log)]
-    is_known = any(re.search(row.pattern, raised[-1][0]) for row in LOG_HINTS) if raised else True
-    if not is_known:
+    found = _matches(log, is_weak=False)
+    if raised and not _matches(raised[-1][0], is_weak=False):
         found.append((RAISED, raised[-1]))
-    found = found or [(row, match) for row in WEAK_HINTS for match in _last_match(row.pattern, log)]
+    found = found or _matches(log, is_weak=True)
     lines = {_line_start(match) for match in raised}
     found.sort(key=lambda one: (_line_start(one[1]) not in lines, -_line_start(one[1])))
     names = [next(filter(None, match.groupdict().values()), "") for _, match in found]  # what the pattern caught
-    return [Explanation(row.words.format(name=name), _lines_of(match)) for (row, match), name in zip(found, names)]
+    return [Explanation(words.format(name=name), _lines_of(match)) for (words, match), name in zip(found, names)]
+
+
+def _matches(log: str, *, is_weak: bool) -> list[tuple[str, re.Match[str]]]:
+    """Return the words of each row that fits, and its last match: a restarted job tells of earlier starts first."""
+    rows = [row for row in HINTS.ended if row.patterns and row.is_weak == is_weak]
+    found = [(row.words, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
+    return [(words, matches[-1]) for words, matches in found if matches]
 
 
 def _line_start(match: re.Match[str]) -> int:
     return match.string.rfind("\n", 0, match.start() + 1) + 1
-
-
-def _last_match(pattern: str, log: str) -> list[re.Match[str]]:
-    """Return the last match, if any: a job that was put back into the queue tells of its earlier starts first."""
-    return list(re.finditer(pattern, log, re.MULTILINE))[-1:]
 
 
 def _lines_of(match: re.Match[str]) -> str:
@@ -213,3 +173,65 @@ def _user_name(number: str) -> str:
     with suppress(ValueError, KeyError, OverflowError):
         return pwd.getpwuid(int(number)).pw_name
     return f"user {number}"
+
+
+def explain_refusal(
+    words: str, site: Site, partition: str | None = None, of_form: Mapping[str, str] | None = None
+) -> str:
+    """Return one sentence on why `sbatch` refused a script.
+
+    Args:
+        words: what it said.
+        site: the machine.
+        partition: a name in its profile; its default when None.
+        of_form: what to write in place of options and variables, where a form was filled in and not a command called.
+    """
+    fitting = (row.words for row in HINTS.refused if any(one.lower() in words.lower() for one in row.patterns))
+    sentence = next(fitting, "")
+    chosen = site.kind(partition)
+    reason = f": {sentence.format(**_facts(site, chosen), **(of_form or _of_shell(site, chosen)))}" if sentence else ""
+    return f"{site.name} refused the job{reason}. Slurm says: {words}.{'' if of_form else _overriding()}"
+
+
+def _facts(site: Site, chosen: Partition) -> dict[str, str]:
+    constraint = [line for line in chosen.directives if "constraint" in line]
+    known = {name: limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name}
+    told = "; ".join(f"{name} allows {words}" for name, words in known.items() if words)
+    return {
+        "partition": chosen.slurm_name,
+        "constraint": f" ({', '.join(constraint)})" if constraint else "",
+        "time": f"{chosen.slurm_name} allows {format_minutes(chosen.max_time_min)}, and a QOS may allow less",
+        "limits": told or "see `sacctmgr show assoc` and `sacctmgr show qos`",
+        "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
+    }
+
+
+def _of_shell(site: Site, chosen: Partition) -> dict[str, str]:
+    qos, reservation = os.environ.get("SBATCH_QOS", ""), os.environ.get("SBATCH_RESERVATION", "")
+    return {
+        "account": _account(account(site, chosen)),
+        "qos": f" {qos}" if qos else "",
+        "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
+        "reservation": f" {reservation}" if reservation else "",
+        "reserved": "SBATCH_RESERVATION",
+        "without": "unset SBATCH_RESERVATION",
+        "nodes": "--nodes",
+        "elsewhere": "--partition",
+        "look": "look with `coursekit jobs`, then ",
+    }
+
+
+def _account(form: str) -> str:
+    given = os.environ.get("SBATCH_ACCOUNT", "")
+    if not given:
+        return f"no account was given, and there is no default one: `export SBATCH_ACCOUNT={form}`, with your project"
+    return (
+        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
+        f"set one of the form {form}"
+    )
+
+
+def _overriding() -> str:
+    """Return which variables may be to blame: they count more than the lines of a script, and are easily forgotten."""
+    names = sorted(name for name in FOR_SBATCH if name in os.environ and name not in EXPECTED)
+    return f" These variables of your shell override the script: {', '.join(names)}." if names else ""

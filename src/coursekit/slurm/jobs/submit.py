@@ -13,8 +13,8 @@ from coursekit.labs.build.script import answered_script, is_script, missing_answ
 from coursekit.labs.lab import Scalar, select_labs
 from coursekit.labs.run.plan import given_values, list_names, read_defaults
 from coursekit.paths import find_root
+from coursekit.slurm.jobs.explain import explain_refusal
 from coursekit.slurm.jobs.job_script import JobScript
-from coursekit.slurm.jobs.refusals import explain_refusal
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
 from coursekit.slurm.jobs.render import committed_script, render
 from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
