@@ -118,12 +118,11 @@ def test_the_checkout_is_found_as_by_other_commands(desk, tmp_path, monkeypatch)
 
 
 def test_a_path_is_taken_as_it_is(desk):
-    """A notebook of another name is packed under the lab's own; others of the lab are named."""
+    """A notebook of another name is packed under the lab's own; without a path, the one in this folder is."""
     desk("mine (1).ipynb")
     assert find_work("mine (1).ipynb", desk.folder).contents.keys() == {f"{NAME}.ipynb"}
     here, there = desk(), desk(f"labs/{NAME}/{NAME}.ipynb", {})
-    work = find_work("01", desk.folder)
-    assert (work.notebook, work.elsewhere) == (here.resolve(), [there.resolve()])
+    assert find_work("01", desk.folder).notebook == here.resolve()
     assert find_work(f"labs/{NAME}", desk.folder).notebook == there.resolve()
 
 

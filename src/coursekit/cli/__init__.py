@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         self._package = package
         there = {module.name for module in iter_modules(import_module(package).__path__)}
         self._groups = {
-            user: {name: line for name, line in verbs.items() if _module(name) in there}
+            user: {name: line for name, line in verbs.items() if name.replace("-", "_") in there}
             for user, verbs in groups.items()
         }
 
@@ -72,7 +72,7 @@ class LazyGroup(click.Group):
         """Import and return one verb, or None when it is unknown."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        name = _module(cmd_name)
+        name = cmd_name.replace("-", "_")
         try:
             command: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
         except Exception as error:  # another NumPy can raise anything
@@ -88,10 +88,6 @@ class LazyGroup(click.Group):
             if verbs:
                 with formatter.section(user):
                     formatter.write_dl([(f"{name:{width}}", line) for name, line in verbs.items()])
-
-
-def _module(verb: str) -> str:
-    return verb.replace("-", "_")
 
 
 @click.group(cls=LazyGroup, package="coursekit.cli", groups=GROUPS)

@@ -135,12 +135,7 @@ def export(name: str, output: Path | None, course: Course) -> None:
 
 @course.command(epilog="Example: coursekit course status 02 --html class.html")
 @LABS
-@click.option(
-    *("--html", "page"),
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the result as an HTML page.",
-)
+@click.option("--html", "page", metavar="FILE", type=FILE, help="Also write the result as an HTML page.")
 @click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, to show it to a class.")
 @COURSE
 def status(names: tuple[str, ...], page: Path | None, course: Course, *, anonymous: bool) -> None:

@@ -40,7 +40,6 @@ def _lines(work: StudentWork) -> list[str]:
     num_filled = work.num_answers - len({*work.missing, *work.taken})
     lines = [
         f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {shown(utc(work.notebook.stat().st_mtime))}",
-        *(f"  not handed in: {os.path.relpath(path)}; give its path to hand in that one" for path in work.elsewhere),
         f"  {num_filled} of {work.num_answers} exercises are filled in",
     ]
     if work.missing:

@@ -64,7 +64,11 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
     plan = make_plan(profile, kind, read_values(dict(given)))
     rows = forecast(plan.training, plan.machine, _numbers(nodes))
     last = rows[-1]
-    print_whole(Console(), _table(plan.title, rows))
+    table, console = _table(plan.title, rows), Console()
+    # No cell is cut where the terminal is narrower, or where there is none.
+    whole = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
+    console.width = max(console.width, whole)
+    console.print(table)
     click.echo("A step: computing, waiting for the slowest rank, the gradients' way. An epoch: ImageNet.")
     click.echo(f"Speed: {plan.speed_from}.")
     on_nodes = counted(last.num_nodes, "node")
@@ -166,10 +170,3 @@ def _table(title: str, rows: Sequence[Forecast]) -> Table:
             f"{MINUTES_PER_HOUR * row.epoch_h:.3g}", f"{row.gpu_hours:.3g}",
         )  # fmt: skip
     return table
-
-
-def print_whole(console: Console, table: Table) -> None:
-    """Print a table without cutting its cells, also where a terminal is narrower, or where there is none."""
-    needed = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
-    console.width = max(console.width, needed)
-    console.print(table)

@@ -14,15 +14,7 @@ from pathlib import Path
 
 from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
 from coursekit.course.roster import folded, speller
-from coursekit.course.versions import (
-    Choice,
-    Version,
-    folder_digest,
-    install,
-    keep,
-    read_versions,
-    write_choice,
-)
+from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import (
     ID,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -174,12 +174,7 @@ def sync_due_dates(course: Course, gradebook: Any) -> None:
 
 def due_of(course: Course, gradebook: Any, lab: str, student: str) -> datetime | None:
     """Return when a student's lab is due, UTC without an offset: by `course.toml`, else as formgrader has it."""
-    from nbgrader.api import MissingEntry
-
-    duedate = None
-    with suppress(MissingEntry):
-        duedate = gradebook.find_assignment(lab).duedate
-    return effective_due(course, lab, student, duedate)
+    return effective_due(course, lab, student, gradebook.find_assignment(lab).duedate)
 
 
 def effective_due(course: Course, lab: str, student: str, duedate: datetime | None) -> datetime | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course, sync_due_dates
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
@@ -20,15 +20,8 @@ STUDENT = "student"  # the folder that everybody may read: it says where the exc
 PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
-@dataclass(frozen=True)
-class Made:
-    """What `init` did.
-
-    Attributes:
-        written: Names of the files that were not there before.
-        new_students: Ids that the gradebook did not have.
-        num_students: Students in the gradebook now.
-    """
+class Made(NamedTuple):
+    """What `init` did: files that were not there, ids that the gradebook did not have, and how many it has now."""
 
     course: Course
     written: tuple[str, ...]

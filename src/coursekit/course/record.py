@@ -57,11 +57,7 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> None:
 
 
 def _record_points(
-    course: Course,
-    verdict: Verdict,
-    hand_in: HandIn,
-    scores: Mapping[str, float | None],
-    comments: Mapping[str, str],
+    course: Course, verdict: Verdict, hand_in: HandIn, scores: Mapping[str, float | None], comments: Mapping[str, str]
 ) -> None:
     """Write into the gradebook, in one transaction, the points and nbgrader's own comments by cell."""
     with course.gradebook() as gradebook:

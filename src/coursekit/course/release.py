@@ -19,14 +19,13 @@ from coursekit.labs.build.release import finish
 from coursekit.labs.lab import Lab
 
 ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
-RELEASED, RELEASED_AGAIN, UNCHANGED = "released", "released again", "unchanged"
 
 
 def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     """Release one lab to the exchange; with `force` also other files than those that were released before.
 
     Returns:
-        What was done: `RELEASED`, `RELEASED_AGAIN` or `UNCHANGED`.
+        What was done: "released", "released again", or "unchanged" for nothing.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
@@ -45,7 +44,7 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     outbound = course.outbound(lab.name)
     is_out = outbound.is_dir()
     if is_out and _files(outbound) == _files(made):
-        return UNCHANGED
+        return "unchanged"
     if is_out and not force:
         raise CourseKitError(
             f"{lab.name} was released before and students may have fetched it: "
@@ -54,7 +53,7 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
     api.config.ExchangeReleaseAssignment.force = is_out
     succeed(f"release {lab.name} to the exchange", api.release_assignment(lab.name))
     close_inbound(course)
-    return RELEASED_AGAIN if is_out else RELEASED
+    return "released again" if is_out else "released"
 
 
 def close_inbound(course: Course) -> None:

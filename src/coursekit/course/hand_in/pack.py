@@ -36,7 +36,6 @@ class StudentWork:
 
     Attributes:
         notebook: Where the notebook lies.
-        elsewhere: Other notebooks of this lab, which are not handed in.
         num_answers: Exercises of the lab.
         missing: Names of those that still hold the stub.
         taken: Names of those that hold a piece of the solution, which gives no points.
@@ -46,7 +45,6 @@ class StudentWork:
 
     lab: str
     notebook: Path
-    elsewhere: Sequence[Path]
     num_answers: int
     missing: Sequence[str]
     taken: Sequence[str]
@@ -62,7 +60,7 @@ def find_work(named: str, start: Path) -> StudentWork:
     Raises:
         CourseKitError: no such notebook, or it cannot be handed in.
     """
-    path, *others = _find_notebooks(named, start)
+    path = _find_notebook(named, start)
     lab, notebook = _read(path)
     answers = [cell for cell in notebook.cells if cell.is_answer]
     missing = [cell.grade_id for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
@@ -75,7 +73,7 @@ def find_work(named: str, start: Path) -> StudentWork:
         ) from None
     jobs = _newest_jobs(lab, path, start)
     contents |= {f"{JOBS}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
-    return StudentWork(lab, path, others, len(answers), missing, taken, [record for record, _ in jobs], contents)
+    return StudentWork(lab, path, len(answers), missing, taken, [record for record, _ in jobs], contents)
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
@@ -104,12 +102,11 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
     return path
 
 
-def _find_notebooks(named: str, start: Path) -> list[Path]:
-    """Return the notebook, followed by others that could have been meant."""
+def _find_notebook(named: str, start: Path) -> Path:
     if named.endswith(NOTEBOOK) or os.sep in named:
         path = start / named
         inner = path / f"{path.name}{NOTEBOOK}"
-        return [(inner if path.is_dir() else path).resolve()]
+        return (inner if path.is_dir() else path).resolve()
     # A student's copy has no solutions/, by which `find_root` knows a checkout.
     root = os.environ.get(ROOT_VARIABLE)
     checkouts = [*([Path(root)] if root else []), start, *start.parents]
@@ -123,7 +120,7 @@ def _find_notebooks(named: str, start: Path) -> list[Path]:
             f"there is no notebook of a lab {named!r} in {start}, in a folder of that name there, or in labs/: "
             "change to the folder with your notebook, or give its path in place of the lab."
         )
-    return list(dict.fromkeys(path.resolve() for path in found if path.stem == labs[0]))
+    return next(path.resolve() for path in found if path.stem == labs[0])
 
 
 def _notebooks(folder: Path, inner: str) -> list[Path]:
@@ -157,9 +154,7 @@ def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord,
 
     `jobs/` may be in this folder, in the notebook's, and at the top of its checkout.
     """
-    folder = notebook.parent
-    top = [folder.parents[1]] if folder.parent.name == "labs" else []
-    places = dict.fromkeys([start.resolve(), folder, folder.parent, *top])
+    places = dict.fromkeys([start.resolve(), *notebook.parents[:3]])
     found = [
         (record, file.parent)
         for place in places

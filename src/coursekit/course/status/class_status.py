@@ -153,10 +153,10 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     with suppress(CourseKitError):  # neither released nor built
         released = course.released(name)
     is_released = course.outbound(name).is_dir()
+    empty = State.MISSING if is_released else State.NOT_RELEASED
     students = {}
     for one in (*roster, *others):
         due = effective_due(course, name, one, points.due.get(name))
-        empty = State.MISSING if is_released else State.NOT_RELEASED
         students[one] = _student(hand_ins.get((one, name)), graded.get(one), due, empty)
     return LabStatus(
         lab=lab,

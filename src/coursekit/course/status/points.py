@@ -145,11 +145,6 @@ class Property:
     example: str = ""
     num_alike: int = 0
 
-    @property
-    def share(self) -> float:
-        """The part of those graded who missed it."""
-        return self.num_missed / self.num_graded if self.num_graded else 0.0
-
 
 def find_missed(
     max_points: Mapping[str, float],
@@ -186,7 +181,9 @@ def find_missed(
             num_alike=num_alike,
         )
         found.append(one)
-    return tuple(sorted(found, key=lambda one: (-one.share, order.get(one.name, len(order)))))
+    return tuple(
+        sorted(found, key=lambda one: (-one.num_missed / max(one.num_graded, 1), order.get(one.name, len(order))))
+    )
 
 
 def _most_common(messages: Sequence[str]) -> tuple[str, int]:

@@ -83,13 +83,9 @@ class Explanation(NamedTuple):
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
-    """Return one sentence on why a job waits and when Slurm expects it to start.
+    """Return one sentence on why a job waits and when Slurm expects it to start, counted from `now`.
 
-    Args:
-        job_id: the job, for commands that the sentence names.
-        reason: Slurm's reason, as `squeue --format=%r` shows it.
-        start: the start that Slurm expects, `2026-11-20T17:30:00`; '' for none.
-        now: the time to count from; the present when None.
+    Reason and start are as `squeue --format='%r %S'` shows them; the start is '' for none.
     """
     fitting = (row.words for row in HINTS.waits if re.fullmatch(row.pattern, reason.replace("_", " ")))
     words = next(fitting, "Slurm gives a reason that this kit does not know").format(job_id=job_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import time
+from functools import partial
 from pathlib import Path
 
 from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
@@ -16,6 +17,7 @@ from coursekit.text import counted
 READ_S = 1.0  # between looks at the log
 FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
 LATE_S = 20.0  # how late files of another node may appear on a parallel file system
+_write = partial(print, end="", flush=True)
 
 
 def follow(job_id: str | int) -> bool | None:
@@ -110,10 +112,6 @@ def _read_late(log: LogReader, state: JobState) -> None:
         if log.position and not new:
             return
         time.sleep(READ_S)
-
-
-def _write(text: str) -> None:
-    print(text, end="", flush=True)
 
 
 def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:

@@ -123,16 +123,12 @@ class JobScript:
         Raises:
             CourseKitError: no job there may have that many nodes, or no node there has that many GPUs.
         """
-        most = most_nodes(kind) or self.num_nodes
+        where, most = f"{self.site.name}, partition {kind.slurm_name}", most_nodes(kind) or self.num_nodes
         if not 0 <= self.num_nodes <= most:
-            raise CourseKitError(
-                f"{self.site.name}, partition {kind.slurm_name}: {self.num_nodes} nodes; a job has from 1 to {most}."
-            )
-        if not 0 <= self.num_tasks_per_node <= kind.num_gpus_per_node:
-            raise CourseKitError(
-                f"{self.site.name}, partition {kind.slurm_name}: {self.num_tasks_per_node} ranks on each node; "
-                f"a node has from 1 to {kind.num_gpus_per_node}."
-            )
+            raise CourseKitError(f"{where}: {self.num_nodes} nodes; a job has from 1 to {most}.")
+        num_tasks, most = self.num_tasks_per_node, kind.num_gpus_per_node
+        if not 0 <= num_tasks <= most:
+            raise CourseKitError(f"{where}: {num_tasks} ranks on each node; a node has from 1 to {most}.")
         if self.num_ranks == 1:
             usual = JobShape(1, 1)
         elif self.num_nodes or not self.num_ranks:

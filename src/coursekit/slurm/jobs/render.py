@@ -11,7 +11,6 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.errors import CourseKitError
 from coursekit.files import Report, no_report, write_if_changed
 from coursekit.slurm.jobs.job_script import (
     CLASS_SIZE,
@@ -25,7 +24,7 @@ from coursekit.slurm.jobs.job_script import (
     most_nodes,
     time_limit_min,
 )
-from coursekit.slurm.sites.load import load_site, load_sites, site_names
+from coursekit.slurm.sites.load import load_sites
 from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options, gpus_of_node, request
 from coursekit.text import format_minutes, markdown_table
 
@@ -68,11 +67,8 @@ def generate_jobs(root: Path, report: Report = no_report) -> None:
     Raises:
         CourseKitError: a site's file is wrong; nothing is written then.
     """
-    scripts = {
-        root / JOBS / name / file: text
-        for name in site_names(root)
-        for file, text in render_all(root, load_site(root, name)).items()
-    }
+    sites = load_sites(root)
+    scripts = {root / JOBS / site.name / file: text for site in sites for file, text in render_all(root, site).items()}
     for path, text in scripts.items():
         write_if_changed(path, text.encode(), report)
 
@@ -105,18 +101,6 @@ def render(root: Path, job: JobScript) -> str:
         account=account(site, kind),
         arguments=job.arguments,
     )
-
-
-def committed_script(root: Path, site: Site, name: str) -> Path:
-    """Return where a site's script for the job of this name is.
-
-    Raises:
-        CourseKitError: it was not made yet.
-    """
-    path = root / JOBS / site.name / f"{name}{SUFFIX}"
-    if not path.is_file():
-        raise CourseKitError(f"{path.relative_to(root)} is missing: make it with `coursekit build`.")
-    return path
 
 
 def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:

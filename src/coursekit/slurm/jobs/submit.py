@@ -16,7 +16,7 @@ from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain_refusal
 from coursekit.slurm.jobs.job_script import JobScript
 from coursekit.slurm.jobs.remembered import FOLDER, SubmittedJob, remember
-from coursekit.slurm.jobs.render import committed_script, render
+from coursekit.slurm.jobs.render import JOBS, SUFFIX, render
 from coursekit.slurm.jobs.slurm_cli import SlurmError, call, job_environment
 from coursekit.slurm.sites.load import load_site
 
@@ -47,7 +47,9 @@ def submit(  # noqa: PLR0913  # the options of the command
     machine = load_site(root, site)
     wish = JobScript(machine, "train" if train else "lab", chosen, partition or "", nodes or 0, ranks_per_node or 0)
     text = render(root, wish)
-    script = committed_script(root, machine, wish.name)
+    script = root / JOBS / site / f"{wish.name}{SUFFIX}"
+    if not script.is_file():
+        raise CourseKitError(f"{script.relative_to(root)} is missing: make it with `coursekit build`.")
     if shutil.which("sbatch") is None:
         where = f"a login node of {machine.title} ({machine.access.login[0]})"
         raise CourseKitError(f"there is no sbatch here: submit on {where}.")
