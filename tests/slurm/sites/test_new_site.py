@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from coursekit.cli import cli
-from coursekit.slurm.jobs.render import PAGE, render_all, write_page
-from coursekit.slurm.sites.load import load_site, site_names
+from coursekit.slurm.jobs.render import render_all
+from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.shape import shape_of
 
 ROOT = Path(__file__).parents[3]
@@ -26,18 +24,6 @@ def course(checkout, monkeypatch) -> Path:
         (checkout.root / name).symlink_to(ROOT / name)
     monkeypatch.setenv("COURSEKIT_ROOT", str(checkout.root))
     return checkout.root
-
-
-def test_a_new_site_stands_beside_the_others(course):
-    """It is listed, shown and on the page of machines."""
-    write_page(course)
-
-    listed = CliRunner().invoke(cli, ["sites"]).output.split()
-    assert {name: listed.count(name) for name in (*site_names(ROOT), "nautilus")} == dict.fromkeys(
-        site_names(course), 1
-    )
-    assert CliRunner().invoke(cli, ["sites", "show", "nautilus"]).output.startswith("Nautilus, Vulcania (nautilus")
-    assert "### nautilus\n" in (course / PAGE).read_text(encoding="utf-8")
 
 
 def test_a_new_site_gets_job_scripts(course):
