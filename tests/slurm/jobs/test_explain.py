@@ -116,10 +116,7 @@ LOGS = {
         + SRUN,
         "GPU's memory",
     ),
-    "no GPU at all": (
-        TENSORFLOW + SRUN,
-        "no usable GPU",
-    ),
+    "no GPU at all": (TENSORFLOW + SRUN, "no usable GPU"),
     "NCCL": (
         TENSORFLOW + "n1:12:34 [0] NCCL WARN x\nHorovodInternalError: ncclAllReduce failed: ncclSystemError\n",
         "NCCL",

@@ -109,16 +109,6 @@ def course(tmp_path_factory):
     return root
 
 
-@pytest.fixture(scope="module")
-def late(cluster, tmp_path_factory):
-    """Return the number of a job that runs into its limit of a minute while other tests run."""
-    begun = tmp_path_factory.mktemp("late") / "begun"
-    options = ["--parsable", "--time=1", "--chdir=/", "--output=/dev/null", f"--wrap=touch {begun}; exec sleep 3600"]
-    job_id = cluster.call("sbatch", *options).strip()
-    wait_for(begun.exists)  # its processes are there before the first test, and none of that test's
-    return job_id
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _in_the_course(cluster, course):
     """Work in the checkout, with the private Slurm."""
@@ -130,10 +120,10 @@ def _in_the_course(cluster, course):
 
 
 @pytest.fixture(autouse=True)
-def _no_job_left(late):
+def _no_job_left(_in_the_course):
     """End what a test has submitted."""
     yield
-    end_jobs(late)
+    end_jobs()
 
 
 class Story(NamedTuple):
@@ -172,16 +162,16 @@ def wait_for(found):
     return value
 
 
-def end_jobs(spared):
-    """Cancel all jobs but one and wait until they are gone."""
+def end_jobs():
+    """Cancel all jobs and wait until they are gone."""
 
-    def others():
-        numbers = subprocess.run(["squeue", "--noheader", "--format=%i"], check=True, capture_output=True, text=True)
-        return [number for number in numbers.stdout.split() if number != spared]
+    def there():
+        command = ["squeue", "--noheader", "--format=%i"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
-    if others():
-        subprocess.run(["scancel", *others()], check=True)
-    wait_for(lambda: not others())
+    if jobs := there():
+        subprocess.run(["scancel", *jobs], check=True)
+    wait_for(lambda: not there())
 
 
 def queue(*options):
@@ -350,10 +340,3 @@ def test_without_accounting(cluster, monkeypatch, tmp_path):
 
     state = look([job_id])[job_id]
     assert (state.state, state.nodes) == ("FAILED", complete.nodes)
-
-
-def test_the_time_limit(late):
-    """A job that ran into its limit says so, with what to do."""
-    state = end_of(late)
-    assert state.state == "TIMEOUT"
-    assert explain(state, "")[0].words.startswith("The job reached its time limit.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,21 +13,13 @@ from coursekit.errors import CourseKitError
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def course(tmp_path, monkeypatch):
-    """Return a students' folder: the notebooks and the machines."""
-    shutil.copytree(ROOT / "labs", tmp_path / "labs")
-    for facts in ROOT.glob("solutions/*/lab.toml"):
-        shutil.copy(facts, tmp_path / "labs" / facts.parent.name)
-    shutil.copytree(ROOT / "slurm", tmp_path / "slurm")
-    (tmp_path / "pyproject.toml").touch()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*arguments):
     """Return the lines that the command prints."""
-    return CliRunner().invoke(predict, list(arguments), catch_exceptions=False).output.splitlines()
+    return (
+        CliRunner(env={"COURSEKIT_ROOT": str(ROOT)})
+        .invoke(predict, list(arguments), catch_exceptions=False)
+        .output.splitlines()
+    )
 
 
 def columns(lines):
@@ -37,7 +28,6 @@ def columns(lines):
 
 
 @pytest.mark.parametrize(("site", "num_gpus"), [("karolina", 8), ("jean-zay", 4), ("piz-daint", 1)])
-@pytest.mark.usefixtures("course")
 def test_a_prediction_from_published_speeds(site, num_gpus):
     """A row for each number of nodes, and where the speed is from."""
     shown = run("03", "--site", site, "--nodes", "4,1,2")
@@ -56,7 +46,6 @@ def test_a_prediction_from_published_speeds(site, num_gpus):
         ("jean-zay", 32, {"batch_size": 128, "images_per_s": 200}),
     ],
 )
-@pytest.mark.usefixtures("course")
 def test_the_table_adds_up(site, num_gpus, parameters):
     """Images/s are those of the step's length, an epoch is ImageNet's, and its hours are those of all GPUs."""
     given = [text for name, value in parameters.items() for text in ("-p", name, str(value))]
@@ -69,7 +58,6 @@ def test_the_table_adds_up(site, num_gpus, parameters):
     assert float(row[7]) == pytest.approx(float(row[6]) / 60 * num_gpus, rel=0.01)
 
 
-@pytest.mark.usefixtures("course")
 def test_how_little_is_known_beyond_a_node_is_said():
     """The width of the last row's band, as factors of its speed; within one node nothing is said."""
     shown = run("03", "--site", "jean-zay", "--nodes", "1,16")
@@ -83,7 +71,6 @@ def test_how_little_is_known_beyond_a_node_is_said():
     assert not any("Beyond one node" in line for line in run("03", "--site", "jean-zay", "--nodes", "1"))
 
 
-@pytest.mark.usefixtures("course")
 def test_a_speed_of_ones_own():
     """It takes the place of a published one, also of a GPU without any; in 16 bits less is sent."""
     given = ("03", "--site", "daint-alps", "--nodes", "1,8", "-p", "images_per_s", "1000", "-p", "batch_size", "256")
@@ -117,14 +104,12 @@ def test_a_speed_of_ones_own():
         (["03", "--site", "karolina", "-p", "batch_size", "10000000"], "would have 80000000 images, and ImageNet has"),
     ],
 )
-@pytest.mark.usefixtures("course")
 def test_what_cannot_be_predicted(arguments, message):
     """One sentence: what was wrong, and what to give."""
     with pytest.raises(CourseKitError, match=message):
         run(*arguments)
 
 
-@pytest.mark.usefixtures("course")
 def test_tables_are_whole_where_the_terminal_is_narrow(monkeypatch):
     """No cell is cut short."""
     monkeypatch.setenv("COLUMNS", "40")

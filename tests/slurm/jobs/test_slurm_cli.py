@@ -48,14 +48,8 @@ def test_a_command_that_hangs(monkeypatch, tmp_path):
 
 def test_a_job_does_not_inherit_the_job_it_was_submitted_from(monkeypatch):
     """A notebook inside an allocation submits jobs as a login node does; where the controller is stays known."""
-    inherited = (
-        "SLURM_JOB_ID",
-        "SLURM_NTASKS",
-        "SLURM_MEM_PER_NODE",
-        "SLURM_CPUS_PER_TASK",
-        "FORCE_COLOR",
-        "MPLBACKEND",
-    )
+    of_slurm = ("SLURM_JOB_ID", "SLURM_NTASKS", "SLURM_MEM_PER_NODE", "SLURM_CPUS_PER_TASK")
+    inherited = (*of_slurm, "FORCE_COLOR", "MPLBACKEND")
     for name in (*inherited, "SLURM_CONF", "SBATCH_ACCOUNT", "SLURM_CLUSTERS", "HOROVOD_RANK", "HOME"):
         monkeypatch.setenv(name, "7")
     kept = job_environment()

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import cli
-from coursekit.errors import CourseKitError
 
 SHOWN = """\
 Nautilus, Vulcania (nautilus, current)
@@ -110,9 +109,3 @@ def test_sites_are_listed_with_their_partitions(sites, checkout):
         ["deep", "(default)", "4", "x", "Kraken", "8"],
         ["test", "4", "x", "Kraken", "8"],
     ]
-
-
-def test_an_unknown_site_is_refused_with_those_there_are(sites):
-    """The sentence names the folder and the files in it."""
-    with pytest.raises(CourseKitError, match=r"there is no site 'titanic': slurm/sites/ has nautilus\."):
-        sites("show", "titanic")
