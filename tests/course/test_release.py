@@ -36,13 +36,6 @@ def test_students_find_what_lies_in_labs(course):
     assert tree(course.folder / "release" / NAME) == given
 
 
-def test_the_gradebook_knows_every_graded_cell(course):
-    """Points of tests and manual cells are those of the lab."""
-    with course.gradebook() as gradebook:
-        cells = gradebook.find_notebook(NAME, NAME).grade_cells
-        assert {cell.name: cell.max_score for cell in cells} == {"shard-tests": 2, "mean-tests": 1, "explain": 4}
-
-
 def test_a_second_version_must_be_built_and_needs_force(own_checkout):
     """The same files again change nothing; other files replace what students fetch only when told to."""
     course, (lab,) = find_course(own_checkout), select_labs(own_checkout, ["01"])

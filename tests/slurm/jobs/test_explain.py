@@ -133,7 +133,6 @@ LOGS = {
         "KeyboardInterrupt\nslurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\n",
         "time limit",
     ),
-    "node": ("srun: error: Node failure on n7\nsrun: Job step aborted: Waiting up to 32 seconds\n", "node failed"),
     "lmod": (
         (
             'Lmod has detected an error:  The following module(s) are unknown: "TensorFlow/2.99"\n\n'
@@ -141,7 +140,6 @@ LOGS = {
         ),
         "environment|Python is not there",
     ),
-    "architecture": ("slurmstepd: error: execve(): /course/python: Exec format error\n", "different kind of processor"),
     "Open MPI": (
         "*** An error occurred in MPI_Init_thread\n*** on a NULL communicator\n[n1:99] Local abort before MPI_INIT\n"
         + SRUN,
@@ -180,8 +178,6 @@ LOGS = {
         "03-keras-cnn-train: the time limit is near; what is saved so far is in x.\n",
         "was asked to stop",
     ),
-    "PMIx": ("[n1:123] PMIX ERROR: UNREACHABLE in file ptl_tcp.c at line 423\n" + SRUN, "MPI did not start"),
-    "not allowed": ("PermissionError: [Errno 13] Permission denied: '/scratch/x'\n" + SRUN, "not allowed"),
 }
 
 
