@@ -11,7 +11,7 @@ from rich.console import Console
 from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
-from coursekit.course.folder import Course
+from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.release import give_feedback, graded_students
 from coursekit.course.release import release as release_lab
@@ -56,11 +56,12 @@ def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
 @click.argument("names", metavar="LAB...", nargs=-1, required=True)
 @click.option("--force", is_flag=True, help="Release a new version of a lab that was released before.")
 @COURSE
-def release(names: tuple[str, ...], course: Course, *, force: bool) -> None:
+def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None:
     """Release labs to the students.
 
     The command first checks that labs/ is up to date.
     """
+    course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names):
         due = f", due {shown(date)}" if (date := course.due(lab.name)) else ""
         print(f"{release_lab(course, lab, force=force)}: {lab.name}{due}", flush=True)
@@ -70,12 +71,13 @@ def release(names: tuple[str, ...], course: Course, *, force: bool) -> None:
 @LABS
 @LATE
 @COURSE
-def collect(names: tuple[str, ...], course: Course, *, late: bool) -> None:
+def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
     """Collect the hand-ins from the exchange.
 
     Without LAB, the hand-ins of all labs are collected. Every version is kept.
     Of all versions the newest one that can be graded counts, and a late one only if none came in time.
     """
+    course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names):
         collected, strays = collect_lab(course, lab.name, late=late)
         changed = sum(entry.changed for entry in collected)
@@ -91,12 +93,13 @@ def collect(names: tuple[str, ...], course: Course, *, late: bool) -> None:
 @LABS
 @STUDENTS
 @COURSE
-def feedback(names: tuple[str, ...], students: tuple[str, ...], course: Course) -> None:
+def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | None) -> None:
     """Generate and release the feedback pages.
 
     They are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
     Without LAB, this is done for all labs that have been graded.
     """
+    course = find_course(find_root(), folder)
     num_pages = 0
     for lab in select_labs(course.root, names):
         graded = graded_students(course, lab.name, students)
@@ -118,11 +121,12 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], course: Course) 
     help="File to write.  [default: grades-FORMAT.csv in the course folder]",
 )
 @COURSE
-def export(name: str, output: Path | None, course: Course) -> None:
+def export(name: str, output: Path | None, folder: Path | None) -> None:
     """Export the points of all students as a table.
 
     Its format is one that a learning platform can import.
     """
+    course = find_course(find_root(), folder)
     table = read_grades(course)
     path = output or course.folder / f"grades-{name}.csv"
     # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
@@ -138,12 +142,13 @@ def export(name: str, output: Path | None, course: Course) -> None:
 @click.option("--html", "page", metavar="FILE", type=FILE, help="Also write the result as an HTML page.")
 @click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, to show it to a class.")
 @COURSE
-def status(names: tuple[str, ...], page: Path | None, course: Course, *, anonymous: bool) -> None:
+def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
     """Show how far the class is, and what to explain again.
 
     Without LAB, the table has all labs. It has counts and points of the students on the roster, for what was collected.
     Problems that need attention follow at the end.
     """
+    course = find_course(find_root(), folder)
     seen, console = read_class(course, select_labs(course.root, names)), Console()
     print_class(seen, console, anonymous=anonymous)
     if page:

@@ -16,7 +16,7 @@ from rich.progress import TimeElapsedColumn
 
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
-from coursekit.course.folder import Course
+from coursekit.course.folder import find_course
 from coursekit.course.grade import GradedHandIn
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
@@ -71,7 +71,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     num_slots: int | None,
     timeout_s: float,
     memory_gb: float,
-    course: Course,
+    folder: Path | None,
     *,
     again: bool,
 ) -> None:
@@ -93,6 +93,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.report import print_call, print_class, write_page
 
+    course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
     console = Console()

@@ -11,22 +11,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
-    from coursekit.course.folder import Course
-
-
-def _find_course(context: click.Context, option: click.Parameter, folder: Path | None) -> Course:
-    del context, option
-    from coursekit.course.folder import find_course  # students have no course
-    from coursekit.paths import find_root
-
-    return find_course(find_root(), folder)
-
 
 LAB = click.argument("lab")
 LABS = click.argument("names", metavar="[LAB]...", nargs=-1)
 COURSE = click.option(
     "--course",
-    callback=_find_course,
+    "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="The course folder.  [default: course/]",

@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from coursekit.cli.shared import COURSE, LATE
-from coursekit.course.folder import Course
+from coursekit.course.folder import find_course
 from coursekit.course.hand_in.take import NOT_TAKEN, take_all
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import shown
+from coursekit.paths import find_root
 from coursekit.text import printable
 
 
@@ -19,7 +20,7 @@ from coursekit.text import printable
 @click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @LATE
 @COURSE
-def take(source: Path, course: Course, *, late: bool) -> None:
+def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """Import hand-ins that came by e-mail or through a learning platform.
 
     DIR is the folder with the downloaded files. They may have any name, and there may be a folder for each student.
@@ -28,6 +29,7 @@ def take(source: Path, course: Course, *, late: bool) -> None:
     Each is listed with the time at which it claims to have been packed, and with the time of the file itself.
     Exit status: 1 when a file was not imported.
     """
+    course = find_course(find_root(), folder)
     try:
         taken, settled = take_all(course, source, late=late)
     except OSError as error:
