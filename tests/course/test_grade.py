@@ -70,6 +70,26 @@ def test_a_class_is_graded_once(course, hand_in, run, monkeypatch):
     assert state(course) == before
 
 
+def test_a_dry_run_shows_whose_points_would_move(course, hand_in, run):
+    """It records nothing, and names each cell; the call after it records without judging, and then nothing moves."""
+    hand_in("ada")
+    hand_in("bob", answers=WRONG)
+    collect(course, NAME)
+    run()
+    hand_in("bob")
+    hand_in("eve", answers=WRONG)
+    collect(course, NAME)
+    before = points(course)
+
+    lines = run("--dry-run")
+    assert lines[-3:-1] == [f"bob {NAME}: +2 (shard-tests +2)", f"eve {NAME}: +1 (mean-tests +1)"]
+    assert lines[-1].startswith("points of 2 of 3 hand-ins would move")
+    assert points(course) == before
+
+    assert [line for line in run() if line.startswith("bob ")] == [f"bob {NAME}: 3 of 3 (as before), 1 flag: owner"]
+    assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would move")
+
+
 def test_only_what_changed_is_judged(course, hand_in, run):
     """New work of one student replaces the points; `--student` leaves the others alone, `--again` judges once more."""
     hand_in("ada", answers=WRONG)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from rich.progress import TimeElapsedColumn
 
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
-from coursekit.course.folder import find_course
+from coursekit.course.folder import Course, find_course
 from coursekit.course.grade import GradedHandIn
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
@@ -27,7 +27,7 @@ from coursekit.labs.lab import select_labs
 from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import printable
+from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
@@ -54,6 +54,7 @@ TIMEOUT = click.option(
 @LABS
 @STUDENTS
 @click.option("--again", is_flag=True, help="Also grade again what has not changed.")
+@click.option("--dry-run", is_flag=True, help="Record nothing; say whose points would move.")
 @JOBS
 @TIMEOUT
 @click.option(
@@ -74,12 +75,14 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     folder: Path | None,
     *,
     again: bool,
+    dry_run: bool,
 ) -> None:
     """Grade the collected hand-ins in a sandbox, and write a report.
 
     Without LAB, the hand-ins of all labs are graded.
     Each hand-in runs in a sandbox, and its points are decided outside of the sandbox.
     After an interruption, run the command again to resume; what has not changed is not graded again.
+    After a change of tests, --dry-run shows first whose points move; a call without it then records them at once.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
 
     The limits of one hand-in, besides --timeout-s and --memory-gb: 60 s for a cell, 128 processes and 1024 threads
@@ -90,6 +93,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.grade import clear_failures, grade_all, stage, to_judge
+    from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.report import print_call, print_class, write_page
 
@@ -111,10 +115,14 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
                 require_sandbox()
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
-            stream = grade_all(course, staged, settings, again=again)
+            recorder = (lambda *_: None) if dry_run else record
+            stream = grade_all(course, staged, settings, again=again, recorder=recorder)
             graded = sorted(
                 _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
             )
+            if dry_run:
+                _print_moves(course, graded, console)
+                return
             print_call(graded, console)
             with clear_failures(course):
                 found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
@@ -126,6 +134,25 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+def _print_moves(course: Course, graded: Sequence[GradedHandIn], console: Console) -> None:
+    """Say whose points would move, by how much, and in which cells."""
+    from coursekit.course.record import moves
+
+    num_moved = 0
+    for one in graded:
+        found = moves(course, one.verdict)
+        num_moved += bool(found)
+        if found:
+            cells = ", ".join(f"{name} {points:+g}" for name, points in found.items())
+            line = f"{one.hand_in.student} {one.hand_in.lab}: {sum(found.values()):+g} ({cells})"
+            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"points of {num_moved} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
+        "`coursekit grade` records them, and judges nothing again.",
+        markup=False, highlight=False, soft_wrap=True,
+    )  # fmt: skip
 
 
 def _told(

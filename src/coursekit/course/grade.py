@@ -92,17 +92,18 @@ def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -
     return [one for one in staged if not one.is_empty and (again or load_verdict(course, one.submission.key) is None)]
 
 
-def grade_all(
+def grade_all(  # noqa: PLR0913  # who judges and who records can be given
     course: Course,
     staged: Sequence[Staged],
     settings: PoolSettings,
     *,
     again: bool = False,
     judge: Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]] = judge_all,
+    recorder: Callable[[Course, Verdict, HandIn], None] = record,
 ) -> Generator[GradedHandIn, None, None]:
     """Judge hand-ins, with `again` also what was judged before; save, record and yield each verdict.
 
-    `judge` says who judges: this machine, or a Slurm job.
+    `judge` says who judges: this machine, or a Slurm job; `recorder` what is done with the points.
 
     Raises:
         CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
@@ -117,7 +118,7 @@ def grade_all(
             verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags)
             yield GradedHandIn(one.hand_in, verdict, one.notes)
         elif one.submission.key not in waiting and (earlier := load_verdict(course, one.submission.key)):
-            yield replace(_recorded(course, one, earlier), is_cached=True)
+            yield replace(_recorded(course, one, earlier, recorder), is_cached=True)
     if not waiting:
         return
     with closing(judge([group[0].submission for group in waiting.values()], settings)) as verdicts:
@@ -127,15 +128,17 @@ def grade_all(
                     (course.folder / VERDICTS).mkdir(mode=PRIVATE_MODE, exist_ok=True)
                     write_file(_path(course, verdict.key), verdict.dumps().encode())
             for one in waiting[verdict.key]:
-                yield _recorded(course, one, verdict)
+                yield _recorded(course, one, verdict, recorder)
 
 
-def _recorded(course: Course, one: Staged, verdict: Verdict) -> GradedHandIn:
+def _recorded(
+    course: Course, one: Staged, verdict: Verdict, recorder: Callable[[Course, Verdict, HandIn], None]
+) -> GradedHandIn:
     """Record a verdict for one student; others with equal answers share the verdict."""
     own = replace(verdict, student=one.hand_in.student)
     if not own.fault:
         with clear_failures(course):
-            record(course, own, one.hand_in)  # which finds the flags of the hand-in itself
+            recorder(course, own, one.hand_in)  # which finds the flags of the hand-in itself
     return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes)
 
 

@@ -56,6 +56,18 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> None:
             write_file(path, data, READABLE)
 
 
+def moves(course: Course, verdict: Verdict) -> dict[str, float]:
+    """Return by cell how many points a verdict gives beyond those in the gradebook; a student who has none has 0."""
+    from nbgrader.api import MissingEntry
+
+    before: dict[str, float | None] = {}
+    with course.gradebook() as gradebook, suppress(MissingEntry):
+        notebook = gradebook.find_submission_notebook(verdict.lab, verdict.lab, verdict.student)
+        before = {grade.cell.name: grade.auto_score for grade in notebook.grades}
+    more = {score.grade_id: score.points - (before.get(score.grade_id) or 0.0) for score in verdict.scores}
+    return {name: points for name, points in more.items() if points}
+
+
 def _record_points(
     course: Course, verdict: Verdict, hand_in: HandIn, scores: Mapping[str, float | None], comments: Mapping[str, str]
 ) -> None:
