@@ -12,7 +12,7 @@ from nbformat.v4 import new_output
 from coursekit.course.collect import collect
 from coursekit.course.preprocessors import NOT_SHOWN, without_hidden_tests
 from coursekit.course.record import record
-from coursekit.course.release import give_feedback
+from coursekit.course.release import FEW_PAGES, give_all, give_feedback
 from coursekit.course.versions import read_hand_in
 from coursekit.grading.verdict import Flag
 
@@ -41,15 +41,47 @@ def test_nothing_of_a_student_runs_in_a_browser(course, hand_in):
     flags = (Flag("network", "It asked for an address."),)
     one = verdict("ada", (0, 1), (f"AssertionError: {SCRIPT}", ""), flags=flags, outputs={"mean": "raw output"})
     record(course, one, read_hand_in(course, NAME, "ada"))
-    page, goes_back = give_feedback(course, NAME, "ada")
-    text = body(page)
-    assert goes_back
+    given = give_feedback(course, NAME, "ada")
+    text = body(given.page)
+    assert given.goes_back
     assert SCRIPT not in text
     assert "onerror=alert(2)>" not in text
     assert 'href="javascript:' not in text
     assert "AssertionError: &lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "raw output" not in text
     assert "asked for an address" not in text
+
+
+def test_only_what_changed_is_made_again(course, graded):
+    """The same page is left; another comment, other points and a page that is gone make a new one."""
+    graded("ada")
+    first = give_feedback(course, NAME, "ada")
+    before = first.page.stat().st_mtime_ns
+
+    assert (first.is_new, give_feedback(course, NAME, "ada").is_new) == (True, False)
+    assert first.page.stat().st_mtime_ns == before
+
+    with course.gradebook() as gradebook:
+        notebook = gradebook.find_submission_notebook(NAME, NAME, "ada")
+        notebook.comments[0].manual_comment = "Well seen."
+        gradebook.db.commit()
+    assert give_feedback(course, NAME, "ada").is_new
+    assert "Well seen." in first.page.read_text()
+
+    first.page.chmod(0o644)
+    first.page.unlink()
+    assert give_feedback(course, NAME, "ada").is_new
+
+
+def test_many_pages_are_made_by_several_processes(course, graded):
+    """They come in the order of the students, each with its own points."""
+    students = [f"s{number:02}" for number in range(FEW_PAGES)]
+    for student in students:
+        graded(student)
+
+    given = list(give_all(course, NAME, students))
+
+    assert [(one.student, one.is_new, one.page.is_file()) for one in given] == [(name, True, True) for name in students]
 
 
 def test_plain_autograde_gives_no_hidden_test_away(course, graded):
@@ -73,7 +105,7 @@ def test_plain_autograde_gives_no_hidden_test_away(course, graded):
     path.chmod(0o644)
     nbformat.write(notebook, path)
 
-    text = body(give_feedback(course, NAME, "ada")[0])
+    text = body(give_feedback(course, NAME, "ada").page)
 
     assert "AssertionError: the shards" in text
     assert "a table" in text
@@ -126,9 +158,10 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     collect(course, NAME)
     record(course, verdict(), read_hand_in(course, NAME, "ada"))
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
-    (line,) = call("course", "feedback", "01")[1]
-    assert line.startswith(f"{NAME}: 1/1 ada (not through the exchange, ")
-    assert str(page) in line
+    line, where = call("course", "feedback", "01")[1]
+    assert line == f"{NAME}: 1 page, 1 of them new or changed"
+    assert ": ada; pages: " in where
+    assert str(course.folder / "feedback") in where
     assert "(Score: 3.0 / 7.0)" in page.read_text()
 
 

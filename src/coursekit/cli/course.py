@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS
+from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
-from coursekit.course.release import give_feedback, graded_students
+from coursekit.course.release import give_all, graded_students
 from coursekit.course.release import release as release_lab
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import print_class, write_page
@@ -97,17 +97,26 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
     """Generate and release the feedback pages.
 
     They are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
+    A page that shows the same as before is not made again.
     Without LAB, this is done for all labs that have been graded.
     """
     course = find_course(find_root(), folder)
+    console = Console()
     num_pages = 0
     for lab in select_labs(course.root, names):
         graded = graded_students(course, lab.name, students)
-        num_pages += len(graded)
-        for i, student in enumerate(graded, 1):
-            page, goes_back = give_feedback(course, lab.name, student)
-            why = "" if goes_back else f" (not through the exchange, as it did not come that way: {page})"
-            print(f"{lab.name}: {i}/{len(graded)} {student}{why}", flush=True)
+        with counting_bar(console) as progress:
+            task = progress.add_task(lab.name, total=len(graded))
+            made = []
+            for one in give_all(course, lab.name, graded):
+                made.append(one)
+                progress.advance(task)
+        if made:
+            print(f"{lab.name}: {counted(len(made), 'page')}, {sum(one.is_new for one in made)} of them new or changed")
+        if mailed := [one.student for one in made if not one.goes_back]:
+            where = course.folder / "feedback" / "STUDENT" / lab.name
+            print(f"  not through the exchange, as they did not come that way: {', '.join(mailed)}; pages: {where}")
+        num_pages += len(made)
     if not num_pages:
         raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")
 

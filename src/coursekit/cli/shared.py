@@ -53,4 +53,4 @@ def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
     from rich import progress  # `coursekit hand-in` needs none of it
 
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
-    return progress.Progress(*columns, *further, console=console, transient=True)
+    return progress.Progress(*columns, *further, console=console, transient=True, disable=not console.is_terminal)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 
 import nbformat
 
-from coursekit.course.folder import Course, succeed, sync_due_dates
+from coursekit import __version__
+from coursekit.course.folder import Course, find_course, succeed, sync_due_dates
 from coursekit.course.roster import folded
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -18,6 +25,8 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.release import finish
 from coursekit.labs.lab import Lab
 
+MADE_FROM = ".made-from"  # beside a page of feedback: a digest of what it shows
+FEW_PAGES = 10  # which one process makes in the time that others take to start
 ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
 
 
@@ -86,19 +95,61 @@ def graded_students(course: Course, lab: str, students: Collection[str] = ()) ->
     return tuple(sorted(student for student in found if folded(student) in wanted))
 
 
-def give_feedback(course: Course, lab: str, student: str) -> tuple[Path, bool]:
-    """Make the page of one student, and release it.
+@dataclass(frozen=True)
+class Feedback:
+    """The page of one student.
 
-    Returns:
-        The page, and whether its student can fetch it: what did not come through the exchange cannot go back there.
+    Attributes:
+        goes_back: whether its student can fetch it: what did not come through the exchange cannot go back there.
+        is_new: whether it was made now, and not as before.
+    """
+
+    student: str
+    page: Path
+    goes_back: bool
+    is_new: bool
+
+
+def give_feedback(course: Course, lab: str, student: str) -> Feedback:
+    """Make the page of one student and release it, unless all that it shows is as it was when it was made.
 
     Raises:
         CourseKitError: nbgrader fails.
     """
-    api = course.api()
-    succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
     folder = course.folder / "feedback" / student / lab
-    goes_back = (folder / SECRET).is_file()
-    if goes_back:
-        succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
-    return folder / f"{lab}.html", goes_back
+    page, made_from = folder / f"{lab}.html", folder / MADE_FROM
+    shown = _shown(course, lab, student)
+    if is_new := not (page.is_file() and made_from.is_file() and made_from.read_text() == shown):
+        api = course.api()
+        succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
+        if (folder / SECRET).is_file():
+            succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
+        write_file(made_from, shown.encode())
+    return Feedback(student, page, (folder / SECRET).is_file(), is_new)
+
+
+def give_all(course: Course, lab: str, students: Sequence[str]) -> Iterator[Feedback]:
+    """Yield the pages of many students in their order, made by as many processes as there are cores."""
+    if len(students) < FEW_PAGES:
+        yield from (give_feedback(course, lab, student) for student in students)
+        return
+    # A new process has no threads of this one, such as that of a progress bar.
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
+        yield from pool.map(_give_feedback, repeat((course.root, course.folder, lab)), students)
+
+
+def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
+    root, folder, lab = where
+    return give_feedback(find_course(root, folder), lab, student)
+
+
+def _shown(course: Course, lab: str, student: str) -> str:
+    """Return a digest of what is on a page: the graded notebook, points, comments, and what lateness costs."""
+    digest = hashlib.sha256(__version__.encode())
+    digest.update((course.autograded(lab, student) / f"{lab}.ipynb").read_bytes())
+    with course.gradebook() as gradebook:
+        notebook = gradebook.find_submission_notebook(lab, lab, student)
+        points = sorted((one.cell.name, one.auto_score, one.manual_score, one.extra_credit) for one in notebook.grades)
+        comments = sorted((one.cell.name, one.auto_comment, one.manual_comment) for one in notebook.comments)
+        digest.update(repr((points, comments, notebook.late_submission_penalty)).encode())
+    return digest.hexdigest()
