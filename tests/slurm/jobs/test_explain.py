@@ -174,6 +174,18 @@ LOGS = {
         ),
         "GPU's memory",
     ),
+    "GPU memory, for cuDNN": (
+        (
+            "tensorflow.python.framework.errors_impl.NotFoundError: {{function_node __inference_step_4434}} "
+            "No algorithm worked!  Error messages:\n  Profiling failure on CUDNN engine eng11{}: RESOURCE_EXHAUSTED: "
+            "Out of memory while trying to allocate 16.00MiB. [tf-allocator-allocation-error='']\n"
+        ),
+        "GPU's memory",
+    ),
+    "GPU memory, for cuBLAS": (
+        "tensorflow.python.framework.errors_impl.InternalError: No BLAS for stream.\n" + SRUN,
+        "GPU's memory",
+    ),
     "told to stop": (
         "03-keras-cnn-train: the time limit is near; what is saved so far is in x.\n",
         "was asked to stop",
