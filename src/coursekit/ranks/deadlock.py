@@ -7,7 +7,8 @@ only when all ranks call it, so none of them will. Never a false alarm:
 - a rank that computes, reads, sleeps or traces is in no collective that a stack shows, and one with a second Python
   thread might still be helped by that: with such ranks nothing is certain;
 - inside a compiled step no stack shows what a rank does. It waits for others where each of its threads only waits for
-  another one of them, for a while: none reads, sleeps, computes, or waits for another process;
+  another one of them, for a while: none reads, sleeps, computes, or waits for another process. A rank with a GPU has
+  two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md);
 - two ranks in collectives of the same kind may be in the same one, and so may two inside compiled steps;
 - all are asked twice. In between no main thread has moved, while Horovod's own thread of each had many turns. It looks
   in every turn whether all ranks have come, so a collective that had just ended would have woken its rank by then.
