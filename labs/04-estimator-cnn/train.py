@@ -161,7 +161,7 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step."""
+    """Keep the loss of every step; on rank 0, say every twentieth."""
 
     def __init__(self):
         self.losses = []
@@ -173,6 +173,8 @@ class LossHistory(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         self.losses.append(float(run_values.results))
+        if hvd.rank() == 0 and len(self.losses) % 20 == 0:
+            print(f"{len(self.losses)} steps: loss {self.losses[-1]:.2f}", flush=True)
 
 
 def main():
@@ -206,4 +208,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 0bfdc34fb758d006704824d8cae0fdc8cd4acd9e4ed2f53d9eeffe0817a7ffa2
+# Made, not edited: release 845e952a52212c58c79ab380aec7a39e8b6b46b3a00be5a7a3e9705991454915

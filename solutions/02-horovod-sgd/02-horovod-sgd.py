@@ -14,7 +14,7 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 # Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way, section 10 asks whether it is faster.

@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 03: Convolutional networks with Keras on ImageNet files
 #
-# **90 minutes, 20 points, two or more ranks.**
+# **120 minutes, 20 points, two or more ranks.**
 # You take a network of `tf.keras.applications` and a folder of files in ImageNet's form, and turn a training for one process into one for N ranks.
 # On a laptop the files hold small synthetic images and the network is MobileNetV2; at a centre the same notebook trains ResNet50 on ImageNet, by its parameters alone.
 #
@@ -15,7 +15,7 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
@@ -75,7 +75,7 @@ from coursekit.checks import check, hand_in_report, lab02_pieces, lab03_data, la
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="files-text"
-# ## 1. The files (3 minutes)
+# ## 1. The files (4 minutes)
 #
 # ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one image as JPEG, its label from 1 to 1000, and its size.
 # Our synthetic data has the same form, with fewer and smaller images. Not all files hold equally many, as in the real set.
@@ -92,7 +92,7 @@ print(
 training_pictures.show_records(train_files)
 
 # %% [markdown] role="readonly" id="pin-text"
-# ## 2. One GPU per rank (3 minutes)
+# ## 2. One GPU per rank (4 minutes)
 #
 # As in lab 02: each rank pins the GPU of its *local* rank, before TensorFlow touches any GPU.
 #
@@ -133,7 +133,7 @@ with check("GPU pinning", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="picture-text"
-# ## 3. The input pipeline (20 minutes)
+# ## 3. The input pipeline (28 minutes)
 #
 # ### From a record to an image
 #
@@ -167,8 +167,13 @@ def central_window(encoded):
 #
 # <details><summary>Hint</summary>
 #
-# In this order: `imagenet.parse_record(record)` gives the encoded image and the label; `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)`;
-# `tf.image.resize(picture, (image_size, image_size))`; for training `tf.image.random_flip_left_right`; then from 0..255 to -1..1.
+# `imagenet.parse_record(record)` returns the encoded image and the label. The two functions above take the encoded image and return a window. Pixels are from 0 to 255 after decoding: which number divides them, and which one is subtracted?
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)` decodes, `tf.image.resize(picture, (image_size, image_size))` gives the size, `tf.image.random_flip_left_right(picture)` mirrors half of the time.
 #
 # </details>
 #
@@ -182,7 +187,8 @@ def central_window(encoded):
 # %% role="answer" id="load-picture" tags=["script"]
 def load_picture(record, training):
     """Return a record's image, cut at random for training, and its label."""
-    # about 7 lines
+    # about 7 lines, in this order: take the record apart, choose the window, decode it,
+    # resize, in training mirror it at random, bring the pixels from 0..255 to -1..1
     ### BEGIN SOLUTION
     encoded, label = imagenet.parse_record(record)
     window = random_window(encoded) if training else central_window(encoded)
@@ -234,8 +240,13 @@ except tf.errors.DataLossError as error:
 #
 # <details><summary>Hint</summary>
 #
-# `tf.data.Dataset.from_tensor_slices(files)` makes a data set of file names from a list; `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)` reads four of them at a time.
-# Shard the Python list before: a slice with a step.
+# `files` is a Python list: a slice with a step takes a rank's share. `tf.data.Dataset.from_tensor_slices(files)` makes a data set of file names from a list. Every further line has the form `dataset = dataset.…`.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)` reads four of the files at a time. `map` takes a function of one record: `lambda record: load_picture(record, training)`.
 #
 # </details>
 #
@@ -255,7 +266,12 @@ except tf.errors.DataLossError as error:
 # %% role="answer" id="make-dataset" tags=["script"]
 def make_dataset(files, batch_size, training, deterministic=True):
     """Return this rank's batches of images and labels; without end in training."""
-    # about 11 lines
+    # about 11 lines, in this order:
+    # - the files of this rank
+    # - a data set of their names; in training, shuffled with the seed
+    # - their records, from four files at a time; in training, shuffled with the seed, then repeated
+    # - images and labels in place of records
+    # - batches, then prefetch
     ### BEGIN SOLUTION
     files = files[hvd.rank() :: hvd.size()]
     dataset = tf.data.Dataset.from_tensor_slices(files)
@@ -297,7 +313,7 @@ def first_batch():
 training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=seed))
 
 # %% [markdown] role="readonly" id="plan-text"
-# ## 4. Batch size, learning rate, steps (8 minutes)
+# ## 4. Batch size, learning rate, steps (11 minutes)
 #
 # Two ways to use N ranks:
 #
@@ -362,7 +378,7 @@ with check("elastic batch", section="4"):
 #   Four ranks use 64 images in each step, and make as many steps as one rank did. Whatever counts epochs, such as the warm-up or the checkpoints, is then off by four, too.
 
 # %% [markdown] role="readonly" id="warmup-text"
-# ## 5. Warm-up (6 minutes)
+# ## 5. Warm-up (8 minutes)
 #
 # At the start of a training the gradients are large and turn quickly; a rate scaled for many ranks throws the weights far off.
 # [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) begin with the rate of *one* rank and raise it in equal steps to the scaled rate over the first epochs. So they could scale ResNet-50 to batches of 8192.
@@ -433,7 +449,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 # %% [markdown] role="readonly" id="optimizer-text"
-# ## 6. The optimiser (5 minutes)
+# ## 6. The optimiser (7 minutes)
 #
 # In Keras, averaging is the optimiser's business: `hvd_keras.DistributedOptimizer(optimizer)` wraps an optimiser so that `fit` averages the gradients of all ranks before it applies them.
 #
@@ -483,7 +499,7 @@ with check("compression and groups", section="6"):
     lab03_pieces.check_groups(optimizer_trial, num_groups)
 
 # %% [markdown] role="readonly" id="callbacks-text"
-# ## 7. Callbacks (7 minutes)
+# ## 7. Callbacks (10 minutes)
 #
 # The rest of Horovod comes to `fit` as callbacks. Their order is the order in which they are called:
 #
@@ -553,7 +569,7 @@ with check("files", section="7"):
 #   It does send them, with all other variables, but only once, after the first batch.
 
 # %% [markdown] role="readonly" id="resume-text"
-# ## 8. Continue from a checkpoint (8 minutes)
+# ## 8. Continue from a checkpoint (11 minutes)
 #
 # A job reaches its time limit, or a node fails: the next run should continue from the last checkpoint. With many ranks there are two traps:
 #
@@ -599,7 +615,7 @@ with check("continue", section="8"):
     lab03_training.check_resume(resume, num_ranks=3)
 
 # %% [markdown] role="readonly" id="evaluate-text"
-# ## 9. Validate on all ranks (6 minutes)
+# ## 9. Validate on all ranks (8 minutes)
 #
 # Each rank validates on its own files, and the results are put together. The obvious way is to average the ranks' accuracies, and it is *wrong* as soon as the ranks hold different numbers of images:
 
@@ -654,7 +670,7 @@ with check("validation", section="9"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 10. The whole training (13 minutes)
+# ## 10. The whole training (21 minutes)
 #
 # **Exercise (2 points).** Put it together. `build()` makes the network (call it *after* pinning), `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
@@ -736,7 +752,7 @@ with check("the training continues", section="10"):
 
 # %% role="readonly" id="main" tags=["script"]
 class Losses(tf.keras.callbacks.Callback):
-    """Keep the loss of every batch of this rank."""
+    """Keep the loss of every batch of this rank; on rank 0, say how each epoch ended."""
 
     def __init__(self):
         super().__init__()
@@ -746,6 +762,11 @@ class Losses(tf.keras.callbacks.Callback):
         before = self.total if batch else 0.0
         self.total = (batch + 1) * float(logs["loss"])  # Keras has the mean of the epoch so far
         self.by_step.append(self.total - before)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if hvd.rank() == 0:
+            named = [f"{name} {logs[name]:.2f}" for name in ("loss", "accuracy") if name in logs]
+            print(f"epoch {epoch + 1} of {self.params['epochs']}:", ", ".join(named), flush=True)
 
 
 def main(name=model, more_callbacks=(), **changes):
@@ -806,7 +827,7 @@ training_pictures.show_training(results, model)
 # %% [markdown] role="readonly" id="interrupted-text"
 # *Expected:* the loss falls, and the accuracy on the synthetic images is clearly above 12 %, the share of each of their eight classes.
 #
-# ## 11. When a node fails (3 minutes)
+# ## 11. When a node fails (4 minutes)
 #
 # Here a small network is trained for two epochs, and in the middle of the second one rank is killed. The others would wait for it for ever; `ranks.run` ends them and says what happened.
 
@@ -838,7 +859,9 @@ continued = ranks.run(main, num_ranks=max(2, num_ranks), **small, **limits)[0]
 print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.round(continued["history"]["loss"], 2))
 
 # %% [markdown] role="readonly" id="loop-text"
-# ## 12. A loop of one's own (5 minutes)
+# ## 12. At home: a loop of one's own
+#
+# This section takes about 10 minutes, which are not among those of the lab. Nothing after it needs it.
 #
 # Without `fit`, the tape averages: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it does so in `minimize`, which only `fit` calls.
 #
@@ -849,7 +872,13 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 #
 # <details><summary>Hint</summary>
 #
-# A function inside a function, with `@tf.function(autograph=False)` above it. `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)`.
+# A function inside a function, with `@tf.function(autograph=False)` above it. Its lines are those of one step in lab 02, section 8.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)` and `optimizer.apply_gradients(zip(…, …))`.
 #
 # </details>
 #
@@ -887,7 +916,7 @@ with check("a step of one's own", section="12"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="throughput-text"
-# ## 13. How fast is it? (3 minutes)
+# ## 13. How fast is it? (4 minutes)
 #
 # *Throughput* is counted in images per second. *Scaling efficiency* compares N ranks with N times one rank, measured here in the same way.
 # The timeline says how much of the time the gradients travelled. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.

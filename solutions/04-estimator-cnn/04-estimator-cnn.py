@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 04: Convolutional networks with the Estimator API
 #
-# **75 minutes, 20 points, two or more ranks.**
+# **105 minutes, 20 points, two or more ranks.**
 # Lab 03 in another language: the same files and the same networks, trained through TensorFlow's older interface, the *Estimator*.
 # Much code at computing centres is written with it. You will meet it, and it ended with TensorFlow 2.15, so you will also have to carry such code on.
 #
@@ -14,7 +14,7 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 # The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
@@ -75,7 +75,7 @@ tf.config.set_visible_devices([], "GPU")
 limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
 
 # %% [markdown] role="readonly" id="files-text"
-# ## 1. The files (4 minutes)
+# ## 1. The files (5 minutes)
 #
 # The data are those of lab 03: TFRecord files in ImageNet's form. ImageNet's own validation files are for the end of a project.
 # To see while you work how good a network is, keep some of the *training* files back: they are *held out*, never trained on.
@@ -92,7 +92,13 @@ files = imagenet.list_files(data_folder, "train")
 #
 # <details><summary>Hint</summary>
 #
-# One slice up to a place in the list, one from *the same* place on. `files[:-0]` is the empty list, so count the place from the front: `len(files) - num_held_out`.
+# One slice up to a place in the list, one from *the same* place on. What is `files[:-0]`?
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# It is the empty list. So count the place from the front: `len(files) - num_held_out`.
 #
 # </details>
 #
@@ -125,7 +131,7 @@ for name, part in zip(("training", "held out"), split_files(files, num_held_out)
     print(f"{name}: {len(part)} files with {imagenet.count_images(part)} images, the last is {Path(part[-1]).name}")
 
 # %% [markdown] role="readonly" id="input-text"
-# ## 2. The input function (9 minutes)
+# ## 2. The input function (11 minutes)
 #
 # An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
 #
@@ -211,7 +217,7 @@ with check("data for training and for evaluation", section="2"):
     lab04_data.check_modes(input_trial)
 
 # %% [markdown] role="readonly" id="model-text"
-# ## 3. The model function (18 minutes)
+# ## 3. The model function (28 minutes)
 #
 # The heart of an Estimator is a function that gets a batch and a *mode* and says what is to be done with it, as an `EstimatorSpec`:
 #
@@ -315,7 +321,7 @@ with check("moving averages", section="3"):
 #   An evaluation uses the moving averages, and these still stand at 0 and 1, as they began. The training has looked well all the time.
 
 # %% [markdown] role="readonly" id="config-text"
-# ## 4. The configuration (8 minutes)
+# ## 4. The configuration (10 minutes)
 #
 # An Estimator opens *sessions* of its own, and a session does not know what `tf.config` says. It has its own configuration, a `tf.compat.v1.ConfigProto`,
 # which reaches it in a `tf.estimator.RunConfig`.
@@ -389,7 +395,7 @@ with check("files and seed", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 5. Training (13 minutes)
+# ## 5. Training (20 minutes)
 #
 # `estimator.train(function, hooks=[…], max_steps=…)` trains. *Hooks* are what callbacks are in Keras. Horovod has one that matters:
 # `hvd.BroadcastGlobalVariablesHook(0)` gives all ranks the variables of rank 0, before the first step.
@@ -498,7 +504,7 @@ with check("the training continues (train)", section="5"):
 #   It averages gradients. Equal updates added to different weights leave them different, and the other ranks would still count from 0.
 
 # %% [markdown] role="readonly" id="evaluate-text"
-# ## 6. Evaluation (10 minutes)
+# ## 6. Evaluation (12 minutes)
 #
 # If every rank evaluates all images, N ranks do N times the work for one number. Two ways are right:
 #
@@ -575,7 +581,7 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step."""
+    """Keep the loss of every step; on rank 0, say every twentieth."""
 
     def __init__(self):
         self.losses = []
@@ -587,6 +593,8 @@ class LossHistory(tf.estimator.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         self.losses.append(float(run_values.results))
+        if hvd.rank() == 0 and len(self.losses) % 20 == 0:
+            print(f"{len(self.losses)} steps: loss {self.losses[-1]:.2f}", flush=True)
 
 
 def main():
@@ -642,7 +650,9 @@ training_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **l
 # *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
 # and in large ones it may even look better. But an image's answer must not depend on its neighbours, and a user of the network may have only one image.
 #
-# ## 7. From Keras to an Estimator (2 minutes)
+# ## 7. At home: from Keras to an Estimator
+#
+# This section takes about 3 minutes, which are not among those of the lab. Nothing after it needs it.
 #
 # One need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
 # But Horovod's wrapper, the broadcast hook and the rest are yours again, and the optimiser has to be one of the old ones.
@@ -664,7 +674,7 @@ def converted():
 print({name: round(float(value), 3) for name, value in ranks.run(converted, num_ranks=1, **limits)[0].items()})
 
 # %% [markdown] role="readonly" id="end-of-api-text"
-# ## 8. Why the Estimator ended, and what comes after (11 minutes)
+# ## 8. Why the Estimator ended, and what comes after (19 minutes)
 #
 # You have seen why: each mode has a graph of its own, and your function is called only to build it. You cannot look inside while it runs.
 # A wrong mode or a lost update raises no error.
@@ -721,8 +731,14 @@ with check("TF_CONFIG", section="8"):
 #
 # <details><summary>Hint</summary>
 #
-# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)` with the scaled rate, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses`.
-# Outside: the data, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
+# `num_steps` and the rate are those of one process. Section 5 has divided the one by the number of ranks and multiplied the other; here the workers take the place of the ranks.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)`, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses`.
+# Outside: `strategy.distribute_datasets_from_function(lambda context: …)`, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
 #
 # </details>
 #
@@ -736,7 +752,11 @@ with check("TF_CONFIG", section="8"):
 # %% role="answer" id="train-with-strategy"
 def train_with_strategy(files, num_steps, params, callbacks=()):
     """Train on all workers together as many steps as `num_steps` of one process stand for."""
-    # about 10 lines
+    # about 10 lines, in this order:
+    # - the strategy, and how many workers take part
+    # - in its scope: the network, the optimiser with the scaled rate, compile
+    # - the data of each worker, by your input_fn
+    # - fit, with each worker's share of the steps
     ### BEGIN SOLUTION
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     num_workers = strategy.num_replicas_in_sync

@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 05: Feed the ranks
 #
-# **75 minutes, 20 points, two or more ranks.**
+# **90 minutes, 20 points, two or more ranks.**
 # A GPU that waits for data computes nothing. You write and read TFRecord files, build pipelines in which every rank has its share, put their operations into the right order, and make a slow one fast.
 # At the end a small network learns digits on all ranks, and you read its logs in TensorBoard.
 #
@@ -16,7 +16,7 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer and names the property that is missing; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 
@@ -68,7 +68,7 @@ from coursekit.pictures import tensorboard
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="records-text"
-# ## 1. Records (12 minutes)
+# ## 1. Records (18 minutes)
 #
 # A file per image is what a parallel file system likes least: each opening asks a metadata server that thousands of processes share.
 # A *TFRecord* file holds thousands of samples in a row and is read from front to back. Each *record* is a string of bytes with its length and two checksums;
@@ -196,7 +196,7 @@ with check("damaged files", section="1"):
     lab05_records.check_lost(count_lost)
 
 # %% [markdown] role="readonly" id="files-text"
-# ## 2. Two sources (12 minutes)
+# ## 2. Two sources (13 minutes)
 #
 # Arrays that fit into memory are a source in one line, `tf.data.Dataset.from_tensor_slices((images, labels))`. They are a bad source for large data: in a `tf.function` they become constants of the graph.
 #
@@ -210,7 +210,13 @@ with check("damaged files", section="1"):
 #
 # <details><summary>Hint</summary>
 #
-# `files[hvd.rank() :: hvd.size()]` is a list; `tf.data.Dataset.from_tensor_slices(…)` makes a data set of names of it, and `.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)` reads four of the files at a time.
+# `files` is a list: a slice with a step takes a rank's share. `tf.data.Dataset.from_tensor_slices(…)` makes a data set of names from it.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)` reads four of the files at a time; `parse_batch` is for batches, so it comes behind `batch`.
 #
 # </details>
 #
@@ -262,8 +268,13 @@ with check("interleaved files", section="2"):
 #
 # <details><summary>Hint</summary>
 #
-# A function inside of the function, without arguments: `for number in range(hvd.rank(), num_samples, hvd.size()): yield draw(number)`.
-# The signature is a tuple of two `tf.TensorSpec(shape, type)`, the label's shape is `()`.
+# A function inside of the function, without arguments, which yields. Which numbers does this rank draw, and which are those of the other ranks?
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `range(hvd.rank(), num_samples, hvd.size())` are the numbers of this rank. The signature is a tuple of two `tf.TensorSpec(shape, type)`, the label's shape is `()`.
 #
 # </details>
 #
@@ -305,7 +316,7 @@ with check("a generator's shards", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="order-text"
-# ## 3. Before or after? (11 minutes)
+# ## 3. Before or after? (12 minutes)
 #
 # The same operations in another order are another pipeline. Here are six on two ranks, each run for two epochs: which samples reach which rank, in which batch? Look before you read on.
 
@@ -358,7 +369,13 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 #
 # <details><summary>Hint</summary>
 #
-# In this order: `shard(hvd.size(), hvd.rank())`, `map(load, …)`, `cache()`, `shuffle(buffer)`, `batch`, `prefetch`. The buffer should hold all of a rank's samples.
+# Six methods of a data set, one after the other. For each pair ask the list above: what goes wrong if the second comes first?
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `cache()` comes directly behind what is expensive, and in front of what is drawn anew in each epoch. The shuffle's buffer should hold all of a rank's samples.
 #
 # </details>
 #
@@ -411,7 +428,7 @@ with check("a new order in every epoch", section="3"):
 #   A sample is missed by all four with the probability (3/4) to the power of 4, 32 percent, and others are used by several ranks. No loss curve shows it.
 
 # %% [markdown] role="readonly" id="global-text"
-# ## 4. In step (12 minutes)
+# ## 4. In step (18 minutes)
 #
 # ### The same samples, whatever the number of ranks
 #
@@ -509,7 +526,7 @@ with check("equal steps", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="cache-text"
-# ## 5. A cache on the node (5 minutes)
+# ## 5. A cache on the node (6 minutes)
 #
 # What does not fit into memory can be cached in files: `dataset.cache(path)` writes them in the first epoch and reads them in all later ones. On fast storage of the node, an NVMe disk or a RAM disk, that takes the load off the shared file system.
 #
@@ -548,7 +565,7 @@ with check("a cache for each rank", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="store-text"
-# ## 6. Who waits for whom? (11 minutes)
+# ## 6. Who waits for whom? (12 minutes)
 #
 # A pipeline has stages: *read*, *decode*, *train*. Without overlap a step takes as long as all of them together. With overlap it takes as long as the *slowest* one:
 #
@@ -582,7 +599,13 @@ feeding_pictures.show_timeline({"feed_slowly": slow})
 #
 # <details><summary>Hint</summary>
 #
-# `files.interleave(store.read, …)`, then `.batch(batch_size)`, `.map(store.decode, …)` and `.prefetch(tf.data.AUTOTUNE)`.
+# Start from `feed_slowly`, and change one thing at a time. The cell that draws the timeline says how much faster each change makes it.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# `store.decode` takes a whole batch as well as one record. `flat_map` reads one file after the other, `interleave` several.
 #
 # </details>
 #
@@ -639,7 +662,7 @@ print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 #   The sum holds where nothing overlaps. With overlap the slowest stage alone counts.
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 7. Digits on all ranks, seen in TensorBoard (12 minutes)
+# ## 7. Digits on all ranks (11 minutes)
 #
 # Now a network is fed: *flatten*, a dense layer of 128, and one of 10, the multilayer perceptron that stands at the beginning of many courses. Its files are of unequal length, as real ones are.
 
@@ -760,7 +783,9 @@ for count in (1, num_ranks):
     print(f"ranks: {count}; accuracy by epoch", np.round(history["accuracy"], 2))
 
 # %% [markdown] role="readonly" id="board-text"
-# ### What the tabs tell
+# ## 8. At home: what TensorBoard tells
+#
+# This section takes about 8 minutes, which are not among those of the lab.
 #
 # TensorBoard is a web page that reads event files. `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook, where your browser may reach its port: on your own machine.
 # In JupyterLab on another one, jupyter-server-proxy (if it is installed there) passes the port on: set `os.environ["TENSORBOARD_PROXY_URL"]` first, to the address of your server with `/proxy/%PORT%/` behind it.
@@ -816,7 +841,7 @@ def read_run(logs):
 
 
 # %% role="tests" id="read-tests" points=1
-with check("logs read", section="7"):
+with check("logs read", section="8"):
     lab05_training.check_read_run(read_run)
 
 # %% role="readonly" id="own-run" tags=["picture"]

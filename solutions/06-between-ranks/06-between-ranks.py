@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 06: What travels between ranks
 #
-# **75 minutes, 20 points, four ranks.**
+# **90 minutes, 20 points, four ranks.**
 # `hvd.allreduce` is one line. You write what is behind it yourself, with sends and receives, count every message, measure what it costs, and make it carry less.
 #
 # After this lab you can
@@ -14,12 +14,12 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 06 -p num_ranks 2`.
+# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 06 -p num_ranks 3`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 4
@@ -54,7 +54,7 @@ from coursekit.throughput import reductions
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="channel-text"
-# ## 1. Messages, and the plain way (8 minutes)
+# ## 1. Messages, and the plain way (10 minutes)
 #
 # On each rank, `open_channel()` gives a *channel* to all other ranks of the run. It knows `rank` and `num_ranks`, and has two functions:
 #
@@ -121,7 +121,7 @@ with check("the plain allreduce", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="ring-text"
-# ## 2. The ring (19 minutes)
+# ## 2. The ring (25 minutes)
 #
 # With N ranks, rank 0 receives N - 1 arrays and sends as many, one after the other, while the others wait. On a *ring* all ranks send all the time, each to its right neighbour, `(rank + 1) % N`, and receive from the left one.
 #
@@ -132,7 +132,13 @@ with check("the plain allreduce", section="1"):
 #
 # <details><summary>Hint</summary>
 #
-# In step `step = 0, …, N - 2` the rank sends chunk `(rank - step) % N`; from its left neighbour comes the chunk with the number that this one has sent, `(rank - step - 1) % N`. Python's `%` is never negative.
+# Draw three ranks with three chunks each. Write down which chunk each rank sends in the first step and in the second, and which one it receives. What arrives in one step is sent on in the next.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# In step 0 the rank sends chunk `rank`, in each later step the one with the number before: modulo N. From the left comes what the left neighbour sends in this step. Python's `%` is never negative.
 #
 # </details>
 #
@@ -169,7 +175,13 @@ with check("reduce-scatter", section="2"):
 #
 # <details><summary>Hint</summary>
 #
-# The same loop, begun with the chunk that is finished, `(rank + 1 - step) % N`, and with `=` in the place of `+=`.
+# The same loop, with two changes: where it begins, and what it does with what arrives.
+#
+# </details>
+#
+# <details><summary>A second hint</summary>
+#
+# It begins with the chunk that is finished on this rank, `rank + 1` modulo N. What arrives is finished, too: it takes the place of what is there.
 #
 # </details>
 #
@@ -270,7 +282,7 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 #   A chunk has 1.6 MB, and each rank sends 126 of them.
 
 # %% [markdown] role="readonly" id="cost-text"
-# ## 3. What it costs (12 minutes)
+# ## 3. What it costs (17 minutes)
 #
 # A message costs a *latency* α, however small it is, and β for each byte; 1/β is the bandwidth. So for n bytes on N ranks
 #
@@ -403,9 +415,9 @@ for count in (4, 64, 1024):
     print(f"{count} ranks with your alpha and beta: {crossover(count, alpha, beta) / 1e6:.2f} MB")
 
 # %% [markdown] role="readonly" id="equal-text"
-# ## 4. What equal means (8 minutes)
+# ## 4. What equal means (10 minutes)
 #
-# A sum of floating-point numbers depends on the order. The plain way adds rank after rank; on the ring each chunk begins with another rank; NCCL picks another algorithm when the array is larger; and two ranks, each of which has summed up twice as many samples, put their brackets elsewhere. So the same gradients give sums that differ in their last bits:
+# A sum of floating-point numbers depends on the order. The plain way adds rank after rank; on the ring each chunk begins with another rank; NCCL picks another algorithm when the array is larger; and two ranks, each of which has summed up twice as many samples, put their brackets elsewhere. So the same gradients give sums that differ in their last bits. (From three ranks on: two ranks make one addition, which has one result.)
 
 
 # %% role="readonly" id="differ" tags=["picture"]
@@ -468,7 +480,7 @@ with check("what equal means", section="4"):
 print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, parts), same_sum(by_naive, by_hvd, parts))
 
 # %% [markdown] role="readonly" id="fusion-text"
-# ## 5. Many small tensors (9 minutes)
+# ## 5. Many small tensors (11 minutes)
 #
 # A network has many gradients, most of them small, and each allreduce pays its latencies and the agreement of all ranks. So Horovod collects what is ready within a cycle, copies it into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends that: *tensor fusion*.
 # That can only happen when tensors are handed over together: in a `tf.function`, as Keras' `fit` has it. Called one after the other, each waits for the last one's end.
@@ -559,7 +571,7 @@ for name, spans in timelines.items():
     print(f"{name}: {len(spans)} tensors, operations: {num_on_wire(spans)}, {took}")
 
 # %% [markdown] role="readonly" id="half-text"
-# ## 6. Sixteen bits (13 minutes)
+# ## 6. Sixteen bits (17 minutes)
 #
 # Half the bits are half the bytes, and GPUs compute with them several times as fast. But float16 ends at 65504, and what is smaller than 3e-8 becomes zero. Which of your gradients would survive? Here are those of a network that has learned the digits of lab 05 for eight epochs, most of which are small by now.
 
@@ -731,7 +743,9 @@ with check("average, unscale, check", section="6"):
 #   The scale is one number, the same on all ranks, and is not sent at all.
 
 # %% [markdown] role="readonly" id="less-text"
-# ## 7. Talk less, at a better time, or not all (6 minutes)
+# ## 7. At home: talk less, at a better time, or not all
+#
+# This section takes about 7 minutes, which are not among those of the lab.
 #
 # Three ways to train the network of section 6 with less to send, and what Horovod's timeline says that they send:
 #

@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 07: Predict, then book
 #
-# **60 minutes, 20 points, two ranks.** 18 of the points are given by tests, 2 by your instructor.
+# **70 minutes, 20 points, two ranks.** 18 of the points are given by tests, 2 by your instructor.
 # Before you ask a machine for 64 GPUs you should know what they will do. You build a model of a training step, feed it with your own measurements, and predict; then you measure, and explain the difference. At the end you book.
 #
 # After this lab you can
@@ -14,7 +14,7 @@
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
 # The cell after each exercise checks your answer with numbers that you have not seen; run it as often as you like.
-# *Stuck?* above a cell takes its answer from the solution, without the points, so that the later sections work. Quizzes and *Stretch* give no points.
+# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
 # In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
 # `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
 
@@ -101,29 +101,29 @@ with check("seconds of an allreduce", section="1"):
 # %% [markdown] role="readonly" id="measure-text"
 # ## 2. Your own link (10 minutes)
 #
-# Horovod's allreduces tell α and β of this machine. These are their times on your ranks, from 4 kB to 16 MB: of nine calls of each size the lower quartile, as other programs on this machine make some of them longer.
+# Horovod's allreduces tell α and β of this machine. These are their times on your ranks, from 4 kB to 16 MB: of nine calls of each size the lower quartile, as other programs on this machine make some of them longer. The sizes take turns, so that what disturbs for a moment does not fall on one size.
 
 
 # %% role="readonly" id="measure-link" tags=["picture"]
-def time_allreduces(sizes, repeats=9):
-    """Return the lower quartile of the seconds of an allreduce for each size in bytes, on this rank."""
+def time_allreduces(sizes, repeats=9, num_warmups=3):
+    """Return the two quartiles of the seconds of an allreduce for each size in bytes, on this rank."""
     hvd.init()
-    quartiles = []
-    for size in sizes:
-        tensor, seconds = tf.zeros(size // 4), []
-        for _ in range(1 + repeats):
+    tensors = {f"probe-{size}": tf.zeros(size // 4) for size in sizes}
+    seconds = {name: [] for name in tensors}
+    for _ in range(num_warmups + repeats):
+        for name, tensor in tensors.items():
             begin = time.perf_counter()
-            hvd.allreduce(tensor, name="probe", op=hvd.Sum)
-            seconds.append(time.perf_counter() - begin)
-        quartiles.append(float(np.quantile(seconds[1:], 0.25)))  # the first makes room for the array
-    return quartiles
+            hvd.allreduce(tensor, name=name, op=hvd.Sum)
+            seconds[name].append(time.perf_counter() - begin)
+    return [np.quantile(of_size[num_warmups:], [0.25, 0.75]) for of_size in seconds.values()]
 
 
 sizes = np.geomspace(4e3, 16e6, 9).astype(int) // 4 * 4
-link_s = np.max(ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HOROVOD_CYCLE_TIME": "0.1"}), axis=0)
+of_ranks = ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HOROVOD_CYCLE_TIME": "0.1"})
+link_s, upper_s = np.max(of_ranks, axis=0).T
 print(f"measured with {ranks.horovod_build()}")
-for size, seconds in zip(sizes, link_s):
-    print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms")
+for size, seconds, upper in zip(sizes, link_s, upper_s):
+    print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms, a quarter of the calls longer than {1e3 * upper:.2f} ms")
 
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (3 points).** Write `fit_link`: from `sizes` in bytes and the `seconds` of their allreduces on `num_ranks` ranks, find α and β by least squares of the *relative* errors.
@@ -455,7 +455,7 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 #   One GPU alone has the same speed in both rows, and its batch does not change with the nodes.
 
 # %% [markdown] role="readonly" id="book-text"
-# ## 6. Book (8 minutes)
+# ## 6. Book (18 minutes)
 #
 # You train for `num_epochs` epochs of `num_images` images, and it has to be done in `max_hours`. A time limit needs a margin: who computes 10 h asks for 12 with a margin of 1.2.
 #
